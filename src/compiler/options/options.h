@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the driver asks of the pass at a link. It travels in environment variables, because lld offers
+// a pass plugin no options of its own: the four documented ones carry the values after command line and
+// environment have been merged, the others describe the link.
+#pragma once
+
+#include "base/result.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tandem {
+
+enum class Enforcement { none, global_lock, locks, stm, hybrid, htm };
+
+std::string_view to_string(Enforcement enforcement); // "none", "global-lock", ...
+// Error: `'x' is not an enforcement; use none, global-lock, ...`.
+Result<Enforcement> parse_enforcement(std::string_view text);
+
+// What carries out `asked` today: itself where it is built, else a sound mode of the same family.
+Enforcement built_enforcement(Enforcement asked);
+
+enum class PointsTo { insensitive, sensitive };
+std::string_view to_string(PointsTo mode);
+Result<PointsTo> parse_points_to(std::string_view text);
+
+// Names of the environment variables.
+inline constexpr const char *kEnvEnforce = "TANDEM_ENFORCE";
+inline constexpr const char *kEnvReport = "TANDEM_REPORT";       // a pattern, see report_path
+inline constexpr const char *kEnvCatalogue = "TANDEM_CATALOGUE"; // a path, or empty
+inline constexpr const char *kEnvPointsTo = "TANDEM_POINTS_TO";
+// Set by the driver for the link step only.
+inline constexpr const char *kEnvLinkOutput = "TANDEM_LINK_OUTPUT"; // the output's path
+inline constexpr const char *kEnvLinkInputs = "TANDEM_LINK_INPUTS"; // objects and archives, one a line
+inline constexpr const char *kEnvLinkShared = "TANDEM_LINK_SHARED"; // "1" for -shared, else absent
+
+struct PassOptions {
+  Enforcement enforcement = Enforcement::none;
+  std::string report; // the pattern; empty: no report
+  std::string catalogue;
+  PointsTo points_to = PointsTo::insensitive;
+  std::string link_output;
+  std::vector<std::string> link_inputs;
+  bool link_shared = false;
+
+  // From this process's environment. Error: which variable has which wrong value.
+  static Result<PassOptions> from_environment();
+};
+
+} // namespace tandem
