@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/enforce/enforce.h"
+
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/EscapeEnumerator.h"
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+FunctionCallee lock_call(Module &module, StringRef name) {
+  LLVMContext &context = module.getContext();
+  FunctionCallee callee = module.getOrInsertFunction(
+      name, FunctionType::get(Type::getVoidTy(context), {PointerType::getUnqual(context)}, false));
+  if (auto *declared = dyn_cast<Function>(callee.getCallee()))
+    declared->setDoesNotThrow();
+  return callee;
+}
+
+} // namespace
+
+void enforce_by_global_lock(const std::vector<Section> &sections, Descriptors &descriptors) {
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    if (sections[i].kind != SectionKind::function)
+      continue;
+    Function &function = *sections[i].function;
+    Module &module = *function.getParent();
+    Constant *descriptor = descriptors.of(i);
+    // Leave first: what follows in the entry block must not be found as an exit.
+    EscapeEnumerator exits(function, "tandem.leave", /*HandleExceptions=*/!function.doesNotThrow());
+    while (IRBuilder<> *at = exits.Next())
+      at->CreateCall(lock_call(module, "_TANDEM_inline_global_lock_leave"), {descriptor});
+    IRBuilder<> entry(&*function.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    if (const DISubprogram *program = function.getSubprogram())
+      entry.SetCurrentDebugLocation(
+          DILocation::get(module.getContext(), program->getLine(), 0, function.getSubprogram()));
+    entry.CreateCall(lock_call(module, "_TANDEM_inline_global_lock_enter"), {descriptor});
+    function.removeFnAttr(Attribute::Memory);
+    function.removeFnAttr(Attribute::NoSync);
+    function.removeFnAttr(Attribute::WillReturn);
+    // The mark kept the function whole until here; now it may be inlined like any other.
+    if (!function.hasOptNone())
+      function.removeFnAttr(Attribute::NoInline);
+  }
+}
+
+} // namespace tandem

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/enforce/enforce.h"
+
+#include "compiler/effects/effects.h"
+#include "compiler/instrument/clones.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/EscapeEnumerator.h"
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// Properties that _ITM_beginTransaction takes, and the bit of its answer that is asked for (libitm.h).
+constexpr std::uint32_t kInstrumentedCode = 0x1;
+constexpr std::uint32_t kUninstrumentedCode = 0x2;
+constexpr std::uint32_t kHasNoAbort = 0x8;
+constexpr std::uint32_t kDoesGoIrrevocable = 0x40;
+constexpr std::uint32_t kRunUninstrumentedCode = 0x2;
+
+// A section's body as a function of its own. A variadic one takes a pointer to the caller's va_list instead
+// of the variable arguments, and starts its own lists as copies of it.
+Function &split_body(Function &section) {
+  FunctionType *type = section.getFunctionType();
+  Module &module = *section.getParent();
+  if (section.isVarArg()) {
+    SmallVector<Type *> parameters(type->params());
+    parameters.push_back(PointerType::getUnqual(module.getContext()));
+    type = FunctionType::get(type->getReturnType(), parameters, false);
+  }
+  Function *body = Function::Create(type, GlobalValue::InternalLinkage, section.getAddressSpace(),
+                                    section.getName() + ".tandem.body", &module);
+  body->copyAttributesFrom(&section);
+  body->setVisibility(GlobalValue::DefaultVisibility);
+  body->setDSOLocal(true);
+  body->setComdat(nullptr);
+  body->splice(body->begin(), &section);
+  for (auto [from, to] : zip(section.args(), body->args())) {
+    from.replaceAllUsesWith(&to);
+    to.takeName(&from);
+  }
+  body->setSubprogram(section.getSubprogram());
+  section.setSubprogram(nullptr);
+  if (!body->hasOptNone())
+    body->removeFnAttr(Attribute::NoInline);
+  if (!section.isVarArg())
+    return *body;
+  SmallVector<VAStartInst *> starts;
+  for (Instruction &instruction : instructions(*body))
+    if (auto *start = dyn_cast<VAStartInst>(&instruction))
+      starts.push_back(start);
+  Argument *list = std::prev(body->arg_end());
+  for (VAStartInst *start : starts) {
+    IRBuilder<> builder(start);
+    builder.CreateIntrinsic(Intrinsic::vacopy, {builder.getPtrTy()},
+                            {start->getArgList(), list});
+    start->eraseFromParent();
+  }
+  return *body;
+}
+
+class Wrapper {
+public:
+  Wrapper(Function &section, const ReportSection &described)
+      : section_(section), module_(*section.getParent()),
+        always_serial_(described.irrevocable_at == IrrevocableAt::begin) {}
+
+  // Gives the emptied section its new body: begin, the plain body or the clone, commit.
+  void build(Function &body, Function &clone) {
+    LLVMContext &context = module_.getContext();
+    BasicBlock *entry = BasicBlock::Create(context, "entry", &section_);
+    IRBuilder<> builder(entry);
+    SmallVector<Value *> arguments;
+    for (Argument &argument : section_.args())
+      arguments.push_back(&argument);
+    Value *list = nullptr;
+    if (section_.isVarArg()) {
+      list = builder.CreateAlloca(ArrayType::get(builder.getInt8Ty(), kVaListBytes));
+      cast<AllocaInst>(list)->setAlignment(Align(16));
+      builder.CreateIntrinsic(Intrinsic::vastart, {builder.getPtrTy()}, {list});
+      arguments.push_back(list);
+    }
+    Value *action = begin(builder);
+    BasicBlock *commit = BasicBlock::Create(context, "commit");
+    Value *result = nullptr;
+    if (always_serial_) {
+      result = call(builder, body, arguments);
+      builder.CreateBr(commit);
+    } else {
+      BasicBlock *plain = BasicBlock::Create(context, "plain", &section_);
+      BasicBlock *transactional = BasicBlock::Create(context, "transactional", &section_);
+      Value *run_plain = builder.CreateICmpNE(
+          builder.CreateAnd(action, builder.getInt32(kRunUninstrumentedCode)), builder.getInt32(0));
+      builder.CreateCondBr(run_plain, plain, transactional);
+      builder.SetInsertPoint(plain);
+      Value *plain_result = call(builder, body, arguments);
+      builder.CreateBr(commit);
+      builder.SetInsertPoint(transactional);
+      Value *clone_result = call(builder, clone, arguments);
+      builder.CreateBr(commit);
+      if (!section_.getReturnType()->isVoidTy()) {
+        builder.SetInsertPoint(commit);
+        PHINode *either = builder.CreatePHI(section_.getReturnType(), 2);
+        either->addIncoming(plain_result, plain);
+        either->addIncoming(clone_result, transactional);
+        result = either;
+      }
+    }
+    commit->insertInto(&section_);
+    builder.SetInsertPoint(commit);
+    builder.CreateCall(runtime("_ITM_commitTransaction", builder.getVoidTy(), {}));
+    if (list != nullptr)
+      builder.CreateIntrinsic(Intrinsic::vaend, {builder.getPtrTy()}, {list});
+    if (section_.getReturnType()->isVoidTy())
+      builder.CreateRetVoid();
+    else
+      builder.CreateRet(result);
+    commit_on_exception();
+    set_attributes();
+  }
+
+private:
+  // sizeof(va_list) on x86-64; others have no larger one.
+  static constexpr std::uint64_t kVaListBytes = 32;
+
+  FunctionCallee runtime(StringRef name, Type *result, ArrayRef<Type *> arguments) {
+    FunctionCallee callee =
+        module_.getOrInsertFunction(name, FunctionType::get(result, arguments, false));
+    if (auto *declared = dyn_cast<Function>(callee.getCallee()))
+      declared->setDoesNotThrow();
+    return callee;
+  }
+
+  Value *begin(IRBuilder<> &builder) {
+    FunctionCallee callee = module_.getOrInsertFunction(
+        "_ITM_beginTransaction",
+        FunctionType::get(builder.getInt32Ty(), {builder.getInt32Ty()}, /*isVarArg=*/true));
+    auto *declared = cast<Function>(callee.getCallee());
+    declared->addFnAttr(Attribute::ReturnsTwice);
+    declared->setDoesNotThrow();
+    const std::uint32_t properties =
+        kHasNoAbort | (always_serial_ ? kUninstrumentedCode | kDoesGoIrrevocable
+                                      : kInstrumentedCode | kUninstrumentedCode);
+    CallInst *call = builder.CreateCall(callee, {builder.getInt32(properties)});
+    call->addFnAttr(Attribute::ReturnsTwice);
+    return call;
+  }
+
+  Value *call(IRBuilder<> &builder, Function &target, ArrayRef<Value *> arguments) {
+    CallInst *call = builder.CreateCall(&target, arguments);
+    call->setCallingConv(target.getCallingConv());
+    // byval, sret, sign extension and the like are part of the calling convention.
+    AttributeList attributes = target.getAttributes();
+    SmallVector<AttributeSet> parameters;
+    for (unsigned i = 0; i < arguments.size(); ++i)
+      parameters.push_back(attributes.getParamAttrs(i));
+    call->setAttributes(AttributeList::get(module_.getContext(), AttributeSet(),
+                                           attributes.getRetAttrs(), parameters));
+    return call;
+  }
+
+  void commit_on_exception() {
+    if (section_.doesNotThrow())
+      return;
+    EscapeEnumerator exits(section_, "tandem.commit", /*HandleExceptions=*/true);
+    while (IRBuilder<> *at = exits.Next()) {
+      auto *resume = dyn_cast<ResumeInst>(&*at->GetInsertPoint());
+      if (resume == nullptr)
+        continue; // a return: committed already
+      Value *exception = at->CreateExtractValue(resume->getValue(), {0});
+      at->CreateCall(runtime("_ITM_commitTransactionEH", at->getVoidTy(), {at->getPtrTy()}),
+                     {exception});
+    }
+  }
+
+  void set_attributes() {
+    section_.removeFnAttr(Attribute::Memory);
+    section_.removeFnAttr(Attribute::NoSync);
+    section_.removeFnAttr(Attribute::WillReturn);
+    section_.removeFnAttr(Attribute::NoFree);
+    section_.removeFnAttr(Attribute::AlwaysInline);
+    section_.addFnAttr(Attribute::NoInline);
+  }
+
+  Function &section_;
+  Module &module_;
+  const bool always_serial_;
+};
+
+} // namespace
+
+void enforce_by_stm(Module &module, const std::vector<Section> &sections, const Report &report,
+                    const Catalogue &catalogue) {
+  const Effects effects(module, catalogue);
+  TransactionalClones clones(module, effects, catalogue);
+  std::vector<std::pair<std::size_t, Function *>> bodies;
+  for (std::size_t i = 0; i < sections.size(); ++i)
+    if (sections[i].kind == SectionKind::function)
+      bodies.emplace_back(i, &split_body(*sections[i].function));
+  std::map<const Function *, Function *> body_of;
+  for (const auto &[i, body] : bodies) {
+    body_of[sections[i].function] = body;
+    clones.stands_for(*sections[i].function, *body);
+  }
+  for (const auto &[i, body] : bodies)
+    Wrapper(*sections[i].function, report.sections[i])
+        .build(*body, clones.clone_of(*sections[i].function));
+  clones.instrument();
+  // A plain body runs inside a transaction already: sections that it calls are subsumed.
+  for (const auto &[i, body] : bodies)
+    for (Instruction &instruction : instructions(*body))
+      if (auto *call = dyn_cast<CallBase>(&instruction))
+        if (const auto found = body_of.find(call->getCalledFunction());
+            found != body_of.end() && !found->first->isVarArg())
+          call->setCalledFunction(found->second);
+}
+
+} // namespace tandem

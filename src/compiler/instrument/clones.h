@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Transactional clones: for a function `f` that a transaction may run, `f.tandem.tm`, which accesses memory
+// through barriers and calls clones. What cannot be undone makes the transaction serial and irrevocable
+// first (libitm's _ITM_changeTransactionMode), then runs as it is.
+#pragma once
+
+#include "compiler/catalogue/catalogue.h"
+#include "compiler/effects/effects.h"
+#include "compiler/instrument/barriers.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tandem {
+
+class TransactionalClones {
+public:
+  // `effects` and `catalogue` outlive this object; `effects` describes the module as it is now.
+  TransactionalClones(llvm::Module &module, const Effects &effects, const Catalogue &catalogue);
+
+  // Declares that calls of `called` within a transaction run the clone of `body`, a function of the same
+  // type: how a section's wrapper leads to its body. Before instrument().
+  void stands_for(llvm::Function &called, llvm::Function &body);
+
+  // The clone that a transaction runs for `function`; made when first asked for, instrumented later.
+  llvm::Function &clone_of(llvm::Function &function);
+
+  // Instruments every clone that was asked for and those that they need, then emits the table in which the
+  // runtime finds clones by address (section .tm_clone_table, registered by the C start files).
+  void instrument();
+
+private:
+  void instrument(llvm::Function &clone);
+  void instrument(llvm::Instruction &instruction);
+  void instrument_call(llvm::CallBase &call);
+  void become_irrevocable(llvm::Instruction &before);
+  void emit_table();
+
+  llvm::Module &module_;
+  const Effects &effects_;
+  const Catalogue &catalogue_;
+  Barriers barriers_;
+  llvm::MapVector<llvm::Function *, llvm::Function *> clones_;
+  llvm::DenseMap<llvm::Function *, llvm::Function *> bodies_;
+  llvm::SmallVector<llvm::Function *> work_;
+  llvm::SetVector<llvm::Function *> called_by_pointer_;
+};
+
+} // namespace tandem

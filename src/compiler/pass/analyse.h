@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The analysis of one linked program: module in, report out. Reads the module only.
+#pragma once
+
+#include "compiler/catalogue/catalogue.h"
+#include "compiler/options/options.h"
+#include "compiler/report/report.h"
+#include "compiler/sections/section.h"
+
+#include "llvm/IR/Module.h"
+
+#include <vector>
+
+namespace tandem {
+
+// What the analysis found, for whoever goes on to transform the module: section i of `sections` is section
+// i of `report.sections`.
+struct Analysis {
+  std::vector<Section> sections;
+  Report report;
+};
+
+// Analyses `module`, the whole program as far as it is bitcode. `options.link_inputs` tells what else is
+// linked in. report.enforcement.used is what built_enforcement() says.
+Analysis analyse_program(llvm::Module &module, const PassOptions &options,
+                         const Catalogue &catalogue);
+
+// The report alone.
+Report analyse(llvm::Module &module, const PassOptions &options, const Catalogue &catalogue);
+
+} // namespace tandem

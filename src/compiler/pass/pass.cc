@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/pass/pass.h"
+
+#include "base/file.h"
+#include "compiler/enforce/enforce.h"
+#include "compiler/pass/analyse.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <unistd.h>
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// Ends the link because of a user's mistake. The linker has written nothing yet.
+[[noreturn]] void stop(const std::string &message) {
+  std::fprintf(stderr, "tandem-cc: %s\n", message.c_str());
+  std::fflush(stderr);
+  ::_exit(kUsageStatus);
+}
+
+// Links the definitions that the transformed module needs from the runtime's bitcode, as internal functions.
+// A call that a pass introduces to a bitcode archive would not resolve: the linker has chosen its members.
+void link_runtime(Module &module, const std::string &path) {
+  SMDiagnostic diagnostic;
+  std::unique_ptr<Module> runtime = parseIRFile(path, diagnostic, module.getContext());
+  if (runtime == nullptr)
+    stop(fmt::format("{}: cannot be read: {}; install tandem again", path,
+                     diagnostic.getMessage().str()));
+  runtime->setTargetTriple(module.getTargetTriple());
+  runtime->setDataLayout(module.getDataLayout());
+  const bool failed = Linker::linkModules(
+      module, std::move(runtime), Linker::Flags::LinkOnlyNeeded,
+      [](Module &merged, const StringSet<> &linked) {
+        internalizeModule(merged, [&](const GlobalValue &value) {
+          return !value.hasName() || !linked.contains(value.getName());
+        });
+      });
+  CHECK(!failed, "{} does not link", path);
+}
+
+void tell_what_is_not_built(const Report &report) {
+  const auto sections = std::count_if(
+      report.sections.begin(), report.sections.end(),
+      [](const ReportSection &section) { return section.kind != SectionKind::lock_region; });
+  if (sections == 0 || report.enforcement.requested == report.enforcement.used)
+    return;
+  std::fprintf(stderr,
+               "tandem-cc: warning: -ftandem-enforce=%s is not built yet: the %ld atomic section%s of "
+               "'%s' %s enforced by %s\n",
+               report.enforcement.requested.c_str(), static_cast<long>(sections),
+               sections == 1 ? "" : "s", report.output.c_str(), sections == 1 ? "is" : "are",
+               report.enforcement.used.c_str());
+}
+
+} // namespace
+
+PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
+  const Result<Catalogue> catalogue = Catalogue::load(options_.catalogue);
+  if (!catalogue)
+    stop(catalogue.error().message);
+  const Enforcement mode = built_enforcement(options_.enforcement);
+  const Analysis analysis = analyse_program(module, options_, *catalogue);
+  tell_what_is_not_built(analysis.report);
+  enforce(module, analysis.sections, analysis.report, mode, *catalogue);
+  if (mode == Enforcement::global_lock)
+    link_runtime(module, runtime_bitcode_);
+  std::string broken;
+  raw_string_ostream stream(broken);
+  CHECK(!verifyModule(module, &stream), "enforcement {} built wrong code: {}", to_string(mode),
+        broken);
+  if (!options_.report.empty()) {
+    const Result<std::string> path = report_path(options_.report, options_.link_output);
+    if (!path)
+      stop(path.error().message);
+    if (const Status written = write_file(*path, to_json(analysis.report)); !written)
+      stop(written.error().message);
+  }
+  return mode == Enforcement::none ? PreservedAnalyses::all() : PreservedAnalyses::none();
+}
+
+} // namespace tandem

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// TandemPass.so: the pass as a plugin of lld (--load-pass-plugin) and of opt (-passes=tandem). Its options
+// come from the environment (compiler/options/options.h).
+#include "compiler/pass/pass.h"
+
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/PassPlugin.h"
+
+#include <cstdio>
+#include <dlfcn.h>
+#include <unistd.h>
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// The runtime's bitcode lies beside this plugin.
+std::string runtime_bitcode() {
+  Dl_info self{};
+  if (::dladdr(reinterpret_cast<const void *>(&runtime_bitcode), &self) == 0 ||
+      self.dli_fname == nullptr)
+    return "runtime.bc";
+  const std::string path = self.dli_fname;
+  return path.substr(0, path.rfind('/') + 1) + "runtime.bc";
+}
+
+TandemPass make_pass() {
+  Result<PassOptions> options = PassOptions::from_environment();
+  if (!options) {
+    std::fprintf(stderr, "tandem-cc: %s\n", options.error().message.c_str());
+    std::fflush(stderr);
+    ::_exit(kUsageStatus);
+  }
+  return TandemPass(std::move(options).value(), runtime_bitcode());
+}
+
+void register_callbacks(PassBuilder &builder) {
+  builder.registerPipelineParsingCallback(
+      [](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
+        if (name != "tandem")
+          return false;
+        manager.addPass(make_pass());
+        return true;
+      });
+  // The driver compiles with passes disabled, so that this pass sees the program as it was written; what
+  // the compile step would have done is done here, on what the pass leaves.
+  builder.registerFullLinkTimeOptimizationEarlyEPCallback(
+      [&builder](ModulePassManager &manager, OptimizationLevel level) {
+        manager.addPass(make_pass());
+        if (level != OptimizationLevel::O0)
+          manager.addPass(builder.buildLTOPreLinkDefaultPipeline(level));
+      });
+}
+
+} // namespace
+} // namespace tandem
+
+extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) ::llvm::PassPluginLibraryInfo
+llvmGetPassPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "tandem", "1", tandem::register_callbacks};
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/sections/access_path.h"
+
+#include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// Chains of loads longer than this are cut: `?->next->next->...` helps nobody.
+constexpr unsigned kMaxDepth = 12;
+
+const DIType *strip_names(const DIType *type) {
+  while (const auto *derived = dyn_cast_or_null<DIDerivedType>(type)) {
+    switch (derived->getTag()) {
+    case dwarf::DW_TAG_typedef:
+    case dwarf::DW_TAG_const_type:
+    case dwarf::DW_TAG_volatile_type:
+    case dwarf::DW_TAG_restrict_type:
+    case dwarf::DW_TAG_atomic_type:
+    case dwarf::DW_TAG_member:
+      type = derived->getBaseType();
+      continue;
+    default:
+      return type;
+    }
+  }
+  return type;
+}
+
+std::uint64_t size_of(const DIType *type) {
+  const DIType *stripped = strip_names(type);
+  return stripped == nullptr ? 0 : stripped->getSizeInBits() / 8;
+}
+
+const DIType *pointee(const DIType *type) {
+  const auto *derived = dyn_cast_or_null<DIDerivedType>(strip_names(type));
+  if (derived == nullptr)
+    return nullptr;
+  switch (derived->getTag()) {
+  case dwarf::DW_TAG_pointer_type:
+  case dwarf::DW_TAG_reference_type:
+  case dwarf::DW_TAG_rvalue_reference_type:
+    return derived->getBaseType();
+  default:
+    return nullptr;
+  }
+}
+
+bool is_record(const DIType *type) {
+  const DIType *stripped = strip_names(type);
+  return stripped != nullptr && (stripped->getTag() == dwarf::DW_TAG_structure_type ||
+                                 stripped->getTag() == dwarf::DW_TAG_class_type ||
+                                 stripped->getTag() == dwarf::DW_TAG_union_type);
+}
+
+bool is_array(const DIType *type) {
+  const DIType *stripped = strip_names(type);
+  return stripped != nullptr && stripped->getTag() == dwarf::DW_TAG_array_type;
+}
+
+// Library types whose insides are not the program's business: paths stop at them.
+bool is_opaque_type(const DIType *type) {
+  while (const auto *derived = dyn_cast_or_null<DIDerivedType>(type)) {
+    if (derived->getName().starts_with("pthread_"))
+      return true;
+    if (derived->getTag() != dwarf::DW_TAG_typedef && derived->getTag() != dwarf::DW_TAG_member)
+      return false;
+    type = derived->getBaseType();
+  }
+  return false;
+}
+
+const DIDerivedType *member_at(const DICompositeType *record, std::uint64_t offset) {
+  for (const DINode *element : record->getElements()) {
+    const auto *member = dyn_cast<DIDerivedType>(element);
+    if (member == nullptr ||
+        (member->getTag() != dwarf::DW_TAG_member && member->getTag() != dwarf::DW_TAG_inheritance) ||
+        member->isStaticMember())
+      continue;
+    const std::uint64_t begin = member->getOffsetInBits() / 8;
+    const std::uint64_t size = std::max<std::uint64_t>(size_of(member->getBaseType()), 1);
+    if (begin <= offset && offset < begin + size)
+      return member;
+  }
+  return nullptr;
+}
+
+void add_index(AccessPath &path) {
+  path.text += "[]";
+  path.deref = false;
+}
+
+void add_field(AccessPath &path, StringRef field) {
+  if (field.empty())
+    return; // a member of an anonymous struct or union is named without it
+  path.text += path.deref ? "->" : ".";
+  path.text += field.str();
+  path.deref = false;
+}
+
+// Descends from the object of `path` to the part of `size` bytes at `offset` in it.
+void descend(AccessPath &path, std::uint64_t offset, std::uint64_t size) {
+  for (unsigned depth = 0; depth < kMaxDepth && path.type != nullptr; ++depth) {
+    const DIType *type = strip_names(path.type);
+    if (type == nullptr || (offset == 0 && (size == 0 || size_of(type) <= size)) ||
+        is_opaque_type(path.type))
+      return;
+    if (is_array(type)) {
+      const DIType *element = cast<DICompositeType>(type)->getBaseType();
+      const std::uint64_t element_size = size_of(element);
+      if (element_size == 0)
+        return;
+      add_index(path);
+      path.type = element;
+      offset %= element_size;
+    } else if (is_record(type)) {
+      const DIDerivedType *member = member_at(cast<DICompositeType>(type), offset);
+      if (member == nullptr)
+        return;
+      if (member->getTag() != dwarf::DW_TAG_inheritance)
+        add_field(path, member->getName());
+      offset -= member->getOffsetInBits() / 8;
+      path.type = member->getBaseType();
+    } else if (path.deref && offset != 0) {
+      add_index(path); // p + 1 where p points to a scalar
+      return;
+    } else {
+      return;
+    }
+  }
+}
+
+const DILocalVariable *variable_of(const Value *value) {
+  auto *mutable_value = const_cast<Value *>(value);
+  for (const DbgDeclareInst *declare : findDbgDeclares(mutable_value))
+    return declare->getVariable();
+  for (const DbgVariableRecord *declare : findDVRDeclares(mutable_value))
+    return declare->getVariable();
+  SmallVector<DbgValueInst *> values;
+  SmallVector<DbgVariableRecord *> records;
+  findDbgValues(values, mutable_value, &records);
+  for (const DbgValueInst *dbg : values)
+    return dbg->getVariable();
+  for (const DbgVariableRecord *record : records)
+    return record->getVariable();
+  return nullptr;
+}
+
+class Resolver {
+public:
+  AccessPath address(const Value *value, std::uint64_t size, unsigned depth) {
+    value = value->stripPointerCasts();
+    if (depth > kMaxDepth)
+      return AccessPath{.text = "?", .deref = true};
+    if (const auto *gep = dyn_cast<GEPOperator>(value))
+      return element(*gep, size, depth);
+    AccessPath path = object(value, depth);
+    descend(path, 0, size);
+    return path;
+  }
+
+private:
+  AccessPath element(const GEPOperator &gep, std::uint64_t size, unsigned depth) {
+    const DataLayout &layout = layout_of(gep);
+    const unsigned width = layout.getIndexTypeSizeInBits(gep.getType());
+    MapVector<Value *, APInt> variable;
+    APInt constant(width, 0);
+    if (!gep.collectOffset(layout, width, variable, constant))
+      return AccessPath{.text = "?", .deref = true};
+    // The base is the outermost object: the offset decides what is meant within it.
+    const Value *base = gep.getPointerOperand()->stripPointerCasts();
+    std::uint64_t offset = constant.getZExtValue();
+    while (const auto *inner = dyn_cast<GEPOperator>(base)) {
+      APInt inner_offset(width, 0);
+      if (!variable.empty() || !inner->accumulateConstantOffset(layout, inner_offset))
+        break;
+      offset += inner_offset.getZExtValue();
+      base = inner->getPointerOperand()->stripPointerCasts();
+    }
+    AccessPath path = address(base, 0, depth + 1);
+    if (!variable.empty()) {
+      index(path, variable.begin()->second.getZExtValue());
+      if (const std::uint64_t stride = size_of(path.type); stride != 0)
+        offset %= stride;
+    }
+    descend(path, offset, size);
+    return path;
+  }
+
+  // The element of `stride` bytes at an unknown index of the array that `path` is, or holds.
+  static void index(AccessPath &path, std::uint64_t stride) {
+    for (unsigned depth = 0; depth < kMaxDepth && is_array(path.type); ++depth) {
+      path.type = cast<DICompositeType>(strip_names(path.type))->getBaseType();
+      if (size_of(path.type) <= stride)
+        break;
+    }
+    add_index(path);
+  }
+
+  AccessPath object(const Value *value, unsigned depth) {
+    if (const auto *global = dyn_cast<GlobalVariable>(value)) {
+      SmallVector<DIGlobalVariableExpression *, 1> expressions;
+      global->getDebugInfo(expressions);
+      return AccessPath{.text = source_name(*global),
+                        .type = expressions.empty() ? nullptr
+                                                    : expressions.front()->getVariable()->getType(),
+                        .global = global};
+    }
+    if (const auto *function = dyn_cast<Function>(value))
+      return AccessPath{.text = source_name(*function)};
+    if (isa<AllocaInst>(value)) {
+      if (const DILocalVariable *variable = variable_of(value))
+        return AccessPath{.text = variable->getName().str(), .type = variable->getType()};
+      return AccessPath{.text = value->hasName() ? value->getName().str() : "?"};
+    }
+    return pointer(value, depth);
+  }
+
+  // What the pointer `value` points to, the pointer being computed at run time.
+  AccessPath pointer(const Value *value, unsigned depth) {
+    if (const auto *load = dyn_cast<LoadInst>(value)) {
+      const Value *from = load->getPointerOperand()->stripPointerCasts();
+      if (const auto *slot = dyn_cast<AllocaInst>(from))
+        if (const Value *only = only_stored(*slot); only != nullptr && !isa<Argument>(only)) {
+          AccessPath path = address(only, 0, depth + 1);
+          if (path.global != nullptr)
+            return path;
+        }
+      AccessPath path = address(from, 8, depth + 1);
+      return AccessPath{.text = path.print(), .deref = true, .type = pointee(path.type),
+                        .global = path.global};
+    }
+    if (const auto *call = dyn_cast<CallBase>(value))
+      if (const Function *callee = call->getCalledFunction()) {
+        const DIType *type = nullptr;
+        if (const DISubprogram *program = callee->getSubprogram(); program && program->getType())
+          if (const auto types = program->getType()->getTypeArray(); types.size() > 0)
+            type = pointee(types[0]);
+        return AccessPath{.text = source_name(*callee) + "()", .deref = true, .type = type};
+      }
+    if (const DILocalVariable *variable = variable_of(value))
+      return AccessPath{.text = variable->getName().str(), .deref = true,
+                        .type = pointee(variable->getType())};
+    if (const auto *argument = dyn_cast<Argument>(value); argument != nullptr && argument->hasName())
+      return AccessPath{.text = argument->getName().str(), .deref = true};
+    return AccessPath{.text = "?", .deref = true};
+  }
+
+  // The one value that is ever stored in a local variable, null pointers not counted; or null.
+  static const Value *only_stored(const AllocaInst &slot) {
+    const Value *only = nullptr;
+    for (const User *user : slot.users()) {
+      const auto *store = dyn_cast<StoreInst>(user);
+      if (store == nullptr)
+        continue;
+      if (store->getPointerOperand() != &slot)
+        return nullptr;
+      const Value *stored = store->getValueOperand();
+      if (isa<ConstantPointerNull>(stored))
+        continue;
+      if (only != nullptr && only != stored)
+        return nullptr;
+      only = stored;
+    }
+    return only;
+  }
+
+  const DataLayout &layout_of(const GEPOperator &gep) {
+    if (layout_ == nullptr) {
+      const auto *instruction = dyn_cast<Instruction>(&gep);
+      const Value *base = gep.stripInBoundsOffsets();
+      if (instruction != nullptr)
+        layout_ = &instruction->getModule()->getDataLayout();
+      else if (const auto *global = dyn_cast<GlobalValue>(base))
+        layout_ = &global->getParent()->getDataLayout();
+      else
+        layout_ = &fallback_;
+    }
+    return *layout_;
+  }
+
+  const DataLayout fallback_{""};
+  const DataLayout *layout_ = nullptr;
+};
+
+} // namespace
+
+std::string AccessPath::print() const { return deref ? "*" + text : text; }
+
+AccessPath access_path(const llvm::Value *address, std::uint64_t size) {
+  return Resolver().address(address, size, 0);
+}
+
+std::string source_name(const llvm::GlobalObject &object) {
+  if (const auto *global = dyn_cast<GlobalVariable>(&object)) {
+    SmallVector<DIGlobalVariableExpression *, 1> expressions;
+    global->getDebugInfo(expressions);
+    if (!expressions.empty() && !expressions.front()->getVariable()->getName().empty() &&
+        !object.getName().starts_with("_Z"))
+      return expressions.front()->getVariable()->getName().str();
+  }
+  if (const auto *function = dyn_cast<Function>(&object))
+    if (const DISubprogram *program = function->getSubprogram();
+        program != nullptr && program->getLinkageName().empty())
+      return program->getName().str();
+  return llvm::demangle(object.getName());
+}
+
+} // namespace tandem

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/sections/access_path.h"
+#include "compiler/sections/regions.h"
+#include "compiler/sections/section.h"
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Module.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+std::vector<Function *> marked_functions(Module &module) {
+  std::vector<Function *> marked;
+  const GlobalVariable *annotations = module.getNamedGlobal("llvm.global.annotations");
+  const auto *entries = annotations == nullptr || !annotations->hasInitializer()
+                            ? nullptr
+                            : dyn_cast<ConstantArray>(annotations->getInitializer());
+  if (entries == nullptr)
+    return marked;
+  for (const Use &use : entries->operands()) {
+    const auto *entry = dyn_cast<ConstantStruct>(use.get());
+    if (entry == nullptr || entry->getNumOperands() < 2)
+      continue;
+    auto *function = dyn_cast<Function>(entry->getOperand(0)->stripPointerCasts());
+    const auto *text = dyn_cast<GlobalVariable>(entry->getOperand(1)->stripPointerCasts());
+    const auto *string = text == nullptr || !text->hasInitializer()
+                             ? nullptr
+                             : dyn_cast<ConstantDataSequential>(text->getInitializer());
+    if (function == nullptr || function->isDeclaration() || string == nullptr ||
+        !string->isCString() || string->getAsCString() != kAtomicAnnotation)
+      continue;
+    if (!is_contained(marked, function))
+      marked.push_back(function);
+  }
+  return marked;
+}
+
+Section section_of_function(Function &function) {
+  Section section;
+  section.kind = SectionKind::function;
+  section.function = &function;
+  if (const DISubprogram *program = function.getSubprogram()) {
+    section.file = program->getFilename().str();
+    section.line = program->getLine();
+  }
+  return section;
+}
+
+Section section_of_region(Region region) {
+  Section section;
+  section.kind = SectionKind::lock_region;
+  section.function = const_cast<Function *>(region.entry.call->getFunction());
+  if (const DebugLoc &location = region.entry.call->getDebugLoc()) {
+    const auto *scope = cast<DIScope>(location.getScope());
+    section.file = scope->getFilename().str();
+    section.line = location.getLine();
+  } else if (const DISubprogram *program = section.function->getSubprogram()) {
+    section.file = program->getFilename().str();
+  }
+  section.entry = std::move(region.entry);
+  section.exits = std::move(region.exits);
+  section.body = std::move(region.body);
+  section.shape = region.shape;
+  return section;
+}
+
+StringRef file_name(const std::string &path) {
+  const StringRef text(path);
+  return text.substr(text.rfind('/') + 1); // npos + 1 == 0: the whole text
+}
+
+// By file and line; sections of one line stay in the module's order.
+void sort_by_place(std::vector<Section> &sections) {
+  std::vector<std::size_t> order(sections.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tie(sections[a].file, sections[a].line, a) <
+           std::tie(sections[b].file, sections[b].line, b);
+  });
+  std::vector<Section> sorted;
+  for (const std::size_t index : order)
+    sorted.push_back(std::move(sections[index]));
+  sections = std::move(sorted);
+}
+
+// Gives every section its unique name: the function's, with `_N` for its N-th region, and the file in
+// front where two functions of the program have the same name.
+void name_sections(std::vector<Section> &sections, const Module &module) {
+  std::map<std::string, unsigned> functions_called;
+  for (const Function &function : module)
+    if (!function.isDeclaration())
+      ++functions_called[source_name(function)];
+  std::map<std::string, unsigned> taken;
+  std::map<const Function *, unsigned> regions;
+  for (Section &section : sections) {
+    std::string name = source_name(*section.function);
+    if (functions_called[name] > 1)
+      name = (file_name(section.file) + ":" + name).str();
+    if (section.kind != SectionKind::function)
+      name += "_" + std::to_string(++regions[section.function]);
+    // Two files of one name in different folders, or a function that is called like a region.
+    while (++taken[name] > 1)
+      name += "." + std::to_string(taken[name]);
+    section.name = std::move(name);
+  }
+}
+
+} // namespace
+
+std::vector<Section> discover_sections(Module &module) {
+  std::vector<Section> sections;
+  for (Function *function : marked_functions(module))
+    sections.push_back(section_of_function(*function));
+  const LockCalls calls(module);
+  for (Region &region : find_regions(module, calls))
+    sections.push_back(section_of_region(std::move(region)));
+  sort_by_place(sections);
+  name_sections(sections, module);
+  return sections;
+}
+
+} // namespace tandem
