@@ -132,8 +132,13 @@ private:
 
   bool ends(Region &region, const Instruction &instruction) {
     const auto *call = dyn_cast<CallBase>(&instruction);
-    if (call == nullptr || call == region.entry.call)
+    if (call == nullptr)
       return false;
+    if (call == region.entry.call) { // a loop leads back to the acquisition
+      if (region.entry.operation == LockOperation::wait)
+        region.exits.push_back(call);
+      return true;
+    }
     if (const LockSite *site = calls_.at(instruction)) {
       if (!releases(*site, region.entry.lock))
         return false;

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/conflicts/conflicts.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace tandem {
+namespace {
+
+Location variable(std::uint32_t object, std::uint64_t begin, std::uint64_t end, bool exposed) {
+  return {.object = object, .begin = begin, .end = end, .exposed = exposed, .name = "v"};
+}
+
+// A random program of `sections` sections over a few variables, halves of variables, and (memory).
+struct Program {
+  std::vector<SectionEffects> sections;
+  std::vector<Location> locations;
+};
+
+Program random_program(std::mt19937_64 &random, std::size_t sections) {
+  const auto chance = [&](unsigned percent) { return random() % 100 < percent; };
+  Program program;
+  program.locations.push_back(Location{.name = "(memory)"});
+  for (std::uint32_t object = 1; object <= 4; ++object) {
+    const bool exposed = chance(30);
+    program.locations.push_back(variable(object, 0, 4, exposed));
+    program.locations.push_back(variable(object, 4, 8, exposed));
+    program.locations.push_back(variable(object, 0, 8, exposed));
+  }
+  program.sections.resize(sections);
+  for (SectionEffects &section : program.sections) {
+    for (std::uint32_t location = 0; location < program.locations.size(); ++location) {
+      if (chance(15))
+        section.reads.insert(location);
+      if (chance(8))
+        section.writes.insert(location);
+    }
+    if (chance(25))
+      section.irrevocable.push_back({"puts", {"s", "puts"}});
+  }
+  return program;
+}
+
+// Slow and obvious: two accesses, one a write, to a byte that both may touch.
+bool may_conflict(const Program &program, std::size_t a, std::size_t b) {
+  const auto clash = [&](const std::set<std::uint32_t> &writes, const std::set<std::uint32_t> &any) {
+    for (const std::uint32_t w : writes)
+      for (const std::uint32_t t : any) {
+        const Location &x = program.locations[w];
+        const Location &y = program.locations[t];
+        const bool through_pointer = (x.object == kMemoryObject && (y.exposed || y.object == 0)) ||
+                                     (y.object == kMemoryObject && (x.exposed || x.object == 0));
+        bool same_byte = false;
+        for (std::uint64_t byte = 0; byte < 8; ++byte)
+          same_byte |= x.object == y.object && x.begin <= byte && byte < x.end && y.begin <= byte &&
+                       byte < y.end;
+        if (through_pointer || same_byte)
+          return true;
+      }
+    return false;
+  };
+  const SectionEffects &x = program.sections[a];
+  const SectionEffects &y = program.sections[b];
+  return clash(x.writes, y.reads) || clash(x.writes, y.writes) || clash(y.writes, x.reads);
+}
+
+class RandomPrograms : public testing::TestWithParam<std::uint64_t> {
+protected:
+  void SetUp() override {
+    std::mt19937_64 random(GetParam());
+    program_ = random_program(random, 1 + random() % 24);
+  }
+  Program program_;
+};
+
+TEST_P(RandomPrograms, EdgesAreExactlyThePossibleConflicts) {
+  const ConflictGraph graph(program_.sections, program_.locations);
+  for (std::size_t a = 0; a < graph.size(); ++a)
+    for (std::size_t b = a; b < graph.size(); ++b) {
+      EXPECT_EQ(graph.conflict(a, b), may_conflict(program_, a, b)) << a << " " << b;
+      EXPECT_EQ(graph.common(a, b).empty(), !graph.conflict(a, b));
+    }
+}
+
+TEST_P(RandomPrograms, ColoursAreCliquesThatCoverEveryEdge) {
+  const ConflictGraph graph(program_.sections, program_.locations);
+  const std::vector<Colour> colours = colour(graph);
+  for (const Colour &members : colours)
+    for (const std::size_t a : members)
+      for (const std::size_t b : members)
+        EXPECT_TRUE(a == b ? members.size() > 1 || graph.conflict(a, a) : graph.conflict(a, b));
+  const auto has = [](const Colour &members, std::size_t section) {
+    return std::find(members.begin(), members.end(), section) != members.end();
+  };
+  for (const auto &[pair, on] : graph.edges())
+    EXPECT_TRUE(std::any_of(colours.begin(), colours.end(), [&](const Colour &members) {
+      return has(members, pair.first) && has(members, pair.second);
+    })) << pair.first
+        << " and " << pair.second << " share no colour";
+}
+
+TEST_P(RandomPrograms, LocksKeepNonRevocableSectionsApartFromWhatConflictsWithThem) {
+  const ConflictGraph graph(program_.sections, program_.locations);
+  const std::vector<Colour> colours = colour(graph);
+  const std::vector<Classified> classes = classify(program_.sections, colours);
+  const auto mode = [&](std::size_t section, std::size_t colour_number) {
+    for (const auto &[number, lock_mode] : classes[section].locks)
+      if (number == colour_number)
+        return lock_mode == LockMode::exclusive ? 2 : 1;
+    return 0;
+  };
+  for (const auto &[pair, on] : graph.edges()) {
+    const auto [a, b] = pair;
+    if (classes[a].klass != SectionClass::non_revocable &&
+        classes[b].klass != SectionClass::non_revocable)
+      continue; // two transactions: the STM keeps them apart
+    bool excluded = false;
+    for (std::size_t number = 0; number < colours.size(); ++number)
+      excluded |= mode(a, number) + mode(b, number) >= 3;
+    EXPECT_TRUE(excluded) << a << " and " << b;
+  }
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    EXPECT_EQ(classes[i].klass == SectionClass::non_revocable,
+              !program_.sections[i].irrevocable.empty());
+    if (classes[i].klass == SectionClass::pure) {
+      EXPECT_TRUE(classes[i].locks.empty());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrograms, testing::Range<std::uint64_t>(1, 61),
+                         [](const auto &info) { return "seed_" + std::to_string(info.param); });
+
+TEST(ColourName, CountsLikeSpreadsheetColumns) {
+  EXPECT_EQ(colour_name(0), "A");
+  EXPECT_EQ(colour_name(25), "Z");
+  EXPECT_EQ(colour_name(26), "AA");
+  EXPECT_EQ(colour_name(27), "AB");
+  EXPECT_EQ(colour_name(701), "ZZ");
+  EXPECT_EQ(colour_name(702), "AAA");
+}
+
+} // namespace
+} // namespace tandem

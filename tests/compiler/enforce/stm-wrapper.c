@@ -1,0 +1,20 @@
+// stm: the function begins, runs the plain body or the transactional one, and commits.
+// RUN: %cc %s | env TANDEM_ENFORCE=stm %tandem | %FileCheck %s
+static int counter;
+__attribute__((atomic)) int tick(int by) { return counter += by; }
+int main(int argc, char **argv) { return tick(argc); }
+// CHECK-LABEL: define {{.*}}@tick(
+// CHECK: %[[ACTION:.*]] = call i32 (i32, ...) @_ITM_beginTransaction(i32 11) #[[TWICE:[0-9]+]]
+// CHECK: and i32 %[[ACTION]], 2
+// CHECK: %[[PLAIN:.*]] = call i32 @tick.tandem.body(i32 {{.*}})
+// CHECK: %[[CLONE:.*]] = call i32 @tick.tandem.tm(i32 {{.*}})
+// CHECK: %[[RESULT:.*]] = phi i32 [ %[[PLAIN]], %plain ], [ %[[CLONE]], %transactional ]
+// CHECK: call void @_ITM_commitTransaction()
+// CHECK: ret i32 %[[RESULT]]
+// CHECK-LABEL: define internal {{.*}}@tick.tandem.body(
+// CHECK-NOT: _ITM_
+// CHECK: load i32, ptr @counter
+// CHECK-LABEL: define internal {{.*}}@tick.tandem.tm(
+// CHECK: call i32 @_ITM_RU4(ptr @counter)
+// CHECK: call void @_ITM_WU4(ptr @counter, i32 {{.*}})
+// CHECK: attributes #[[TWICE]] = { returns_twice }

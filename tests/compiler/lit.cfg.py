@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# lit configuration of the compiler's tests: one behaviour per file. Run by ctest (label lit), or
+#   build/venv/bin/lit -sv tests/compiler --param build=build/release
+import os
+import sys
+
+import lit.formats
+
+config.name = "tandem-compiler"  # noqa: F821 (lit defines it)
+config.test_format = lit.formats.ShTest(execute_external=False)  # noqa: F821
+config.suffixes = [".c", ".cc"]  # noqa: F821
+config.test_source_root = os.path.dirname(__file__)  # noqa: F821
+build = os.path.abspath(lit_config.params.get("build", os.environ.get("TANDEM_BUILD", "")))  # noqa: F821
+if not os.path.exists(os.path.join(build, "lib/tandem/TandemPass.so")):
+    lit_config.fatal(f"{build}: no Tandem build; give --param build=FOLDER")  # noqa: F821
+config.test_exec_root = os.path.join(build, "tests/compiler")  # noqa: F821
+root = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+llvm = os.environ.get("TANDEM_LLVM_BIN", "/usr/lib/llvm-19/bin")
+plugin = os.path.join(build, "lib/tandem/TandemPass.so")
+attributes = os.path.join(build, "lib/tandem/TandemAttributes.so")
+frontend = f"-g -O1 -fno-discard-value-names -Xclang -disable-llvm-passes -fplugin={attributes} -D__TANDEM__=1 -I{root}/include"
+
+# %cc, %cxx: source to the IR that the link step sees. %link: IR files to one program with `main` as its
+# only entry. %tandem MODE: the pass under that enforcement; IR on standard output, report in %t.json.
+config.substitutions += [  # noqa: F821
+    ("%cxx", f"{llvm}/clang++ {frontend} -S -emit-llvm -o -"),
+    ("%cc", f"{llvm}/clang {frontend} -S -emit-llvm -o -"),
+    ("%link", f"{llvm}/llvm-link -S -o -"),
+    (
+        "%tandem",
+        "env TANDEM_LINK_OUTPUT=program TANDEM_REPORT=%t.json "
+        f"{llvm}/opt -load-pass-plugin={plugin} -passes=internalize,tandem "
+        "-internalize-public-api-list=main -S -o -",
+    ),
+    ("%FileCheck", f"{llvm}/FileCheck"),
+    ("%python", sys.executable),
+    ("%workloads", f"{root}/workloads"),
+]
+config.environment["PATH"] = os.environ["PATH"]  # noqa: F821
