@@ -3,7 +3,7 @@
 
 #include "compiler/conflicts/conflicts.h"
 #include "compiler/effects/effects.h"
-#include "compiler/pass/native_inputs.h"
+#include "compiler/pass/link_inputs.h"
 #include "compiler/sections/access_path.h"
 
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -106,7 +106,7 @@ std::vector<std::string> externals_of(const Module &module, const PassOptions &o
     if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty())
       names.insert(source_name(function));
   std::vector<std::string> externals(names.begin(), names.end());
-  for (std::string &object : native_inputs(options.link_inputs))
+  for (std::string &object : inspect_link_inputs(options.link_inputs).native)
     externals.push_back(std::move(object));
   return externals;
 }

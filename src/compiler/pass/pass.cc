@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "compiler/enforce/enforce.h"
 #include "compiler/pass/analyse.h"
+#include "compiler/pass/link_inputs.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Verifier.h"
@@ -69,6 +70,10 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   const Result<Catalogue> catalogue = Catalogue::load(options_.catalogue);
   if (!catalogue)
     stop(catalogue.error().message);
+  if (const LinkInputs inputs = inspect_link_inputs(options_.link_inputs); !inputs.thin.empty())
+    stop(fmt::format("{}: was compiled with -flto=thin, which hides it from the analysis; compile it "
+                     "with tandem-cc or with -flto=full",
+                     inputs.thin.front()));
   const Enforcement mode = built_enforcement(options_.enforcement);
   const Analysis analysis = analyse_program(module, options_, *catalogue);
   tell_what_is_not_built(analysis.report);
