@@ -13,8 +13,9 @@ endif()
 
 # LLVM as one shared library, the same that Debian's clang, lld and opt load: a plugin that links it shares
 # their copy. Its headers are not ours to warn about.
-add_library(tandem_llvm INTERFACE)
-target_include_directories(tandem_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
+add_library(tandem_llvm_headers INTERFACE)
+target_include_directories(tandem_llvm_headers SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 separate_arguments(TANDEM_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
-target_compile_definitions(tandem_llvm INTERFACE ${TANDEM_LLVM_DEFINITIONS})
-target_link_libraries(tandem_llvm INTERFACE LLVM)
+target_compile_definitions(tandem_llvm_headers INTERFACE ${TANDEM_LLVM_DEFINITIONS})
+add_library(tandem_llvm INTERFACE)
+target_link_libraries(tandem_llvm INTERFACE tandem_llvm_headers LLVM)

@@ -64,6 +64,15 @@ void tell_what_is_not_built(const Report &report) {
                report.enforcement.used.c_str());
 }
 
+void refuse_optimised(const std::vector<Section> &sections) {
+  for (const Section &section : sections)
+    if (section.kind == SectionKind::function && section.optimised)
+      stop(fmt::format("{}:{}: atomic section '{}' was optimised before the link, which may have moved "
+                       "its calls; compile this file with the enforcement of the link too, and with "
+                       "-O0 where it asks for a sanitizer or profiling",
+                       section.file, section.line, section.name));
+}
+
 } // namespace
 
 PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
@@ -77,6 +86,8 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   const Enforcement mode = built_enforcement(options_.enforcement);
   const Analysis analysis = analyse_program(module, options_, *catalogue);
   tell_what_is_not_built(analysis.report);
+  if (mode != Enforcement::none)
+    refuse_optimised(analysis.sections);
   enforce(module, analysis.sections, analysis.report, mode, *catalogue);
   if (mode == Enforcement::global_lock)
     link_runtime(module, runtime_bitcode_);

@@ -3,6 +3,7 @@
 #include "compiler/sections/regions.h"
 #include "compiler/sections/section.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
@@ -17,8 +18,9 @@ namespace {
 
 using namespace llvm;
 
-std::vector<Function *> marked_functions(Module &module) {
-  std::vector<Function *> marked;
+// The functions that are marked; true for those marked by kOptimisedAnnotation.
+MapVector<Function *, bool> marked_functions(Module &module) {
+  MapVector<Function *, bool> marked;
   const GlobalVariable *annotations = module.getNamedGlobal("llvm.global.annotations");
   const auto *entries = annotations == nullptr || !annotations->hasInitializer()
                             ? nullptr
@@ -35,16 +37,18 @@ std::vector<Function *> marked_functions(Module &module) {
                              ? nullptr
                              : dyn_cast<ConstantDataSequential>(text->getInitializer());
     if (function == nullptr || function->isDeclaration() || string == nullptr ||
-        !string->isCString() || string->getAsCString() != kAtomicAnnotation)
+        !string->isCString())
       continue;
-    if (!is_contained(marked, function))
-      marked.push_back(function);
+    const bool optimised = string->getAsCString() == kOptimisedAnnotation;
+    if (optimised || string->getAsCString() == kAtomicAnnotation)
+      marked[function] |= optimised;
   }
   return marked;
 }
 
-Section section_of_function(Function &function) {
+Section section_of_function(Function &function, bool optimised) {
   Section section;
+  section.optimised = optimised;
   section.kind = SectionKind::function;
   section.function = &function;
   if (const DISubprogram *program = function.getSubprogram()) {
@@ -117,8 +121,8 @@ void name_sections(std::vector<Section> &sections, const Module &module) {
 
 std::vector<Section> discover_sections(Module &module) {
   std::vector<Section> sections;
-  for (Function *function : marked_functions(module))
-    sections.push_back(section_of_function(*function));
+  for (const auto &[function, optimised] : marked_functions(module))
+    sections.push_back(section_of_function(*function, optimised));
   const LockCalls calls(module);
   for (Region &region : find_regions(module, calls))
     sections.push_back(section_of_region(std::move(region)));

@@ -22,6 +22,9 @@ struct Section {
   llvm::Function *function = nullptr; // the marked function, or the one that contains the region
   std::string file;
   unsigned line = 0; // 0: unknown
+  // Optimised before the pass saw it: calls of the function may have been merged or moved, so it can be
+  // reported and no longer be made atomic.
+  bool optimised = false;
   // Only for lock regions:
   LockSite entry;
   std::vector<const llvm::CallBase *> exits; // releases, and calls that return with the lock released
@@ -32,6 +35,7 @@ struct Section {
 
 // Annotation that marks a function atomic (`__attribute__((atomic))`, TANDEM_ATOMIC).
 inline constexpr const char *kAtomicAnnotation = "tandem.atomic";
+inline constexpr const char *kOptimisedAnnotation = "tandem.atomic.optimised";
 
 // All sections, in order of file, line and name.
 std::vector<Section> discover_sections(llvm::Module &module);
