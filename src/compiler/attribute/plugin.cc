@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// TandemAttributes.so: the attribute `atomic` for functions as a plugin of clang, verbatim as the LockSTM
-// paper writes it (section 4.1). tandem-cc loads it into every compile step.
+// TandemAttributes.so: the attribute `atomic` for functions as a plugin of clang, verbatim as the
+// LockSTM paper writes it (section 4.1). tandem-cc loads it into every compile step.
 //
-// The mark becomes an annotation that the whole-program pass finds, and keeps the function out of its callers
-// until then. Where the optimiser runs before that pass, the annotation says so: calls of the function may
-// have been merged or moved by then, so the pass refuses to enforce such a section.
+// The mark becomes an annotation that the whole-program pass finds, and keeps the function out of
+// its callers until then. Where the optimiser runs before that pass, the annotation says so: calls
+// of the function may have been merged or moved by then, so the pass refuses to enforce such a
+// section.
+#include "clang/AST/ASTConsumer.h"
+#include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/Decl.h"
 #include "clang/Basic/DiagnosticSema.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendPluginRegistry.h"
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Sema/ParsedAttr.h"
 #include "clang/Sema/Sema.h"
+
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -19,6 +28,16 @@ using namespace clang;
 
 // Defined by tandem-cc in compile steps that optimise (src/compiler/driver).
 constexpr const char *kOptimisedMacro = "__TANDEM_OPTIMISED__";
+
+constexpr const char *kAnnotation = "tandem.atomic";
+constexpr const char *kOptimisedAnnotation = "tandem.atomic.optimised";
+
+// A mark of the translation unit that is being compiled. clang compiles one at a time in a process.
+struct Mark {
+  const FunctionDecl *function;
+  SourceLocation location;
+};
+std::vector<Mark> marks;
 
 struct AtomicAttribute : public ParsedAttrInfo {
   AtomicAttribute() {
@@ -38,9 +57,7 @@ struct AtomicAttribute : public ParsedAttrInfo {
       sema.Diag(attribute.getLoc(), id) << attribute << what;
       return false;
     };
-    const auto *function = dyn_cast<FunctionDecl>(declaration);
-    if (function == nullptr && isa<FunctionTemplateDecl>(declaration))
-      function = cast<FunctionTemplateDecl>(declaration)->getTemplatedDecl();
+    const FunctionDecl *function = declaration->getAsFunction();
     if (function == nullptr)
       return reject("this is no function");
     if (function->isMain())
@@ -54,14 +71,66 @@ struct AtomicAttribute : public ParsedAttrInfo {
                                    const ParsedAttr &attribute) const override {
     const bool optimised = sema.getPreprocessor().isMacroDefined(kOptimisedMacro);
     declaration->addAttr(
-        AnnotateAttr::CreateImplicit(sema.Context, optimised ? "tandem.atomic.optimised" : "tandem.atomic",
+        AnnotateAttr::CreateImplicit(sema.Context, optimised ? kOptimisedAnnotation : kAnnotation,
                                      nullptr, 0, attribute.getRange()));
     declaration->addAttr(NoInlineAttr::CreateImplicit(sema.Context, attribute.getRange()));
+    marks.push_back({declaration->getAsFunction(), attribute.getLoc()});
     return AttributeApplied;
   }
 };
 
-const ParsedAttrInfoRegistry::Add<AtomicAttribute> kRegistered("atomic",
-                                                               "functions that are atomic sections");
+// clang drops, with a warning only, a mark that comes after the function's definition. The section
+// would be lost, so that is an error.
+class LateMarks : public ASTConsumer {
+public:
+  explicit LateMarks(DiagnosticsEngine &diagnostics) : diagnostics_(diagnostics) {}
+
+  void HandleTranslationUnit(ASTContext &) override {
+    for (const Mark &mark : marks)
+      check(mark);
+    marks.clear();
+  }
+
+private:
+  void check(const Mark &mark) {
+    const FunctionDecl *definition = nullptr;
+    if (!mark.function->isDefined(definition) || is_marked(*definition))
+      return;
+    const unsigned late = diagnostics_.getCustomDiagID(
+        DiagnosticsEngine::Error, "'atomic' comes after the definition of %0, which it cannot "
+                                  "change any more; mark the first "
+                                  "declaration");
+    diagnostics_.Report(mark.location, late) << mark.function;
+    diagnostics_.Report(definition->getLocation(), diag::note_previous_definition);
+  }
+
+  static bool is_marked(const FunctionDecl &function) {
+    for (const auto *annotation : function.specific_attrs<AnnotateAttr>())
+      if (annotation->getAnnotation() == kAnnotation ||
+          annotation->getAnnotation() == kOptimisedAnnotation)
+        return true;
+    return false;
+  }
+
+  DiagnosticsEngine &diagnostics_;
+};
+
+class LateMarksAction : public PluginASTAction {
+protected:
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &compiler,
+                                                 llvm::StringRef) override {
+    marks.clear();
+    return std::make_unique<LateMarks>(compiler.getDiagnostics());
+  }
+  bool ParseArgs(const CompilerInstance &, const std::vector<std::string> &) override {
+    return true;
+  }
+  ActionType getActionType() override { return AddBeforeMainAction; }
+};
+
+const ParsedAttrInfoRegistry::Add<AtomicAttribute>
+    kRegistered("atomic", "functions that are atomic sections");
+const FrontendPluginRegistry::Add<LateMarksAction> kCheckRegistered("tandem-late-marks",
+                                                                    "marks that come too late");
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/options/options.h"
 
+#include "base/file.h"
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -99,7 +101,14 @@ Result<PassOptions> PassOptions::from_environment() {
   options.report = environment(kEnvReport);
   options.catalogue = environment(kEnvCatalogue);
   options.link_output = environment(kEnvLinkOutput);
-  options.link_inputs = lines_of(environment(kEnvLinkInputs));
+  std::string inputs = environment(kEnvLinkInputs);
+  if (inputs.starts_with("@")) {
+    Result<std::string> text = read_file(inputs.substr(1));
+    if (!text)
+      return text.error();
+    inputs = std::move(*text);
+  }
+  options.link_inputs = lines_of(inputs);
   options.link_shared = environment(kEnvLinkShared) == "1";
   return options;
 }

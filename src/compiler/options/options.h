@@ -33,7 +33,8 @@ inline constexpr const char *kEnvCatalogue = "TANDEM_CATALOGUE"; // a path, or e
 inline constexpr const char *kEnvPointsTo = "TANDEM_POINTS_TO";
 // Set by the driver for the link step only.
 inline constexpr const char *kEnvLinkOutput = "TANDEM_LINK_OUTPUT"; // the output's path
-inline constexpr const char *kEnvLinkInputs = "TANDEM_LINK_INPUTS"; // objects and archives, one a line
+// Objects and archives, one a line; or '@' and the path of a file with them, where they are too long.
+inline constexpr const char *kEnvLinkInputs = "TANDEM_LINK_INPUTS";
 inline constexpr const char *kEnvLinkShared = "TANDEM_LINK_SHARED"; // "1" for -shared, else absent
 
 struct PassOptions {

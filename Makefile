@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The front door: every target installs what it lacks by itself. The work is done by the scripts of
+# scripts/ and by CMake; the result is in build/release.
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test verify bench check install clean
+PREFIX ?= /usr/local
+# Builds of other projects run below these targets; they must not inherit this make's flags.
+unexport MAKEFLAGS MFLAGS MAKELEVEL
+
+help: ## this text
+	@echo 'Tandem: atomic sections for C and C++. Targets of make:'
+	@sed -nE 's/^([a-z]+):[^#]*## (.*)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
+
+setup: ## install the Debian packages and the Python environment that are missing
+	@scripts/setup
+
+build: setup ## build everything into build/release: bin/tandem, bin/tandem-cc, lib/, ...
+	@scripts/build release
+
+demo: build ## what Tandem does, on Prime and on memcached, in a few minutes
+	@scripts/demo
+
+test: build ## all tests of a change; the last lines are the summary
+	@scripts/test release
+
+verify: ## the long form: test, check, sanitizers, memcached's own suite, a fresh machine
+	@scripts/verify
+
+bench: build ## measure, and compare with the peers
+	@bench/run
+
+check: build ## format, lint, types, dead paths in the documents
+	@scripts/check
+
+install: build ## install into PREFIX (default /usr/local), below DESTDIR if that is set
+	@DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
+
+clean: ## remove the build trees; downloads and the Python environment stay
+	@scripts/clean

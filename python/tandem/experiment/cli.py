@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The command line: `tandem experiment run | list | show`.
+
+Exit status: 0; 1 where an experiment failed; 2 for the user's mistake; 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from tandem import __version__
+from tandem.errors import TandemError, UserError
+from tandem.experiment.definition import (
+    Experiment,
+    from_document,
+    parse_scalar,
+    points_of,
+    read_experiment,
+    shown,
+)
+from tandem.experiment.plots import draw
+from tandem.experiment.progress import Progress
+from tandem.experiment.run import Settings, run_experiment
+from tandem.experiment.tables import print_result
+from tandem.formats.documents import parse_toml, read_text, to_json, write_text
+from tandem.formats.published import Scalar, read_published
+from tandem.formats.result import read_result, result_to_json
+from tandem.paths import EXPERIMENTS, PUBLISHED, ROOT
+
+__all__ = ["main"]
+
+_PROGRAM = "tandem experiment"
+
+app = typer.Typer(
+    help="Runs declared experiments: tables, plots and JSON, beside what the papers published.",
+    add_completion=False,
+    no_args_is_help=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _console() -> Console:
+    """Standard output; wide where it is no terminal, so that files hold whole rows."""
+    return Console(soft_wrap=False, width=None if sys.stdout.isatty() else 140, highlight=False)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"{_PROGRAM} {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+def _results() -> Path:
+    """Where results go by default: the checkout's build folder, else the current directory's."""
+    checkout = (ROOT / "CMakeLists.txt").exists()
+    return ROOT / "build" / "results" if checkout else Path("tandem-results")
+
+
+def _find(name: str) -> Path:
+    """The file of an experiment given as a path or as the name of one of the project's."""
+    path = Path(name)
+    if path.suffix == ".toml" or "/" in name:
+        return path
+    found = EXPERIMENTS / f"{name}.toml"
+    if found.exists() and found != PUBLISHED:
+        return found
+    known = ", ".join(x.stem for x in _known()) or "none"
+    raise UserError(f"unknown experiment '{name}'; name a .toml file or one of: {known}")
+
+
+def _known() -> list[Path]:
+    return sorted(x for x in EXPERIMENTS.glob("*.toml") if x != PUBLISHED)
+
+
+def _parameters(experiment: Experiment, texts: Sequence[str]) -> dict[str, Scalar]:
+    values: dict[str, Scalar] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or name not in experiment.parameters:
+            known = ", ".join(experiment.parameters) or "none"
+            raise UserError(
+                f"--set {text}: give NAME=VALUE with a parameter of {experiment.name}: {known}"
+            )
+        values[name] = parse_scalar(value, experiment.parameters[name], f"--set {name}")
+    return values
+
+
+def _only(experiment: Experiment, texts: Sequence[str]) -> dict[str, list[Scalar]]:
+    """Axis restrictions; the baseline of every point that is left must be left too."""
+    only: dict[str, list[Scalar]] = {}
+    axes = {x.name: x for x in experiment.axes}
+    for text in texts:
+        name, equals, listed = text.partition("=")
+        if not equals or name not in axes:
+            raise UserError(
+                f"--only {text}: give AXIS=VALUE,… with an axis of {experiment.name}: "
+                f"{', '.join(axes)}"
+            )
+        known = {shown(x): x for x in axes[name].values}
+        for value in listed.split(","):
+            if value not in known:
+                raise UserError(
+                    f"--only {name}: '{value}' is none of its values: {', '.join(known)}"
+                )
+        only[name] = [x for x in axes[name].values if shown(x) in listed.split(",")]
+    points = points_of(experiment, only)
+    if not points:
+        raise UserError(f"--only leaves no point of {experiment.name}; leave more values")
+    for at in points:
+        base = experiment.baseline_of(at)
+        if base is not None and base not in points:
+            missing = " ".join(f"{k}={shown(v)}" for k, v in base.items())
+            raise UserError(f"--only leaves out the baseline {missing}; keep it")
+    return only
+
+
+def _check_target(path: Path, option: str, *, directory: bool = False) -> None:
+    """UserError if something could not be written there; makes the folder."""
+    folder = path if directory else path.parent
+    if not directory and path.is_dir():
+        raise UserError(f"{option} {path}: is a directory; name a file")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UserError(f"{option} {path}: cannot be written: {reason}") from error
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"{option} {path}: cannot be written: no permission in {folder}")
+
+
+@app.command()
+def run(
+    experiments: Annotated[
+        list[str], typer.Argument(metavar="EXPERIMENT...", help="Names or .toml files.")
+    ],
+    reps: Annotated[int | None, typer.Option(min=1, metavar="N", help="Measured rounds.")] = None,
+    warm_ups: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Rounds before them.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Of the order within rounds.")
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option(min=0.001, metavar="SECONDS", help="Of each sample.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter.")
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="AXIS=VALUE,…", help="Restrict an axis.")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run on the Dask cluster of this scheduler."),
+    ] = None,
+    json_: Annotated[
+        str | None,
+        typer.Option("--json", metavar="FILE", help="The result; - is standard output."),
+    ] = None,
+    results: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where results go as NAME.json.")
+    ] = None,
+    plots: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where plots go; default: with the result.")
+    ] = None,
+    no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw none.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start anew where one was interrupted.")
+    ] = False,
+    work: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Scratch folder to keep; default: a temporary one."),
+    ] = None,
+    source: Annotated[Path, typer.Option(metavar="DIR", help="What {source} stands for.")] = ROOT,
+    build: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="What {build} stands for.")
+    ] = None,
+    published: Annotated[
+        Path, typer.Option(metavar="FILE", help="The published values.")
+    ] = PUBLISHED,
+    progress: Annotated[
+        bool | None,
+        typer.Option("--progress/--no-progress", help="Default: a bar on a terminal, else lines."),
+    ] = None,
+) -> None:
+    """Run experiments and show what came out."""
+    if json_ is not None and json_ != "-" and len(experiments) > 1:
+        raise UserError("--json FILE holds one experiment; use --results DIR for several")
+    if resume and fresh:
+        raise UserError("--resume and --fresh exclude each other; give one")
+    values = read_published(published)
+    shower = Progress.automatic(progress)
+    folder = results or _results()
+    planned: list[tuple[Experiment, Settings]] = []
+    for name in experiments:
+        experiment = read_experiment(_find(name), values)
+        target = folder / f"{experiment.name}.json"
+        if json_ is not None and json_ != "-":
+            target = Path(json_)
+        _check_target(target, "--json" if json_ not in (None, "-") else "--results")
+        settings = Settings(
+            source=source.resolve(),
+            build=_build(build),
+            result=target,
+            work=work if work is None or len(experiments) == 1 else work / experiment.name,
+            repetitions=reps,
+            warm_ups=warm_ups,
+            seed=seed,
+            timeout_s=timeout,
+            parameters=_parameters(experiment, set_ or []),
+            only=_only(experiment, only or []),
+            scheduler=scheduler,
+            resume=resume,
+            fresh=fresh,
+        )
+        planned.append((experiment, settings))
+    if plots is not None:
+        _check_target(plots, "--plots", directory=True)
+    for experiment, settings in planned:
+        result = run_experiment(experiment, values, settings, shower)
+        if json_ == "-":
+            sys.stdout.write(result_to_json(result))
+        else:
+            print_result(result, _console(), str(settings.result))
+        written = [settings.result]
+        if not no_plots:
+            written += draw(result, plots or settings.result.parent, str(settings.result))
+        for path in written:
+            shower.note(f"wrote {_short(path)}")
+
+
+def _build(given: Path | None) -> Path:
+    if given is not None:
+        return given.resolve()
+    told = os.environ.get("TANDEM_BUILD")
+    return Path(told).resolve() if told else ROOT / "build" / "release"
+
+
+def _short(path: Path) -> str:
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+@app.command(name="list")
+def list_(
+    json_: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="As JSON; - is standard output.")
+    ] = None,
+) -> None:
+    """List the project's experiments."""
+    found: list[Experiment] = []
+    for path in _known():
+        text = read_text(path)
+        document = parse_toml(text, str(path))
+        found.append(from_document(document, file=str(path), name=path.stem, text=text))
+    if json_ is not None:
+        rows: list[dict[str, Any]] = [
+            {
+                "name": x.name,
+                "title": x.title,
+                "paper": x.paper,
+                "file": x.file,
+                "points": len(points_of(x)),
+                "repetitions": x.run.repetitions,
+            }
+            for x in found
+        ]
+        text = to_json({"version": 1, "experiments": rows})
+        if json_ == "-":
+            sys.stdout.write(text)
+        else:
+            write_text(Path(json_), text)
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("name", no_wrap=True, style="bold")
+    table.add_column("what")
+    table.add_column("paper")
+    table.add_column("points", justify="right")
+    for x in found:
+        table.add_row(x.name, x.title, x.paper, str(len(points_of(x))))
+    _console().print(table)
+
+
+@app.command()
+def show(
+    files: Annotated[list[Path], typer.Argument(metavar="RESULT.json...", help="Result files.")],
+    plots: Annotated[Path | None, typer.Option(metavar="DIR", help="Draw the plots there.")] = None,
+) -> None:
+    """Show results again."""
+    read = [(path, read_result(path)) for path in files]
+    if plots is not None:
+        _check_target(plots, "--plots", directory=True)
+    for path, result in read:
+        print_result(result, _console(), str(path))
+        if plots is not None:
+            for drawn in draw(result, plots, str(path)):
+                print(f"wrote {_short(drawn)}", file=sys.stderr)
+
+
+def _terminate(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs the command line; the exit status. Every error is one line on standard error."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        status = app(args=list(arguments), prog_name=_PROGRAM, standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except TandemError as error:
+        return _fail(str(error), error.exit_status)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted; continue with --resume", 130)
+    except Exception as error:
+        # Usage errors; typer brings its own copy of click in some versions, so by shape.
+        message = getattr(error, "format_message", None)
+        if message is None:
+            raise
+        text = message().strip().rstrip(".")
+        text = text[:1].lower() + text[1:] if text[1:2].islower() else text
+        return _fail(f"{text}; see {_PROGRAM} --help", 2)
+
+
+def _fail(message: str, status: int) -> int:
+    print(f"{_PROGRAM}: {' '.join(message.split())}", file=sys.stderr)
+    return status

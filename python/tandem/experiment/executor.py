@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where samples are taken: here, one after the other, or by the workers of a Dask cluster.
+
+On a cluster a round stays on one worker, so that ratios within a round compare like with like; a
+worker takes one sample at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from tandem.errors import RunError, TandemError, UserError
+from tandem.experiment.sample import Measured, Task, measure
+
+__all__ = ["DaskExecutor", "Executor", "LocalExecutor"]
+
+
+class Executor(Protocol):
+    """Takes samples. `run` yields each as soon as it is taken; an error ends it."""
+
+    def run(self, rounds: Sequence[Sequence[Task]]) -> Iterator[Measured]: ...
+
+    def warm_up(self, tasks: Sequence[Task]) -> Iterator[Measured]: ...
+
+    def close(self) -> None: ...
+
+
+class LocalExecutor:
+    """This machine, in exactly the order given."""
+
+    def run(self, rounds: Sequence[Sequence[Task]]) -> Iterator[Measured]:
+        for tasks in rounds:
+            for task in tasks:
+                yield measure(task)
+
+    def warm_up(self, tasks: Sequence[Task]) -> Iterator[Measured]:
+        return self.run([tasks])
+
+    def close(self) -> None:
+        pass
+
+
+class DaskExecutor:
+    """The workers of a Dask cluster, which must see the same files under the same paths."""
+
+    def __init__(self, scheduler: str, timeout_s: float = 15) -> None:
+        distributed: Any = importlib.import_module("distributed")
+
+        try:
+            self._client: Any = distributed.Client(
+                scheduler, timeout=timeout_s, set_as_default=False
+            )
+        except (OSError, ValueError, TimeoutError) as error:
+            raise UserError(
+                f"--scheduler {scheduler}: no Dask scheduler answers there; give its address, "
+                "as in tcp://127.0.0.1:8786"
+            ) from error
+        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        self._workers = sorted(workers)
+        if not self._workers:
+            self.close()
+            raise UserError(f"--scheduler {scheduler}: the cluster has no worker; start one")
+
+    def run(self, rounds: Sequence[Sequence[Task]]) -> Iterator[Measured]:
+        chains = [
+            (self._workers[index % len(self._workers)], list(tasks))
+            for index, tasks in enumerate(rounds)
+        ]
+        yield from self._submit(chains)
+
+    def warm_up(self, tasks: Sequence[Task]) -> Iterator[Measured]:
+        """Every worker warms up; one sample of each task is yielded."""
+        for index, worker in enumerate(self._workers):
+            taken = list(self._submit([(worker, list(tasks))]))
+            if index == 0:
+                yield from taken
+
+    def _submit(self, chains: Sequence[tuple[str, list[Task]]]) -> Iterator[Measured]:
+        """Runs each chain in its order on its worker, chains of different workers at once."""
+        waiting: dict[str, list[Task]] = {}
+        for worker, tasks in chains:
+            waiting.setdefault(worker, []).extend(tasks)
+        pending: Any = importlib.import_module("distributed").as_completed()
+        owner: dict[str, str] = {}
+
+        def submit_next(worker: str) -> None:
+            if waiting[worker]:
+                future = self._client.submit(
+                    measure,
+                    waiting[worker].pop(0),
+                    workers=[worker],
+                    allow_other_workers=False,
+                    pure=False,
+                    retries=0,
+                )
+                owner[future.key] = worker
+                pending.add(future)
+
+        for worker in waiting:
+            submit_next(worker)
+        try:
+            for future in pending:
+                try:
+                    sample: Measured = future.result()
+                except TandemError:
+                    raise
+                except Exception as error:
+                    raise RunError(
+                        f"worker {owner[future.key]}: {type(error).__name__}: "
+                        + " ".join(str(error).split())[:200]
+                    ) from error
+                submit_next(owner[future.key])
+                yield sample
+        finally:
+            with contextlib.suppress(Exception):
+                self._client.cancel(list(pending.futures))
+
+    def close(self) -> None:
+        with contextlib.suppress(Exception):
+            self._client.close()

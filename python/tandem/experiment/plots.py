@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A result as pictures: SVG and PNG, drawn without a display.
+
+Measured values are filled and solid with bars from minimum to maximum; published ones are hollow
+and dashed. Colours are Okabe and Ito's, which stay apart for colour-blind readers.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from tandem.errors import UserError
+from tandem.experiment.definition import Experiment, Plot, shown
+from tandem.experiment.tables import definition_of
+from tandem.formats.published import Scalar
+from tandem.formats.result import Point, Result
+
+__all__ = ["PALETTE", "draw", "spread_labels"]
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8B6F00")
+_MARKERS = "osD^vPX*"
+_GREY = "#666666"
+_STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": _GREY,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": "#E4E4E4",
+    "xtick.color": _GREY,
+    "ytick.color": _GREY,
+    "xtick.labelcolor": "#222222",
+    "ytick.labelcolor": "#222222",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tandem",
+}
+
+
+def draw(result: Result, directory: Path, place: str = "result") -> list[Path]:
+    """Draws all plots of the experiment as EXPERIMENT-PLOT.svg and .png; returns the paths."""
+    experiment = definition_of(result, place)
+    paths: list[Path] = []
+    with matplotlib.rc_context(_STYLE):
+        for plot in experiment.plots:
+            figure = _figure(result, experiment, plot)
+            try:
+                for kind in ("svg", "png"):
+                    path = directory / f"{experiment.name}-{plot.name}.{kind}"
+                    buffer = io.BytesIO()
+                    metadata = {"Date": None} if kind == "svg" else {"Software": None}
+                    figure.savefig(buffer, format=kind, dpi=160, metadata=metadata)
+                    _write(path, buffer.getvalue())
+                    paths.append(path)
+            finally:
+                plt.close(figure)
+    return paths
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot be written: {(error.strerror or str(error)).lower()}"
+        ) from error
+
+
+def _figure(result: Result, experiment: Experiment, plot: Plot) -> Any:
+    facets = _values(result, plot.facet) if plot.facet else [None]
+    columns = min(len(facets), 3)
+    rows = -(-len(facets) // columns)
+    width = 6.6 if len(facets) == 1 else 1.2 + 3.4 * columns
+    figure, grid = plt.subplots(
+        rows,
+        columns,
+        figsize=(width, 4.1 if rows == 1 else 3.0 * rows),
+        squeeze=False,
+        layout="constrained",
+    )
+    panels = list(grid.flat)
+    for index, facet in enumerate(facets):
+        points = [x for x in result.points if facet is None or x.at[plot.facet] == facet]
+        axes = panels[index]
+        (_lines if plot.kind == "line" else _bars)(axes, result, points, experiment, plot)
+        axes.set_xlabel(experiment.axis(plot.x).title)
+        if index % columns == 0:
+            axes.set_ylabel(_y_label(experiment, plot))
+        if facet is not None:
+            axes.set_title(experiment.axis(plot.facet).label_of(facet), fontsize=10)
+        axes.set_ylim(bottom=0)
+    for axes in panels[len(facets) :]:
+        axes.set_visible(False)
+    figure.suptitle(plot.title or experiment.title, x=0.01, ha="left", fontsize=11, weight="bold")
+    _legend(figure, result, plot)
+    figure.supxlabel(_caption(result, plot), x=0.01, ha="left", fontsize=7.5, color=_GREY)
+    figure.canvas.draw()
+    return figure
+
+
+def _y_label(experiment: Experiment, plot: Plot) -> str:
+    metric = experiment.metric(plot.metric)
+    if plot.y == "value":
+        return f"{metric.title} ({metric.unit})" if metric.unit else metric.title
+    base = experiment.baseline.at if experiment.baseline else {}
+    name = ", ".join(
+        experiment.axis(axis).label_of(value)
+        if isinstance(value, str)
+        else f"{experiment.axis(axis).title} = {shown(value)}"
+        for axis, value in base.items()
+    )
+    if metric.ratio == "speedup":
+        return f"speed-up over {name}"
+    return f"{metric.title}, relative to {name}"
+
+
+def _caption(result: Result, plot: Plot) -> str:
+    rounds = result.configuration["repetitions"]
+    commit = (result.commit["git"] or "no commit")[:12]
+    return (
+        f"Median of {rounds} interleaved rounds; bars: minimum to maximum. {result.host['cpu']}, "
+        f"{result.host['cores']} cores. {commit}"
+    )
+
+
+def _values(result: Result, axis: str) -> list[Scalar]:
+    found: list[Scalar] = []
+    for point in result.points:
+        if point.at[axis] not in found:
+            found.append(point.at[axis])
+    return found
+
+
+def _measured(point: Point, plot: Plot) -> tuple[float, float, float]:
+    """Value, minimum, maximum."""
+    if plot.y == "ratio":
+        ratio = point.ratios[plot.metric]
+        low = ratio.value if ratio.minimum is None else ratio.minimum
+        high = ratio.value if ratio.maximum is None else ratio.maximum
+        return ratio.value, low, high
+    summary = point.summaries[plot.metric]
+    return summary.median, summary.minimum, summary.maximum
+
+
+def _published(point: Point, plot: Plot) -> float | None:
+    found = point.published_of(plot.metric)
+    if found is None:
+        return None
+    return found.ratio if plot.y == "ratio" else found.value
+
+
+def _series(
+    result: Result, points: Sequence[Point], experiment: Experiment, plot: Plot
+) -> list[tuple[str, str, str, list[Point]]]:
+    """Label, colour, marker and points of each series; colours are the same in all panels."""
+    if not plot.series:
+        return [(experiment.metric(plot.metric).title, PALETTE[0], "o", list(points))]
+    axis = experiment.axis(plot.series)
+    return [
+        (
+            axis.label_of(value),
+            PALETTE[index % len(PALETTE)],
+            _MARKERS[index % len(_MARKERS)],
+            [x for x in points if x.at[plot.series] == value],
+        )
+        for index, value in enumerate(_values(result, plot.series))
+    ]
+
+
+def _lines(
+    axes: Axes, result: Result, points: Sequence[Point], experiment: Experiment, plot: Plot
+) -> None:
+    ends: list[tuple[float, float, str, str]] = []
+    xs_all = sorted(float(x) for x in _values(result, plot.x))
+    for label, colour, marker, members in _series(result, points, experiment, plot):
+        if not members:
+            continue
+        members = sorted(members, key=lambda x: float(x.at[plot.x]))
+        xs = np.array([float(x.at[plot.x]) for x in members])
+        ys = np.array([_measured(x, plot) for x in members])
+        spread = np.maximum(np.vstack([ys[:, 0] - ys[:, 1], ys[:, 2] - ys[:, 0]]), 0)
+        if len(xs) == 1 and len(xs_all) > 1:
+            # A series with one value, such as a sequential program, is a level to compare with.
+            axes.axhline(ys[0, 0], color=colour, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+        axes.errorbar(
+            xs,
+            ys[:, 0],
+            yerr=spread,
+            color=colour,
+            marker=marker,
+            markersize=5.5,
+            linewidth=1.8,
+            elinewidth=1.1,
+            capsize=3,
+            zorder=3,
+        )
+        published = [(float(x.at[plot.x]), _published(x, plot)) for x in members]
+        drawn = [(x, y) for x, y in published if y is not None]
+        if drawn:
+            axes.plot(
+                [x for x, _ in drawn],
+                [y for _, y in drawn],
+                color=colour,
+                marker=marker,
+                markersize=6.5,
+                markerfacecolor="white",
+                linestyle=(0, (4, 3)),
+                linewidth=1.1,
+                zorder=2,
+            )
+        ends.append((xs[-1], ys[-1, 0], label, colour))
+    axes.set_xticks(xs_all, [f"{x:g}" for x in xs_all])
+    margin = 0.04 * (xs_all[-1] - xs_all[0] or 1)
+    axes.set_xlim(xs_all[0] - margin * 2, xs_all[-1] + margin * 2)
+    _reference(axes, plot, xs_all)
+    top = axes.get_ylim()[1]
+    axes.set_ylim(0, top)
+    _label_ends(axes, ends, xs_all[-1])
+
+
+def _label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]], right: float) -> None:
+    """Series names right of the axes at the height of their last points, moved apart."""
+    top = axes.get_ylim()[1] or 1.0
+    height = axes.get_window_extent().height / axes.figure.dpi * 72 or 1
+    places = spread_labels([y for _, y, _, _ in ends], top * 13 / height, 0, top)
+    for (_, y, label, colour), at in zip(ends, places, strict=True):
+        axes.annotate(
+            label,
+            xy=(1, y),
+            xycoords=axes.get_yaxis_transform(),
+            xytext=(1.03, at),
+            textcoords=axes.get_yaxis_transform(),
+            color=colour,
+            va="center",
+            ha="left",
+            weight="bold",
+            annotation_clip=False,
+        )
+
+
+def spread_labels(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Places as near to the wanted ones as a simple sweep gets, at least `gap` apart, from `low`.
+
+    All stay at or below `high` if there is room for them. The order is kept.
+    """
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    placed = [0.0] * len(wanted)
+    floor = low
+    for i in order:
+        placed[i] = max(wanted[i], floor)
+        floor = placed[i] + gap
+    ceiling = high
+    for i in reversed(order):
+        placed[i] = min(placed[i], ceiling)
+        ceiling = placed[i] - gap
+    return placed
+
+
+def _bars(
+    axes: Axes, result: Result, points: Sequence[Point], experiment: Experiment, plot: Plot
+) -> None:
+    groups = _values(result, plot.x)
+    series = _series(result, points, experiment, plot)
+    width = 0.8 / len(series)
+    highest = 0.0
+    for index, (label, colour, _, members) in enumerate(series):
+        offset = (index - (len(series) - 1) / 2) * width
+        for point in members:
+            x = groups.index(point.at[plot.x]) + offset
+            y, low, high = _measured(point, plot)
+            published = _published(point, plot)
+            highest = max(highest, high, published or 0)
+            axes.bar(x, y, width * 0.92, color=colour, zorder=2)
+            axes.errorbar(
+                x,
+                y,
+                yerr=[[max(y - low, 0)], [max(high - y, 0)]],
+                color="#222222",
+                elinewidth=1.1,
+                capsize=3,
+                zorder=4,
+            )
+            if published is not None:
+                axes.plot(
+                    x,
+                    published,
+                    marker="D",
+                    markersize=6.5,
+                    markerfacecolor="white",
+                    markeredgecolor="#222222",
+                    zorder=5,
+                )
+        if members and len(series) > 1:
+            axes.bar(0, 0, color=colour, label=label)
+    axes.set_xticks(range(len(groups)), [experiment.axis(plot.x).label_of(x) for x in groups])
+    axes.tick_params(axis="x", length=0)
+    axes.set_xlim(-0.6, len(groups) - 0.4)
+    axes.set_ylim(0, highest * 1.12 or 1)
+    _label_bars(axes, series, groups, width, highest, plot)
+    _reference(axes, plot, [])
+
+
+def _label_bars(
+    axes: Axes,
+    series: Iterable[tuple[str, str, str, list[Point]]],
+    groups: Sequence[Scalar],
+    width: float,
+    highest: float,
+    plot: Plot,
+) -> None:
+    """The value above each bar, where there is room for it."""
+    series = list(series)
+    if len(series) * len(groups) > 14:
+        return
+    for index, (_, _, _, members) in enumerate(series):
+        for point in members:
+            y, _, high = _measured(point, plot)
+            x = groups.index(point.at[plot.x]) + (index - (len(series) - 1) / 2) * width
+            top = max(high, _published(point, plot) or 0)
+            axes.text(
+                x,
+                top + highest * 0.025,
+                f"{y:.3g}",
+                ha="center",
+                va="bottom",
+                fontsize=8,
+                color="#222222",
+            )
+
+
+def _reference(axes: Axes, plot: Plot, xs: Sequence[float]) -> None:
+    if plot.reference == "one":
+        axes.axhline(1, color=_GREY, linewidth=1, linestyle=(0, (5, 3)), zorder=1)
+    elif plot.reference == "linear" and xs:
+        axes.plot(xs, xs, color=_GREY, linewidth=1, linestyle=(0, (5, 3)), zorder=1)
+        axes.annotate(
+            "linear",
+            xy=(xs[-1], xs[-1]),
+            xytext=(-4, 2),
+            textcoords="offset points",
+            color=_GREY,
+            fontsize=8,
+            ha="right",
+            va="bottom",
+        )
+
+
+def _legend(figure: Any, result: Result, plot: Plot) -> None:
+    """Names bars and tells measured from published; lines are named at their ends."""
+    handles: list[Any] = []
+    labels: list[str] = []
+    if plot.kind == "bar":
+        for axes in figure.axes:
+            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+                if label not in labels:
+                    handles.append(handle)
+                    labels.append(label)
+    if any(_published(x, plot) is not None for x in result.points):
+        if plot.kind == "line":
+            handles.append(Line2D([], [], color=_GREY, marker="o", linewidth=1.8))
+            labels.append("measured")
+        handles.append(
+            Line2D(
+                [],
+                [],
+                color=_GREY,
+                marker="o" if plot.kind == "line" else "D",
+                markerfacecolor="white",
+                linestyle=(0, (4, 3)) if plot.kind == "line" else "none",
+            )
+        )
+        labels.append("published")
+    if handles:
+        figure.legend(
+            handles,
+            labels,
+            loc="outside upper right",
+            ncols=min(len(handles), 4),
+            frameon=False,
+            fontsize=8.5,
+        )

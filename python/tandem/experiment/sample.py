@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One sample: runs a command, measures it, reads its metrics. Self-contained, so that it can run on
+another machine; one at a time in each process, whatever the number of its threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tandem.errors import CommandError, FormatError
+from tandem.experiment.definition import Metric
+from tandem.formats.documents import parse_json, resolve_pointer
+
+__all__ = ["Finished", "Measured", "Task", "measure", "run_command"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A sample to be taken; plain data."""
+
+    key: str  # the point: definition.key_of
+    label: str  # the point for people
+    round: int  # from 0; warm-ups count down from -1
+    position: int  # within the round, from 0
+    command: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...]
+    timeout_s: float
+    metrics: tuple[Metric, ...]
+    origins: tuple[str, ...]  # by metric: `from`, expanded
+    output: str  # the path that {output} stands for; removed before and after
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A sample that was taken."""
+
+    key: str
+    round: int
+    position: int
+    worker: str  # host name of the machine that ran it
+    wall_s: float  # from before the start of the command to after its end
+    cpu_s: float  # user and system time of the command and the children it waited for
+    metrics: Mapping[str, int | float]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A command that ended by itself with status 0."""
+
+    stdout: str
+    stderr: str
+    wall_s: float
+    cpu_s: float
+
+
+_one_at_a_time = threading.Lock()
+
+
+def measure(task: Task) -> Measured:
+    """Runs the task and reads all its metrics; CommandError names the point and what went wrong."""
+    place = task.label if task.round >= 0 else f"{task.label} (warm-up)"
+    output = Path(task.output)
+    with _one_at_a_time:
+        output.unlink(missing_ok=True)
+        try:
+            done = run_command(task.command, dict(task.environment), task.timeout_s, place=place)
+            values: dict[str, int | float] = {}
+            cache: dict[str, str] = {"stdout": done.stdout, "stderr": done.stderr}
+            for metric, origin in zip(task.metrics, task.origins, strict=True):
+                values[metric.name] = _read(metric, origin, done, cache, place)
+        finally:
+            output.unlink(missing_ok=True)
+    return Measured(
+        key=task.key,
+        round=task.round,
+        position=task.position,
+        worker=os.uname().nodename,
+        wall_s=done.wall_s,
+        cpu_s=done.cpu_s,
+        metrics=values,
+    )
+
+
+def run_command(
+    command: Sequence[str], environment: Mapping[str, str], timeout_s: float, *, place: str
+) -> Finished:
+    """Runs a command in its own session, without standard input, and waits for it.
+
+    At the time limit, or when this call is interrupted, the command and all its children in the
+    session are killed. CommandError if it cannot start, fails, or runs into the limit.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        begin = time.perf_counter()
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise CommandError(f"{place}: {command[0]}: cannot be started: {reason}") from error
+        status, cpu_s, expired = _wait(process, timeout_s)
+        wall_s = time.perf_counter() - begin
+        texts = []
+        for stream in (out, err):
+            stream.seek(0)
+            texts.append(stream.read().decode("utf-8", errors="replace"))
+    if expired:
+        raise CommandError(f"{place}: {command[0]}: killed after its time limit of {timeout_s:g} s")
+    if status != 0:
+        how = f"exit status {status}"
+        if status < 0:
+            how = f"killed by {signal.Signals(-status).name}"
+        lines = [line.strip() for line in (texts[1] or texts[0]).splitlines() if line.strip()]
+        last = f": {lines[-1]}" if lines else ""
+        raise CommandError(f"{place}: {command[0]}: {how}{last}")
+    return Finished(texts[0], texts[1], wall_s, cpu_s)
+
+
+def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> tuple[int, float, bool]:
+    """Exit status (negative: the signal), CPU seconds, and whether the time limit struck."""
+    guard = threading.Lock()
+    ended = expired = False
+
+    def kill() -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+    def strike() -> None:
+        nonlocal expired
+        with guard:
+            if not ended:
+                expired = True
+                kill()
+
+    timer = threading.Timer(min(timeout_s, threading.TIMEOUT_MAX), strike)
+    timer.daemon = True
+    timer.start()
+    try:
+        # Without reaping: until wait4 below, the number cannot belong to another process.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        with guard:
+            ended = True
+    finally:
+        timer.cancel()
+        kill()  # children that the command left behind would disturb the next sample
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_utime + usage.ru_stime, expired
+
+
+def _read(
+    metric: Metric, origin: str, done: Finished, cache: dict[str, str], place: str
+) -> int | float:
+    if metric.source == "wall":
+        return done.wall_s * metric.scale
+    if metric.source == "cpu":
+        return done.cpu_s * metric.scale
+    if origin not in cache:
+        try:
+            cache[origin] = Path(origin).read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise CommandError(f"{place}: metric '{metric.name}': {origin}: {reason}") from error
+    text, where = cache[origin], f"{place}: metric '{metric.name}': {origin}"
+    value = (
+        _from_json(metric, text, where) if metric.source == "json" else _match(metric, text, where)
+    )
+    if not math.isfinite(value):
+        raise CommandError(f"{where}: {value} is not a finite number")
+    return value if metric.scale == 1 else value * metric.scale
+
+
+def _from_json(metric: Metric, text: str, where: str) -> int | float:
+    try:
+        value = resolve_pointer(parse_json(text, where), metric.pointer)
+    except FormatError as error:
+        raise CommandError(str(error)) from error
+    except LookupError as error:
+        raise CommandError(f"{where}: no value at {metric.pointer}") from error
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise CommandError(f"{where}: {metric.pointer} is not a number: {json.dumps(value)[:60]}")
+    return value
+
+
+def _match(metric: Metric, text: str, where: str) -> int | float:
+    found = re.findall(metric.pattern, text, re.MULTILINE)
+    if not found:
+        raise CommandError(f"{where}: nothing matches /{metric.pattern}/")
+    try:
+        return int(found[-1])
+    except ValueError:
+        pass
+    try:
+        return float(found[-1])
+    except ValueError as error:
+        raise CommandError(f"{where}: '{found[-1]}' is not a number") from error

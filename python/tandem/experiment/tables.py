@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A result as tables for people."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tandem.experiment.definition import Experiment, Metric, describe, from_document
+from tandem.formats.result import Point, Result
+from tandem.statistics import Ratio, Summary
+
+__all__ = ["definition_of", "number", "print_result"]
+
+
+def definition_of(result: Result, place: str) -> Experiment:
+    """The experiment that a result was made of."""
+    return from_document(
+        result.definition,
+        file=place,
+        name=result.experiment["name"],
+        sha256=result.experiment["sha256"],
+    )
+
+
+def number(value: float) -> str:
+    """Four significant digits, whole numbers in full, no exponent for everyday sizes."""
+    if isinstance(value, int) or (value == int(value) and abs(value) < 1e15):
+        return f"{int(value):,}"
+    size = abs(value)
+    if size >= 1e6 or size < 1e-4:
+        return f"{value:.3e}"
+    if size >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def print_result(result: Result, console: Console, place: str = "result") -> None:
+    """Title, one table for each metric that varies, geometric means, sentences, circumstances."""
+    experiment = definition_of(result, place)
+    console.print(Text(experiment.title, style="bold"))
+    if experiment.paper:
+        console.print(Text(experiment.paper, style="dim"))
+    for metric in experiment.metrics:
+        if metric.expect_equal:
+            value = result.points[0].summaries[metric.name].median
+            samples = sum(len(x.samples) for x in result.points)
+            line = f"{metric.title}: {number(value)}{_unit(metric)} in all {samples} samples"
+            console.print(Text(line))
+        else:
+            console.print(_table(result, experiment, metric))
+    _print_means(result, experiment, console)
+    if result.statements:
+        console.print(Text("What the paper says", style="bold"))
+        for statement in result.statements:
+            console.print(Text(f"  “{statement.text}” ({statement.paper}, {statement.place})"))
+    console.print(Text(_circumstances(result), style="dim"))
+
+
+def _unit(metric: Metric) -> str:
+    return f" {metric.unit}" if metric.unit else ""
+
+
+def _table(result: Result, experiment: Experiment, metric: Metric) -> Table:
+    with_ratio = any(metric.name in x.ratios for x in result.points)
+    with_published = any(x.published_of(metric.name) for x in result.points)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for axis in experiment.axes:
+        numeric = all(isinstance(x, int | float) for x in axis.values)
+        table.add_column(axis.title, justify="right" if numeric else "left", no_wrap=True)
+    unit = f" ({metric.unit})" if metric.unit else ""
+    table.add_column(f"{metric.title}{unit}", justify="right", style="bold", no_wrap=True)
+    table.add_column("min – max", justify="right", no_wrap=True)
+    table.add_column("quartiles", justify="right", no_wrap=True)
+    if with_ratio:
+        kind = "speed-up" if metric.ratio == "speedup" else "relative"
+        table.add_column(kind, justify="right", style="bold", no_wrap=True)
+        if experiment.baseline is not None and experiment.baseline.pairing == "round":
+            table.add_column("min – max", justify="right", no_wrap=True)
+    if with_published:
+        table.add_column("published", justify="right", style="cyan", no_wrap=True)
+        if with_ratio:
+            table.add_column("its ratio", justify="right", style="cyan", no_wrap=True)
+    previous: Point | None = None
+    for point in result.points:
+        first = experiment.axes[0].name
+        if previous is not None and len(point.at) > 1 and previous.at[first] != point.at[first]:
+            table.add_section()
+        table.add_row(*_row(point, experiment, metric, with_ratio, with_published))
+        previous = point
+    return table
+
+
+def _row(
+    point: Point, experiment: Experiment, metric: Metric, with_ratio: bool, with_published: bool
+) -> list[str]:
+    summary: Summary = point.summaries[metric.name]
+    cells = [axis.label_of(point.at[axis.name]) for axis in experiment.axes]
+    cells += [
+        number(summary.median),
+        f"{number(summary.minimum)} – {number(summary.maximum)}",
+        f"{number(summary.q1)} – {number(summary.q3)}",
+    ]
+    if with_ratio:
+        ratio: Ratio = point.ratios[metric.name]
+        cells.append(f"{ratio.value:.2f}×")
+        if experiment.baseline is not None and experiment.baseline.pairing == "round":
+            spread = ratio.minimum is not None and ratio.maximum is not None
+            cells.append(f"{ratio.minimum:.2f} – {ratio.maximum:.2f}" if spread else "")
+    if with_published:
+        published = point.published_of(metric.name)
+        cells.append(f"{number(published.value)} {published.unit}".strip() if published else "–")
+        if with_ratio:
+            has_ratio = published is not None and published.ratio is not None
+            cells.append(f"{published.ratio:.2f}×" if published and has_ratio else "–")
+    return cells
+
+
+def _print_means(result: Result, experiment: Experiment, console: Console) -> None:
+    for mean in result.geometric_means:
+        where = f" at {describe(mean.at)}" if mean.at else ""
+        console.print(
+            Text(
+                f"geometric mean of {mean.n} ratios of {experiment.metric(mean.metric).title} over "
+                f"{mean.over}{where}: {mean.value:.3f}×"
+            )
+        )
+
+
+def _circumstances(result: Result) -> str:
+    host, commit, run = result.host, result.commit, result.configuration
+    git = commit["git"][:12] + ("+changes" if commit["dirty"] else "") if commit["git"] else "none"
+    parameters = " ".join(f"{k}={v}" for k, v in run["parameters"].items())
+    return (
+        f"median of {run['repetitions']} interleaved rounds (seed {result.seed}); {host['cpu']}, "
+        f"{host['cores']} cores, RTM {'yes' if host['rtm'] else 'no'}, {host['kernel']}; "
+        f"commit {git}; {parameters + '; ' if parameters else ''}{result.finished}"
+    )

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The command line: `tandem workload memcached fetch | build | analyse | suite | clean`.
+
+Exit status: 0; 1 where a build, a check or a test failed; 2 for the user's mistake; 130 after
+Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from tandem import __version__
+from tandem.errors import TandemError, UserError
+from tandem.paths import ROOT
+from tandem.workload.memcached import VARIANTS, Memcached
+from tandem.workload.steps import one_at_a_time, say
+from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult
+
+__all__ = ["SUMMARY", "main"]
+
+PROGRAM = "tandem workload"
+SUMMARY = "Fetch, build, analyse and test real programs, unmodified (memcached)"
+ACTIONS = {
+    "fetch": "fetch the source package; print its version and checksums",
+    "build": "build a pristine copy of it; nothing is done where nothing has changed",
+    "analyse": "build it, show its lock regions, and check their number against the sources",
+    "suite": "build it, and run memcached's own test suite",
+    "clean": "remove what was built (of one variant, or all)",
+}
+SUITE_JOBS = 6  # test files mostly sleep: 430 s serially, 138 s with 6, on 2 processors
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message}; see {PROGRAM} --help")
+
+
+def _positive(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1024:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to 1024")
+    return int(text)
+
+
+def _parser() -> _Parser:
+    variants = "\n".join(f"  {x.name:<10}{x.summary}" for x in VARIANTS.values())
+    actions = "\n".join(f"  {name:<10}{text}" for name, text in ACTIONS.items())
+    parser = _Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} memcached ACTION [OPTIONS]",
+        description=f"{SUMMARY}.\n\nActions:\n{actions}\n\nVariants:\n{variants}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "workload", choices=["memcached"], metavar="memcached", help=argparse.SUPPRESS
+    )
+    parser.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--variant", choices=list(VARIANTS), metavar="NAME", help="which build [none]"
+    )
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="copy the report there (build, analyse)"
+    )
+    parser.add_argument(
+        "-j",
+        "--jobs",
+        type=_positive,
+        metavar="N",
+        help=f"compilers at once [processors], or test files at once [{SUITE_JOBS}]",
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=ROOT / "build" / "workloads" / "memcached",
+        metavar="DIR",
+        help="where it is built [build/workloads/memcached]",
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return parser
+
+
+def _prefix() -> Path:
+    """Tandem's build tree, as the launcher tells."""
+    told = os.environ.get("TANDEM_BUILD")
+    return Path(told).resolve() if told else ROOT / "build" / "release"
+
+
+def _check_report(asked: argparse.Namespace) -> None:
+    if asked.report is None:
+        return
+    if asked.action not in ("build", "analyse"):
+        raise UserError(f"--report: {asked.action} makes no report; use build or analyse")
+    if not VARIANTS[asked.variant or "none"].analysed:
+        raise UserError(f"--report: variant {asked.variant} has no report; use none")
+    folder = asked.report.parent
+    if asked.report.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise UserError(
+            f"--report {asked.report}: cannot be written; name a file in a folder of yours"
+        )
+
+
+def _copy_report(source: Path, target: Path | None) -> None:
+    if target is None:
+        return
+    partial = target.with_name(f".{target.name}.partial")
+    shutil.copyfile(source, partial)
+    partial.replace(target)
+    say(f"wrote {target}")
+
+
+def _clean(folder: Path, variant: str | None) -> None:
+    """Removes one variant's build, or all; nothing else, whatever else `folder` holds."""
+    for name in [variant] if variant else [*VARIANTS, "source"]:
+        target = folder / name
+        if (target / "tree").is_dir() or (target / ".debian-source").is_file():
+            shutil.rmtree(target)
+            say(f"removed {target}")
+
+
+def print_suite(result: SuiteResult, variant: str) -> bool:
+    """The summary table; whether the suite passed."""
+    problems = list(result.problems())
+    differences = list(result.differences())
+    print(f"\nmemcached ({variant}): its own test suite, {result.seconds:.0f} s")
+    print(f"  files passed   {len(result.passed):>7}")
+    print(f"  files skipped  {len(result.skipped):>7}   expected: {len(EXPECTED_SKIPS)}")
+    print(f"  files failed   {len(result.failed):>7}")
+    print(f"  tests          {result.tests:>7}")
+    total = result.testapp_ok + result.testapp_not_ok
+    print(f"  testapp        {result.testapp_ok:>7}   of {total}")
+    print("skipped:")
+    for file, reason in sorted(result.skipped.items()):
+        print(f"  {file:<28}{EXPECTED_SKIPS.get(file, f'NOT EXPECTED: {reason}')}")
+    for text in differences:
+        print(f"differs: {text}")
+    for text in problems:
+        print(f"FAILED: {text}")
+    print("passed" if not problems else "failed")
+    return not problems
+
+
+def _act(asked: argparse.Namespace) -> int:
+    folder: Path = asked.folder.resolve()
+    variant = VARIANTS[asked.variant or "none"]
+    _check_report(asked)
+    if asked.action == "clean":
+        if folder.is_dir():
+            with one_at_a_time(folder):
+                _clean(folder, asked.variant)
+        return 0
+    suite_jobs = asked.jobs or SUITE_JOBS
+    make_jobs = os.cpu_count() or 1
+    if asked.jobs and asked.action != "suite":
+        make_jobs = asked.jobs
+    memcached = Memcached(folder, _prefix(), variant, make_jobs)
+    with one_at_a_time(folder):
+        if asked.action == "fetch":
+            memcached.fetch()
+        elif asked.action == "build":
+            memcached.build()
+            _copy_report(memcached.report, asked.report)
+        elif asked.action == "analyse":
+            comparison = memcached.analyse()
+            print("\n".join(comparison.lines()))
+            _copy_report(memcached.report, asked.report)
+            return 0 if comparison.equal else 1
+        else:
+            return 0 if print_suite(memcached.suite(suite_jobs), variant.name) else 1
+    return 0
+
+
+def _terminate(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs the command line; the exit status. Every error is one line on standard error."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        if list(arguments) == ["--summary"]:
+            print(SUMMARY)
+            return 0
+        return _act(_parser().parse_args(arguments))
+    except TandemError as error:
+        print(f"{PROGRAM}: {' '.join(str(error).split())}", file=sys.stderr)
+        return error.exit_status
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print(f"{PROGRAM}: interrupted", file=sys.stderr)
+        return 130

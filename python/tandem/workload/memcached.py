@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""memcached from Debian's source package, with nothing changed: fetched, built, analysed, tested.
+
+FOLDER/source/           the package as dpkg-source unpacks it; never built in
+FOLDER/VARIANT/tree/     a copy of it, built by ./configure && make
+FOLDER/VARIANT/reports/  one report for each linked program
+FOLDER/VARIANT/*.log     what configure, make and the test suite printed
+FOLDER/VARIANT/built     what the build was made of; written last
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tandem.errors import CommandError, FormatError, UserError
+from tandem.paths import ROOT
+from tandem.workload.sites import Comparison, Site, compare, count_calls
+from tandem.workload.steps import Meter, must_run, say
+from tandem.workload.suite import SuiteResult, run_suite
+
+__all__ = ["VARIANTS", "Memcached", "Variant"]
+
+PACKAGE = "memcached"
+# What the test suite runs besides memcached itself; all of them are parts of `make all`.
+PROGRAMS = ("memcached", "memcached-debug", "sizes", "testapp", "timedrun")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """How memcached is built. `{bin}` stands for the folder of Tandem's compilers."""
+
+    name: str
+    summary: str
+    configure: tuple[str, ...]
+    environment: Mapping[str, str]
+    compiler: str  # asked for its version, as part of the build's key
+
+    @property
+    def analysed(self) -> bool:
+        return "TANDEM_REPORT" in self.environment
+
+
+LTO = "-flto -fuse-ld=lld"
+VARIANTS = {
+    variant.name: variant
+    for variant in (
+        Variant(
+            "none",
+            "tandem-cc, nothing enforced, with a report",
+            (
+                "CC={bin}/tandem-cc",
+                "AR={bin}/tandem-ar",
+                "RANLIB={bin}/tandem-ranlib",
+                "NM={bin}/tandem-nm",
+            ),
+            {"TANDEM_ENFORCE": "none", "TANDEM_REPORT": "{reports}/%o.json"},
+            "{bin}/tandem-cc",
+        ),
+        Variant("gcc", "stock gcc", ("CC=gcc",), {}, "gcc"),
+        Variant(
+            "clang-lto",
+            "stock clang 19, full LTO by lld",
+            (
+                "CC=clang-19",
+                "AR=llvm-ar-19",
+                "RANLIB=llvm-ranlib-19",
+                "NM=llvm-nm-19",
+                f"CFLAGS=-g -O2 {LTO}",
+                f"LDFLAGS={LTO}",
+            ),
+            {},
+            "clang-19",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Memcached:
+    """One variant below `folder`; `prefix` is Tandem's installation or build tree."""
+
+    folder: Path
+    prefix: Path
+    variant: Variant
+    jobs: int  # of make
+
+    @property
+    def source(self) -> Path:
+        return self.folder / "source"
+
+    @property
+    def own(self) -> Path:
+        return self.folder / self.variant.name
+
+    @property
+    def tree(self) -> Path:
+        return self.own / "tree"
+
+    @property
+    def report(self) -> Path:
+        return self.own / "reports" / "memcached.json"
+
+    def fetch(self) -> str:
+        """Fetches and unpacks the source package; prints its version and checksums.
+        Result: `memcached VERSION`. CommandError where it cannot be fetched.
+        """
+        script = ROOT / "scripts" / "fetch-source"
+        if not script.exists():
+            raise UserError(f"{script}: not found; run `tandem workload` from a checkout of Tandem")
+        done = subprocess.run(
+            [str(script), PACKAGE, str(self.source)], stdout=subprocess.PIPE, text=True, check=False
+        )
+        if done.returncode != 0:
+            raise CommandError(f"the source package {PACKAGE} could not be fetched; see above")
+        print(done.stdout, end="", flush=True)
+        return done.stdout.partition("\n")[0]
+
+    def build(self) -> None:
+        """Fetches and builds, where something has changed. CommandError where it fails."""
+        key = self._key(self.fetch())
+        stamp = self.own / "built"
+        if _read(stamp) == key and all((self.tree / program).exists() for program in PROGRAMS):
+            say(f"memcached ({self.variant.name}) is built: {self.tree}")
+            return
+        if self.own.exists():
+            shutil.rmtree(self.own)
+        (self.own / "reports").mkdir(parents=True)
+        shutil.copytree(self.source, self.tree, symlinks=True)
+        environment = self._environment()
+        say(f"memcached ({self.variant.name}): configuring {self.tree}")
+        must_run(
+            ["./configure", *map(self._fill, self.variant.configure)],
+            folder=self.tree,
+            environment=environment,
+            log=self.own / "configure.log",
+        )
+        self._make(environment)
+        for program in PROGRAMS:
+            if not (self.tree / program).exists():
+                raise CommandError(f"{self.tree}/{program}: was not built; see {self.own}/make.log")
+        stamp.write_text(key, encoding="utf-8")
+
+    def _make(self, environment: Mapping[str, str]) -> None:
+        planned = subprocess.run(
+            ["make", "--dry-run", "all"],
+            cwd=self.tree,
+            env=dict(environment),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        objects = len(re.findall(r" -c -o ", planned.stdout))
+        meter = Meter(f"memcached ({self.variant.name}): building {objects} objects", objects)
+        must_run(
+            ["make", f"-j{self.jobs}", "all"],
+            folder=self.tree,
+            environment=environment,
+            log=self.own / "make.log",
+            line=lambda text: meter.advance() if " -c -o " in text else None,
+        )
+        say(f"memcached ({self.variant.name}): built in {meter.end():.0f} s")
+
+    def analyse(self) -> Comparison:
+        """Builds, prints the table of lock regions, and counts them independently."""
+        if not self.variant.analysed:
+            analysed = ", ".join(x.name for x in VARIANTS.values() if x.analysed)
+            raise UserError(f"variant {self.variant.name} has no report; use {analysed}")
+        self.build()
+        analyze = [str(self.prefix / "bin" / "tandem"), "analyze", str(self.report)]
+        sys.stdout.flush()
+        if subprocess.run(analyze, check=False).returncode != 0:
+            raise CommandError(f"{' '.join(analyze)} failed; see above")
+        sources = sorted(
+            path.name.removeprefix("memcached-").removesuffix(".o") + ".c"
+            for path in self.tree.glob("memcached-*.o")
+        )
+        return compare(self._found(), count_calls(self.tree, "clang-19", sources))
+
+    def _found(self) -> Counter[Site]:
+        try:
+            document = json.loads(self.report.read_text(encoding="utf-8"))
+            return Counter(
+                Site(x["file"].removeprefix("./"), x["line"], x["lock"]["kind"])
+                for x in document["sections"]
+                if x["kind"] == "lock-region"
+            )
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise FormatError(f"{self.report}: is not a report: {error}; build again") from error
+
+    def suite(self, jobs: int) -> SuiteResult:
+        """Builds, and runs memcached's own tests."""
+        self.build()
+        return run_suite(self.tree, self.own, jobs)
+
+    def _fill(self, text: str) -> str:
+        return text.replace("{bin}", str(self.prefix / "bin")).replace(
+            "{reports}", str(self.own / "reports")
+        )
+
+    def _environment(self) -> dict[str, str]:
+        # Not what would change the compilers, or make, behind the key's back.
+        changing = ("TANDEM_", "MAKE", "MFLAGS")
+        flags = ("CC", "CPP", "CFLAGS", "CPPFLAGS", "LDFLAGS", "LIBS", "AR", "RANLIB", "NM")
+        own = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(changing) and name not in flags
+        }
+        return own | {name: self._fill(x) for name, x in self.variant.environment.items()}
+
+    def _key(self, package: str) -> str:
+        """What the build is made of: package, options, compiler, and Tandem's own parts."""
+        compiler = self._fill(self.variant.compiler)
+        try:
+            told = subprocess.run([compiler, "--version"], capture_output=True, check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise UserError(f"{compiler}: cannot be run; build or install it first") from error
+        parts = [package, *map(self._fill, self.variant.configure), told.stdout.decode()]
+        parts += [f"{k}={self._fill(v)}" for k, v in sorted(self.variant.environment.items())]
+        if self.variant.analysed:
+            tools = [self.prefix / "bin" / "tandem-cc", *(self.prefix / "lib" / "tandem").glob("*")]
+            parts += [_digest(path) for path in sorted(tools) if path.is_file()]
+        return "\n".join(parts) + "\n"
+
+
+def _digest(path: Path) -> str:
+    return f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""memcached's own test suite: `prove` over its t/, and its testapp, read from what they print."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tandem.errors import CommandError
+from tandem.workload.loopback import alone
+from tandem.workload.steps import Meter, run
+
+__all__ = ["EXPECTED_SKIPS", "SuiteResult", "read_prove", "run_suite", "suite_environment"]
+
+# Files that skip themselves in Debian's default configuration, and what each would need.
+EXPECTED_SKIPS = {
+    "t/issue_140.t": "always skips: the bug never was one",
+    "t/issue_260.t": "always skips: needs artificial conditions",
+    "t/misbehave.t": "needs a build with privilege dropping",
+    "t/proxy.t": "needs --enable-proxy",
+    "t/refhang.t": "always skips: flaky",
+    "t/slabhang.t": "always skips: flaky",
+    "t/ssl_cert_refresh.t": "needs --enable-tls",
+    "t/ssl_ports.t": "needs --enable-tls",
+    "t/ssl_proto_version.t": "needs --enable-tls",
+    "t/ssl_session_resumption.t": "needs --enable-tls",
+    "t/ssl_settings.t": "needs --enable-tls",
+    "t/ssl_verify_modes.t": "needs --enable-tls",
+    "t/whitespace.t": "needs memcached's git history",
+}
+SUITE_SECONDS = 1800.0  # 430 s serially on the slowest machine seen
+
+_FILE = re.compile(r"^(t/\S+\.t) \.+ ?(.*)$")
+_TOTALS = re.compile(r"^Files=(\d+), Tests=(\d+),")
+_TESTAPP = re.compile(r"^(not )?ok \d+")
+
+
+@dataclass
+class SuiteResult:
+    passed: list[str] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)  # file → its own reason
+    failed: dict[str, str] = field(default_factory=dict)  # file → what prove says
+    files: int = 0  # as prove counts them, at its end
+    tests: int = 0
+    status: int = 0  # prove's
+    testapp_ok: int = 0
+    testapp_not_ok: int = 0
+    testapp_status: int = 0
+    seconds: float = 0
+
+    def problems(self) -> Iterator[str]:
+        """Why the suite has not passed; nothing if it has."""
+        for file, verdict in sorted(self.failed.items()):
+            yield f"{file}: {verdict or 'no verdict'}"
+        counted = len(self.passed) + len(self.skipped) + len(self.failed)
+        if self.files == 0 or counted != self.files:
+            yield f"prove counted {self.files} files, and reported on {counted}"
+        if self.status != 0 and not self.failed:
+            yield f"prove ended with status {self.status}"
+        for file in sorted(set(self.skipped) - set(EXPECTED_SKIPS)):
+            yield f"{file}: skipped, which was not expected: {self.skipped[file]}"
+        if self.testapp_status != 0 or self.testapp_not_ok or not self.testapp_ok:
+            yield (
+                f"testapp: {self.testapp_ok} ok, {self.testapp_not_ok} not ok, "
+                f"status {self.testapp_status}"
+            )
+
+    def differences(self) -> Iterator[str]:
+        """What ran although it was expected to skip: better than expected."""
+        for file in sorted(set(EXPECTED_SKIPS) - set(self.skipped)):
+            yield f"{file}: was expected to skip and did not ({EXPECTED_SKIPS[file]})"
+
+
+def read_prove(lines: Sequence[str], result: SuiteResult) -> None:
+    """Adds what prove printed, one verdict a line, as it does where it is not on a terminal."""
+    for line in lines:
+        if (totals := _TOTALS.match(line)) is not None:
+            result.files, result.tests = int(totals[1]), int(totals[2])
+        elif (verdict := _FILE.match(line)) is not None:
+            file, said = verdict[1], verdict[2].strip()
+            if said == "ok":
+                result.passed.append(file)
+            elif said.startswith("skipped"):
+                result.skipped[file] = said.partition(":")[2].strip() or "no reason given"
+            else:
+                result.failed.setdefault(file, said)
+
+
+def suite_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Without what would change the suite's course."""
+    changing = ("T_MEMD_", "TANDEM_", "HARNESS_", "PERL", "SSL_TEST", "MEMCACHED", "VALGRIND")
+    own = {k: v for k, v in environment.items() if not k.startswith((*changing, "MAKE"))}
+    return own | {"LC_ALL": "C.UTF-8", "PYTHONPATH": str(Path(__file__).parents[2])}
+
+
+def run_suite(tree: Path, logs: Path, jobs: int) -> SuiteResult:
+    """Runs the suite in a built tree. CommandError if prove or testapp cannot be run at all."""
+    environment = suite_environment(os.environ)
+    tests = sorted(tree.glob("t/*.t"))
+    if not tests:
+        raise CommandError(f"{tree}/t: has no test files")
+    result = SuiteResult()
+    lines: list[str] = []
+    meter = Meter(f"running {len(tests)} test files, {jobs} at a time", len(tests))
+
+    def line(text: str) -> None:
+        lines.append(text)
+        if _FILE.match(text):
+            meter.advance()
+
+    command = ["prove", f"-j{jobs}", "-I", "t/lib", "t/"]
+    log = logs / "prove.log"
+    result.status = run(
+        alone(command),
+        folder=tree,
+        environment=environment,
+        log=log,
+        line=line,
+        timeout_s=SUITE_SECONDS,
+    )
+    meter.end()
+    read_prove(lines, result)
+    _run_testapp(tree, logs, environment, result)
+    result.seconds = meter.end()
+    return result
+
+
+def _run_testapp(
+    tree: Path, logs: Path, environment: Mapping[str, str], result: SuiteResult
+) -> None:
+    verdicts: list[bool] = []
+
+    def line(text: str) -> None:
+        if (verdict := _TESTAPP.match(text)) is not None:
+            verdicts.append(verdict[1] is None)
+
+    result.testapp_status = run(
+        alone(["./testapp"]),
+        folder=tree,
+        environment=environment,
+        log=logs / "testapp.log",
+        line=line,
+        timeout_s=SUITE_SECONDS,
+    )
+    result.testapp_ok = sum(verdicts)
+    result.testapp_not_ok = len(verdicts) - result.testapp_ok

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "cli/analyze/tables.h"
+
+#include "cli/common/table.h"
+
+#include <algorithm>
+
+namespace tandem {
+namespace {
+
+constexpr std::size_t kColourRows = 20;
+constexpr std::size_t kFindings = 40;
+
+// "label: a, b, c", or only how many where they are not asked for.
+std::string names_text(const std::vector<std::string> &names, const std::string &what,
+                       const View &view, const Terminal &terminal) {
+  if (!view.all || names.empty())
+    return "";
+  return wrap(fmt::format("{}: {}", what, printable(joined(names))), terminal.width, 2) + "\n";
+}
+
+} // namespace
+
+std::string colours_text(const Report &report, const View &view, const Terminal &terminal) {
+  if (report.colours.empty())
+    return "";
+  Table table({{.header = "COLOUR"},
+               {.header = "SECTIONS", .align = Column::Align::right},
+               {.header = "LOCATIONS", .least = 20}});
+  for (const ReportColour &colour : report.colours) {
+    const auto has = [&](const ReportSection &section) {
+      return std::find(section.colours.begin(), section.colours.end(), colour.name) !=
+             section.colours.end();
+    };
+    table.add({colour.name,
+               std::to_string(std::count_if(report.sections.begin(), report.sections.end(), has)),
+               joined(colour.locations)});
+  }
+  const std::size_t shown = shown_rows(table.rows(), kColourRows, view, terminal);
+  Terminal wide = terminal;
+  if (view.all)
+    wide.width = 0; // nothing is cut
+  return table.text(wide, shown) + hidden_line(table.rows() - shown, terminal);
+}
+
+std::string findings_text(const Report &report, const View &view, const Terminal &terminal) {
+  const std::size_t shown = shown_rows(report.findings.size(), kFindings, view, terminal);
+  std::string text;
+  for (std::size_t index = 0; index < shown; ++index) {
+    const ReportFinding &finding = report.findings[index];
+    text += fmt::format(
+        "{} {} {} [{}]\n",
+        terminal.paint(Colour::bold, printable(place_of(finding.file, finding.line)) + ":"),
+        terminal.paint(Colour::magenta, "warning:"), printable(finding.message),
+        printable(finding.rule));
+  }
+  return text + hidden_line(report.findings.size() - shown, terminal);
+}
+
+std::string totals_text(const Report &report, const View &view, const Terminal &terminal) {
+  const ReportAnalysis &analysis = report.analysis;
+  std::string text = names_text(report.shared, "shared", view, terminal) +
+                     names_text(report.externals, "external", view, terminal);
+  std::string counts =
+      fmt::format("{}, {}, {}, {}", counted(report.colours.size(), "colour", "colours"),
+                  counted(report.shared.size(), "shared location", "shared locations"),
+                  counted(report.externals.size(), "external function or object",
+                          "external functions and objects"),
+                  counted(report.findings.size(), "finding", "findings"));
+  if (!view.all && !(report.shared.empty() && report.externals.empty()))
+    counts += "; --all names them";
+  text += wrap(counts, terminal.width, 2) + "\n";
+  const std::string cost =
+      fmt::format("analysis: {} points-to, {}, {:.3f} s, {:.1f} MiB",
+                  printable(analysis.mode == "sensitive"     ? "context-sensitive"
+                            : analysis.mode == "insensitive" ? "context-insensitive"
+                                                             : analysis.mode),
+                  counted(analysis.instructions, "instruction", "instructions"), analysis.seconds,
+                  analysis.peak_mib);
+  return text + terminal.paint(Colour::dim, wrap(cost, terminal.width, 2)) + "\n";
+}
+
+} // namespace tandem

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "cli/common/terminal.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace tandem {
+namespace {
+
+constexpr std::size_t kUsualWidth = 80; // of a terminal that does not tell
+
+bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
+
+// Bytes of the UTF-8 character at the start of `text`; 0 where there is none. Refuses surrogates
+// and overlong forms by their second byte (Unicode 15, table 3-7).
+std::size_t character_size(std::string_view text) {
+  const auto byte = [&](std::size_t at) {
+    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u;
+  };
+  const unsigned first = byte(0);
+  if (first < 0x80)
+    return 1;
+  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < size)
+    return 0;
+  for (std::size_t at = 1; at < size; ++at)
+    if (!is_continuation(text[at]))
+      return 0;
+  const unsigned second = byte(1);
+  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+    return 0;
+  return size;
+}
+
+std::size_t width_of(int descriptor) {
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return size.ws_col;
+  const char *columns = std::getenv("COLUMNS");
+  const long asked = columns == nullptr ? 0 : std::strtol(columns, nullptr, 10);
+  return asked > 0 ? static_cast<std::size_t>(asked) : kUsualWidth;
+}
+
+bool wants_colour() {
+  const char *no_colour = std::getenv("NO_COLOR");
+  const char *kind = std::getenv("TERM");
+  return (no_colour == nullptr || *no_colour == '\0') &&
+         (kind == nullptr || std::string_view(kind) != "dumb");
+}
+
+// Where the first `columns` columns of `text` end.
+std::size_t prefix_bytes(std::string_view text, std::size_t columns) {
+  std::size_t at = 0;
+  for (; at < text.size(); ++at)
+    if (!is_continuation(text[at]) && columns-- == 0)
+      break;
+  return at;
+}
+
+} // namespace
+
+Terminal Terminal::of(std::FILE *stream) {
+  const int descriptor = ::fileno(stream);
+  if (::isatty(descriptor) == 0)
+    return {};
+  return {.interactive = true, .width = width_of(descriptor), .colour = wants_colour()};
+}
+
+std::string Terminal::paint(Colour which, std::string_view text) const {
+  static constexpr const char *kCodes[] = {"", "1", "2", "31", "32", "33", "35"};
+  if (!colour || which == Colour::plain || text.empty())
+    return std::string(text);
+  return fmt::format("\033[{}m{}\033[0m", kCodes[static_cast<std::size_t>(which)], text);
+}
+
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return !is_continuation(byte); }));
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t size = character_size(text);
+    const unsigned char first = static_cast<unsigned char>(text[0]);
+    // C0 and DEL; C1 is C2 80 to C2 9F.
+    const bool control = first < 0x20 || first == 0x7f ||
+                         (size == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0);
+    if (size == 0 || control)
+      result += '?';
+    else
+      result += text.substr(0, size);
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return result;
+}
+
+std::string shorten(std::string_view text, std::size_t width, bool keep_end) {
+  const std::size_t columns = display_width(text);
+  if (width == 0 || columns <= width)
+    return std::string(text);
+  if (keep_end)
+    return "…" + std::string(text.substr(prefix_bytes(text, columns - (width - 1))));
+  return std::string(text.substr(0, prefix_bytes(text, width - 1))) + "…";
+}
+
+std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string result;
+  std::size_t column = 0;
+  bool line_is_empty = true;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty())
+      continue;
+    const std::size_t size = display_width(word);
+    if (!line_is_empty && width != 0 && column + 1 + size > width) {
+      result += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (!line_is_empty) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += size;
+    line_is_empty = false;
+  }
+  return result;
+}
+
+std::string thousands(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;)
+    digits.insert(at -= 3, ",");
+  return digits;
+}
+
+std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", thousands(number), number == 1 ? one : many);
+}
+
+} // namespace tandem

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/driver/link.h"
+
+#include <algorithm>
+
+namespace tandem {
+namespace {
+
+std::string base_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+bool is_shared_library(const std::string &path) {
+  const std::string name = base_name(path);
+  return name.ends_with(".so") || name.find(".so.") != std::string::npos;
+}
+
+std::string joined_lines(const std::vector<std::string> &lines) {
+  std::string text;
+  for (const std::string &line : lines)
+    text += line + "\n";
+  return text;
+}
+
+// Adds -fuse-ld=lld and the path of the linker.
+Status choose_linker(const CommandLine &line, const Toolchain &toolchain,
+                     std::vector<std::string> &options) {
+  const auto is_lld = [](const std::string &linker) {
+    return linker.empty() || linker == "lld" || base_name(linker).starts_with("ld.lld");
+  };
+  if (!is_lld(line.linker))
+    return Error{fmt::format("-fuse-ld={}: this linker cannot see the whole program; use lld, or "
+                             "drop the option",
+                             line.linker)};
+  if (!is_lld(line.linker_path))
+    return Error{fmt::format("--ld-path={}: this linker cannot see the whole program; use ld.lld, "
+                             "or drop the option",
+                             line.linker_path)};
+  options.emplace_back("-fuse-ld=lld");
+  if (!line.linker_path.empty())
+    return Unit{};
+  const Result<std::string> lld = toolchain.find("ld.lld");
+  if (!lld)
+    return lld.error();
+  options.push_back("--ld-path=" + *lld);
+  return Unit{};
+}
+
+// A relocatable link keeps bitcode as bitcode, so that the link of the program can analyse it. lld
+// then leaves machine code out, so there must be none.
+Status plan_relocatable(const Request &request, const CommandLine &line, const Settings &settings,
+                        std::vector<std::string> &options) {
+  bool bitcode = false;
+  bool machine_code = false;
+  for (const Input &input : line.inputs) {
+    const bool compiled = input.kind == InputKind::c_family || input.kind == InputKind::ir;
+    const bool is_bitcode = compiled ? line.lto != Lto::off : request.files.is_bitcode(input.path);
+    (is_bitcode ? bitcode : machine_code) = true;
+  }
+  if (!bitcode)
+    return Unit{};
+  if (machine_code || !line.search.names.empty()) {
+    if (settings.enforcement == Enforcement::none)
+      return Unit{}; // as clang does: all of it becomes machine code
+    return Error{
+        "-r: bitcode together with machine code or archives would lose its atomic sections; "
+        "link the objects themselves, or use -ftandem-enforce=none"};
+  }
+  options.emplace_back("-Wl,--lto-emit-llvm,--lto-O0");
+  return Unit{};
+}
+
+// The libraries that a transformed program calls. lld drops those that it does not.
+std::vector<std::string> runtime_libraries(const Request &request, const CommandLine &line,
+                                           const Settings &settings) {
+  const Enforcement built = built_enforcement(settings.enforcement);
+  if (built == Enforcement::none || line.other_width)
+    return {};
+  const std::string &folder = request.installation.libraries;
+  std::vector<std::string> libraries = {"-Wl,--push-state,--as-needed"};
+  if (request.files.exists(folder + (line.is_static ? "/libtandem.a" : "/libtandem.so"))) {
+    libraries.push_back("-L" + folder);
+    libraries.emplace_back("-ltandem");
+  }
+  if (built == Enforcement::stm)
+    libraries.emplace_back("-litm");
+  libraries.emplace_back("-Wl,--pop-state");
+  if (!line.is_static && folder != "/usr/lib" && folder != "/lib")
+    libraries.push_back("-Wl,-rpath," + folder);
+  return libraries;
+}
+
+std::string absolute(const std::string &path, const std::string &folder) {
+  return path.empty() || path[0] == '/' || path == "papers" ? path : folder + "/" + path;
+}
+
+Environment link_environment(const Request &request, const CommandLine &line,
+                             const Settings &settings) {
+  Environment set;
+  set[kEnvEnforce] = to_string(settings.enforcement);
+  set[kEnvReport] = settings.report;
+  set[kEnvCatalogue] = absolute(settings.catalogue, request.folder);
+  set[kEnvPointsTo] = to_string(settings.points_to);
+  set[kEnvLinkOutput] = line.output.empty() ? "a.out" : line.output;
+  set[kEnvLinkInputs] = joined_lines(link_inputs(line, request.files));
+  set[kEnvLinkShared] = line.shared ? "1" : "";
+  return set;
+}
+
+} // namespace
+
+std::vector<std::string> link_inputs(const CommandLine &line, const FileView &files) {
+  std::vector<std::string> inputs;
+  for (const Input &input : line.inputs)
+    if (input.kind == InputKind::object && !is_shared_library(input.path))
+      inputs.push_back(input.path);
+  for (const std::string &word : line.linker_words)
+    if (!word.starts_with("-") && (word.ends_with(".o") || word.ends_with(".a")))
+      inputs.push_back(word);
+  for (const std::string &name : line.search.names) {
+    const bool exact = name.starts_with(":");
+    for (const std::string &folder : line.search.folders) {
+      const std::string stem = folder + (exact ? "/" + name.substr(1) : "/lib" + name);
+      if (!exact && !line.is_static && files.exists(stem + ".so"))
+        break;
+      const std::string archive = exact ? stem : stem + ".a";
+      if (!files.exists(archive))
+        continue;
+      if (!is_shared_library(archive))
+        inputs.push_back(archive);
+      break;
+    }
+  }
+  return inputs;
+}
+
+Result<LinkStep> plan_link(const Request &request, const CommandLine &line,
+                           const Settings &settings, const Toolchain &toolchain) {
+  LinkStep step;
+  if (line.lto != Lto::off)
+    step.options.emplace_back("-flto=full");
+  if (Status chosen = choose_linker(line, toolchain, step.options); !chosen)
+    return chosen.error();
+  if (!settings.analyses())
+    return step;
+  if (line.relocatable) {
+    if (Status planned = plan_relocatable(request, line, settings, step.options); !planned)
+      return planned.error();
+    return step;
+  }
+  const std::string plugin = request.installation.pass_plugin();
+  step.checks.push_back(
+      {Check::Kind::present, plugin, "the installation is incomplete: reinstall"});
+  step.options.push_back("-Wl,--load-pass-plugin=" + plugin);
+  step.libraries = runtime_libraries(request, line, settings);
+  step.set = link_environment(request, line, settings);
+  return step;
+}
+
+} // namespace tandem

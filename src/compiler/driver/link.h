@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The part of the plan that concerns the linker.
+#pragma once
+
+#include "compiler/driver/plan.h"
+
+#include <string>
+#include <vector>
+
+namespace tandem {
+
+struct LinkStep {
+  std::vector<std::string> options;   // before the user's
+  std::vector<std::string> libraries; // after them
+  Environment set;
+  std::vector<Check> checks;
+};
+
+// `line` links. Error: another linker is asked for, lld is missing, or -r would mix bitcode with
+// machine code.
+Result<LinkStep> plan_link(const Request &request, const CommandLine &line,
+                           const Settings &settings, const Toolchain &toolchain);
+
+// The objects and archives that the command line names, libraries among its -L folders included;
+// shared libraries are not among them.
+std::vector<std::string> link_inputs(const CommandLine &line, const FileView &files);
+
+} // namespace tandem

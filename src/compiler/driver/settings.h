@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The driver's own options: -ftandem-enforce, -ftandem-report, -ftandem-catalogue and
+// -ftandem-points-to, each also an environment variable. The last one on the command line wins,
+// then the environment.
+#pragma once
+
+#include "compiler/options/options.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tandem {
+
+// Environment variables by name. An empty value means unset.
+using Environment = std::map<std::string, std::string, std::less<>>;
+
+struct Settings {
+  Enforcement enforcement = Enforcement::hybrid;
+  std::string report;    // the pattern; empty: no report
+  std::string catalogue; // a path, "papers", or empty
+  PointsTo points_to = PointsTo::insensitive;
+
+  // Whether links run the pass at all.
+  [[nodiscard]] bool analyses() const {
+    return enforcement != Enforcement::none || !report.empty();
+  }
+};
+
+// Error: which option or variable has which wrong value, and the right ones.
+Result<Settings> read_settings(const std::vector<std::string> &own_options,
+                               const Environment &environment);
+
+// What --help says of the options.
+std::string settings_help();
+
+} // namespace tandem

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/report/report.h"
+
+namespace tandem {
+
+std::string_view to_string(SectionKind kind) {
+  switch (kind) {
+  case SectionKind::function:
+    return "function";
+  case SectionKind::block:
+    return "block";
+  case SectionKind::lambda:
+    return "lambda";
+  case SectionKind::lock_region:
+    return "lock-region";
+  }
+  CHECK(false, "section kind {}", static_cast<int>(kind));
+}
+
+std::string_view to_string(SectionClass klass) {
+  switch (klass) {
+  case SectionClass::non_revocable:
+    return "non-revocable";
+  case SectionClass::hybrid:
+    return "hybrid";
+  case SectionClass::pure:
+    return "pure";
+  }
+  CHECK(false, "section class {}", static_cast<int>(klass));
+}
+
+std::string_view to_string(IrrevocableAt at) {
+  switch (at) {
+  case IrrevocableAt::never:
+    return "never";
+  case IrrevocableAt::begin:
+    return "begin";
+  case IrrevocableAt::reach:
+    return "reach";
+  }
+  CHECK(false, "irrevocable at {}", static_cast<int>(at));
+}
+
+std::string_view to_string(LockMode mode) {
+  switch (mode) {
+  case LockMode::exclusive:
+    return "exclusive";
+  case LockMode::shared:
+    return "shared";
+  }
+  CHECK(false, "lock mode {}", static_cast<int>(mode));
+}
+
+std::string_view to_string(RegionShape shape) {
+  switch (shape) {
+  case RegionShape::same_function:
+    return "same-function";
+  case RegionShape::escapes:
+    return "escapes";
+  case RegionShape::not_nested:
+    return "not-nested";
+  }
+  CHECK(false, "region shape {}", static_cast<int>(shape));
+}
+
+} // namespace tandem

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/report/json_reader.h"
+#include "compiler/report/report.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tandem {
+namespace {
+
+constexpr std::array kKinds{SectionKind::function, SectionKind::block, SectionKind::lambda,
+                            SectionKind::lock_region};
+constexpr std::array kClasses{SectionClass::non_revocable, SectionClass::hybrid,
+                              SectionClass::pure};
+constexpr std::array kIrrevocableAt{IrrevocableAt::never, IrrevocableAt::begin,
+                                    IrrevocableAt::reach};
+constexpr std::array kModes{LockMode::exclusive, LockMode::shared};
+constexpr std::array kShapes{RegionShape::same_function, RegionShape::escapes,
+                             RegionShape::not_nested};
+
+std::uint32_t read_u32(const JsonReader &reader) {
+  return static_cast<std::uint32_t>(reader.count(std::numeric_limits<std::uint32_t>::max()));
+}
+
+ReportRegion read_region(const JsonReader &reader) {
+  ReportRegion region;
+  region.names = reader.field("names").texts();
+  const JsonReader kind = reader.field("kind");
+  region.kind = kind.text();
+  if (region.kind != "mutex" && region.kind != "trylock" && region.kind != "wait")
+    kind.fail(fmt::format("'{}' is none of mutex, trylock, wait", region.kind));
+  region.exits = read_u32(reader.field("exits"));
+  region.shape = reader.field("shape").one_of(kShapes);
+  return region;
+}
+
+ReportSection read_section(const JsonReader &reader) {
+  ReportSection section;
+  section.name = reader.field("name").text();
+  section.kind = reader.field("kind").one_of(kKinds);
+  section.file = reader.field("file").text();
+  section.line = read_u32(reader.field("line"));
+  section.klass = reader.field("class").one_of(kClasses);
+  section.irrevocable_at = reader.field("irrevocable_at").one_of(kIrrevocableAt);
+  section.colours = reader.field("colours").texts();
+  reader.field("locks").each([&](const JsonReader &lock) {
+    section.locks.push_back({lock.field("colour").text(), lock.field("mode").one_of(kModes)});
+  });
+  section.reads = reader.field("reads").texts();
+  section.writes = reader.field("writes").texts();
+  reader.field("irrevocable").each([&](const JsonReader &call) {
+    section.irrevocable.push_back({call.field("callee").text(), call.field("chain").texts()});
+  });
+  reader.field("conflicts").each([&](const JsonReader &conflict) {
+    section.conflicts.push_back({conflict.field("with").text(), conflict.field("on").texts()});
+  });
+  if (section.kind == SectionKind::lock_region)
+    section.lock.push_back(read_region(reader.field("lock")));
+  else if (reader.has("lock"))
+    reader.field("lock").fail("only a lock-region has a lock");
+  return section;
+}
+
+Report read_report(const JsonReader &reader) {
+  Report report;
+  if (reader.has("output"))
+    report.output = reader.field("output").text();
+  if (reader.has("enforcement")) {
+    report.enforcement.requested = reader.field("enforcement").field("requested").text();
+    report.enforcement.used = reader.field("enforcement").field("used").text();
+  }
+  reader.field("sections").each([&](const JsonReader &section) {
+    report.sections.push_back(read_section(section));
+  });
+  reader.field("colours").each([&](const JsonReader &colour) {
+    report.colours.push_back({colour.field("name").text(), colour.field("locations").texts()});
+  });
+  report.shared = reader.field("shared").texts();
+  report.externals = reader.field("externals").texts();
+  reader.field("findings").each([&](const JsonReader &finding) {
+    report.findings.push_back({finding.field("rule").text(), finding.field("file").text(),
+                               read_u32(finding.field("line")), finding.field("message").text()});
+  });
+  const JsonReader analysis = reader.field("analysis");
+  report.analysis.mode = analysis.field("mode").text();
+  report.analysis.seconds = analysis.field("seconds").amount();
+  report.analysis.peak_mib = analysis.field("peak_mib").amount();
+  report.analysis.instructions = analysis.field("instructions").count();
+  return report;
+}
+
+using Names = std::set<std::string, std::less<>>;
+
+// The names of all elements of the list `key`; a mistake where one occurs twice.
+Names unique_names(const JsonReader &reader, const char *key) {
+  Names names;
+  reader.field(key).each([&](const JsonReader &element) {
+    const JsonReader name = element.field("name");
+    if (!names.insert(name.text()).second)
+      name.fail(fmt::format("'{}' occurs twice; names are unique", name.text()));
+  });
+  return names;
+}
+
+void expect_name(const JsonReader &name, const Names &names, const char *what) {
+  if (!name.failed() && !names.contains(name.text()))
+    name.fail(fmt::format("there is no {} '{}'", what, name.text()));
+}
+
+void check_names(const JsonReader &reader) {
+  const Names sections = unique_names(reader, "sections");
+  const Names colours = unique_names(reader, "colours");
+  reader.field("sections").each([&](const JsonReader &section) {
+    section.field("colours").each(
+        [&](const JsonReader &colour) { expect_name(colour, colours, "colour"); });
+    section.field("locks").each(
+        [&](const JsonReader &lock) { expect_name(lock.field("colour"), colours, "colour"); });
+    section.field("conflicts").each([&](const JsonReader &conflict) {
+      expect_name(conflict.field("with"), sections, "section");
+    });
+  });
+}
+
+// `line:column: message` of a syntax error; columns count bytes from 1.
+std::string syntax_message(std::string_view text, const nlohmann::json::parse_error &error) {
+  // `byte` is the number of bytes read when the mistake showed, from 1.
+  const std::size_t at = std::min<std::size_t>(error.byte == 0 ? 0 : error.byte - 1, text.size());
+  const std::string_view before = text.substr(0, at);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const std::size_t newline = before.rfind('\n');
+  const std::size_t column = newline == std::string_view::npos ? at + 1 : at - newline;
+  std::string message = error.what();
+  if (const std::size_t dash = message.find(" - "); dash != std::string::npos)
+    message.erase(0, dash + 3);
+  return fmt::format("{}:{}: not JSON: {}", line, column, message);
+}
+
+} // namespace
+
+Result<Report> report_from_json(std::string_view text, const std::string &place) {
+  nlohmann::json document;
+  try {
+    document = nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error &error) {
+    return Error{fmt::format("{}:{}", place, syntax_message(text, error))};
+  } catch (const nlohmann::json::out_of_range &error) { // a number beyond what a double holds
+    const std::string_view message = error.what();
+    return Error{fmt::format("{}: {}", place, message.substr(message.find("] ") + 2))};
+  }
+  JsonMistake mistake;
+  const JsonReader reader(document, mistake);
+  const std::uint64_t version = reader.field("version").count();
+  if (!reader.failed() && version != kReportVersion)
+    return Error{fmt::format("{}: version {} cannot be read, only {}: use the tandem that wrote it",
+                             place, version, kReportVersion)};
+  Report report = read_report(reader);
+  check_names(reader);
+  if (mistake.message)
+    return Error{fmt::format("{}: {}", place, *mistake.message)};
+  return report;
+}
+
+} // namespace tandem

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/fatal.h"
+
+#include <cstdarg>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+namespace tandem {
+namespace {
+
+constexpr int kUsageStatus = 2; // as base/result.h, which this library does not link
+
+void print_line(const char *format, std::va_list arguments) noexcept {
+  char line[512] = "libtandem: error: ";
+  const std::size_t prefix = std::strlen(line);
+  // One byte less than is left, for the newline; a longer message is cut.
+  std::vsnprintf(line + prefix, sizeof line - prefix - 1, format, arguments);
+  const std::size_t length = std::strlen(line);
+  line[length] = '\n';
+  // One write, so that lines of several threads do not mix; where standard error is closed nobody
+  // reads it.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, length + 1);
+}
+
+} // namespace
+
+void fatal(const char *format, ...) noexcept {
+  std::va_list arguments;
+  va_start(arguments, format);
+  print_line(format, arguments);
+  va_end(arguments);
+  std::abort();
+}
+
+void refuse(const char *format, ...) noexcept {
+  std::va_list arguments;
+  va_start(arguments, format);
+  print_line(format, arguments);
+  va_end(arguments);
+  ::_exit(kUsageStatus);
+}
+
+} // namespace tandem

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How the runtime ends a process that it cannot let run on. It lives in other people's programs: no
+// allocation, no locks, no C++ library, one line on standard error.
+#pragma once
+
+namespace tandem {
+
+// Our bug, or code that breaks the ABI's rules: prints `libtandem: error: MESSAGE` and aborts. Any
+// thread.
+[[noreturn, gnu::format(printf, 1, 2)]] void fatal(const char *format, ...) noexcept;
+
+// The user's mistake, found before anything ran: the same line, then exit status 2 without atexit
+// handlers, because other threads may be running.
+[[noreturn, gnu::format(printf, 1, 2)]] void refuse(const char *format, ...) noexcept;
+
+} // namespace tandem

@@ -1,0 +1,3 @@
+#include "sum.h"
+
+int helped(int value) { return 2 * value; }

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The compilers take clang's command line: everything that is not a plain compile or link."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Compilers
+
+PROGRAM = '#include <stdio.h>\nint twice(int);\nint main(void) { printf("%d\\n", twice(21)); }\n'
+LIBRARY = "int twice(int x) { return 2 * x; }\n"
+ASSEMBLY = ".globl three\nthree:\n  movl $3, %eax\n  ret\n"
+STRICT = ("-O2", "-Wall", "-Wextra", "-Werror")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "main.c").write_text(PROGRAM)
+    (tmp_path / "twice.c").write_text(LIBRARY)
+    (tmp_path / "three.s").write_text(ASSEMBLY)
+    return tmp_path
+
+
+def is_bitcode(path: Path) -> bool:
+    return path.read_bytes()[:4] == b"BC\xc0\xde"
+
+
+@pytest.fixture(params=["none", "hybrid"])
+def either(request: pytest.FixtureRequest, compilers: Compilers) -> Compilers:
+    return compilers.with_environment(TANDEM_ENFORCE=request.param)
+
+
+def test_steps_are_silent_and_make_bitcode(either: Compilers, folder: Path) -> None:
+    either.cc("-Werror", "-c", "three.s", folder=folder)  # clang itself warns of an unused -O2
+    for words in (
+        ("-c", "main.c"),
+        ("-c", "twice.c"),
+        ("main.o", "twice.o", "three.o", "-o", "program"),
+        ("main.c", "twice.o", "three.s", "-o", "at_once"),
+        ("-fsyntax-only", "main.c"),
+        ("-E", "main.c", "-o", "main.i"),
+        ("-M", "main.c", "-o", "main.d"),
+        ("-c", "-MMD", "-MF", "dep.d", "-o", "main2.o", "main.c"),
+    ):
+        result = either.cc(*STRICT, *words, folder=folder)
+        assert (result.stdout, result.stderr) == ("", ""), words
+    assert is_bitcode(folder / "main.o")
+    assert not is_bitcode(folder / "three.o")
+    assert either.run(["./program"], folder).stdout == "42\n"
+    assert either.run(["./at_once"], folder).stdout == "42\n"
+
+
+def test_assembly_is_assembly(either: Compilers, folder: Path) -> None:
+    listing = either.cc("-O2", "-S", "twice.c", "-o", "-", folder=folder).stdout
+    assert "twice:" in listing
+    assert "define" not in listing
+    either.cc("-O2", "-S", "twice.c", folder=folder)
+    either.cc("main.c", "twice.s", "-o", "program", folder=folder)
+    assert either.run(["./program"], folder).stdout == "42\n"
+
+
+def test_standard_input(either: Compilers, folder: Path) -> None:
+    defined = either.cc("-dM", "-E", "-", folder=folder, text="").stdout
+    assert "#define __clang_major__ 19\n" in defined
+    assert "#define __TANDEM__ 1\n" in defined
+    either.cc("-x", "c", "-", "-o", "program", folder=folder, text="int main(void){return 0;}")
+    assert either.run(["./program"], folder).returncode == 0
+
+
+def test_response_files(either: Compilers, folder: Path) -> None:
+    (folder / "options").write_text("-ftandem-enforce=global-lock -DNAME=\"a b\" '-O2'\n@names")
+    (folder / "names").write_text("main.c twice.c")
+    either.cc("@options", "-o", "program", folder=folder)
+    assert either.run(["./program"], folder).stdout == "42\n"
+
+
+def test_command_lines_longer_than_a_variable(either: Compilers, folder: Path) -> None:
+    either.cc("-c", "three.s", folder=folder)
+    deep = folder / ("d" * 200)
+    deep.mkdir()
+    names = [f"{deep.name}/{i}.o" for i in range(3000)]
+    for name in names:
+        (folder / name).symlink_to(folder / "three.o")
+    (folder / "objects").write_text("\n".join(["main.c", "twice.c", *names]))
+    either.cc("-Wl,--allow-multiple-definition", "@objects", "-o", "program", folder=folder)
+    assert either.run(["./program"], folder).stdout == "42\n"
+
+
+def test_two_dashes(either: Compilers, folder: Path) -> None:
+    either.cc("-o", "program", "--", "main.c", "twice.c", folder=folder)
+    assert either.run(["./program"], folder).stdout == "42\n"
+
+
+def test_questions(compilers: Compilers, folder: Path) -> None:
+    version = compilers.cc("--version", folder=folder).stdout.splitlines()
+    assert "clang version 19" in version[0]
+    assert version[-1].startswith("tandem-cc ")
+    help_text = compilers.cc("--help", folder=folder).stdout
+    assert help_text.index("-ftandem-enforce=") < help_text.index("USAGE: clang")
+    assert compilers.cc("-dumpversion", folder=folder).stdout.startswith("19.")
+    assert "clang version 19" in compilers.cc("-v", folder=folder).stderr
+    assert "LLD 19" in compilers.cc("-Wl,--version", folder=folder).stdout
+    assert compilers.cc(folder=folder, check=False).returncode == 1
+    assert list(folder.glob("a.out")) == []
+
+
+def test_a_relocatable_link_stays_bitcode(compilers: Compilers, folder: Path) -> None:
+    compilers.cc("-O2", "-fPIC", "-c", "main.c", "twice.c", folder=folder)
+    compilers.cc("-r", "main.o", "twice.o", "-o", "both.o", folder=folder)
+    assert is_bitcode(folder / "both.o")
+    compilers.cc("both.o", "-o", "program", folder=folder)
+    assert compilers.run(["./program"], folder).stdout == "42\n"
+
+
+def test_a_program_without_sections_needs_no_runtime(compilers: Compilers, folder: Path) -> None:
+    compilers.cc("-O2", "main.c", "twice.c", "-o", "program", folder=folder)
+    needed = compilers.run(["readelf", "-d", "program"], folder).stdout
+    assert "libtandem" not in needed
+    assert "libitm" not in needed
+
+
+def test_static_links(either: Compilers, folder: Path) -> None:
+    either.cc("-O2", "-static", "main.c", "twice.c", "-o", "program", folder=folder)
+    assert either.run(["./program"], folder).stdout == "42\n"
+
+
+def test_the_public_header_is_found(compilers: Compilers, folder: Path) -> None:
+    (folder / "user.c").write_text("#include <tandem/tandem.h>\nint x = __TANDEM__;\n")
+    compilers.cc(*STRICT, "-c", "user.c", folder=folder)
+
+
+def test_names_for_the_report_come_without_g(compilers: Compilers, folder: Path) -> None:
+    compilers.cc("-O2", "-c", "twice.c", folder=folder)
+    listing = compilers.cc("-O2", "-###", "-c", "twice.c", folder=folder).stderr
+    assert "-debug-info-kind=" in listing
+    assert "-disable-llvm-passes" in listing
+    none = compilers.with_environment(TANDEM_ENFORCE="none")
+    listing = none.cc("-O2", "-###", "-c", "twice.c", folder=folder).stderr
+    assert "-debug-info-kind=" not in listing
+    assert "-disable-llvm-passes" not in listing
+
+
+def test_archives_of_bitcode(either: Compilers, folder: Path) -> None:
+    either.cc("-O2", "-c", "twice.c", folder=folder)
+    either.run([either.tool("ar"), "rc", "libtwice.a", "twice.o"], folder)
+    either.run([either.tool("ranlib"), "libtwice.a"], folder)
+    assert " T twice" in either.run([either.tool("nm"), "libtwice.a"], folder).stdout
+    either.cc("-O2", "main.c", "-L.", "-ltwice", "-o", "program", folder=folder)
+    assert either.run(["./program"], folder).stdout == "42\n"
