@@ -8,6 +8,7 @@ jsonschema and pandas, `tandem.experiment` all packages listed in pyproject.toml
 from tandem.errors import (
     CommandError,
     FormatError,
+    InterruptedRun,
     InvariantError,
     JournalError,
     RunError,
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CommandError",
     "FormatError",
+    "InterruptedRun",
     "InvariantError",
     "JournalError",
     "RunError",

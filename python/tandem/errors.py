@@ -6,6 +6,7 @@ from __future__ import annotations
 __all__ = [
     "CommandError",
     "FormatError",
+    "InterruptedRun",
     "InvariantError",
     "JournalError",
     "RunError",
@@ -40,6 +41,12 @@ class RunError(TandemError):
 
 class CommandError(RunError):
     """A command of the experiment failed, ran into its time limit, or could not be started."""
+
+
+class InterruptedRun(RunError):  # noqa: N818
+    """Ctrl-C or SIGTERM; the journal holds what was finished."""
+
+    exit_status = 130
 
 
 class InvariantError(RunError):

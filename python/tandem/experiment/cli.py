@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tandem import __version__
-from tandem.errors import TandemError, UserError
+from tandem.errors import InterruptedRun, TandemError, UserError
 from tandem.experiment.definition import (
     Experiment,
     from_document,
@@ -28,13 +28,12 @@ from tandem.experiment.definition import (
     read_experiment,
     shown,
 )
-from tandem.experiment.plots import draw
 from tandem.experiment.progress import Progress
 from tandem.experiment.run import Settings, run_experiment
 from tandem.experiment.tables import print_result
 from tandem.formats.documents import parse_toml, read_text, to_json, write_text
 from tandem.formats.published import Scalar, read_published
-from tandem.formats.result import read_result, result_to_json
+from tandem.formats.result import Result, read_result, result_to_json
 from tandem.paths import EXPERIMENTS, PUBLISHED, ROOT
 
 __all__ = ["main"]
@@ -240,16 +239,25 @@ def run(
     if plots is not None:
         _check_target(plots, "--plots", directory=True)
     for experiment, settings in planned:
-        result = run_experiment(experiment, values, settings, shower)
+        try:
+            result = run_experiment(experiment, values, settings, shower)
+        except KeyboardInterrupt as error:
+            raise InterruptedRun("interrupted; continue with --resume") from error
         if json_ == "-":
             sys.stdout.write(result_to_json(result))
         else:
             print_result(result, _console(), str(settings.result))
         written = [settings.result]
         if not no_plots:
-            written += draw(result, plots or settings.result.parent, str(settings.result))
+            written += _draw(result, plots or settings.result.parent, str(settings.result))
         for path in written:
             shower.note(f"wrote {_short(path)}")
+
+
+def _draw(result: Result, directory: Path, place: str) -> list[Path]:
+    from tandem.experiment.plots import draw  # matplotlib takes a second to load
+
+    return draw(result, directory, place)
 
 
 def _build(given: Path | None) -> Path:
@@ -318,7 +326,7 @@ def show(
     for path, result in read:
         print_result(result, _console(), str(path))
         if plots is not None:
-            for drawn in draw(result, plots, str(path)):
+            for drawn in _draw(result, plots, str(path)):
                 print(f"wrote {_short(drawn)}", file=sys.stderr)
 
 
@@ -339,7 +347,7 @@ def main(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted; continue with --resume", 130)
+        return _fail("interrupted", 130)
     except Exception as error:
         # Usage errors; typer brings its own copy of click in some versions, so by shape.
         message = getattr(error, "format_message", None)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import re
+import socket
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
@@ -43,10 +45,29 @@ class LocalExecutor:
         pass
 
 
+def _no_scheduler(address: str) -> UserError:
+    return UserError(
+        f"--scheduler {address}: no Dask scheduler answers there; give its address, as in "
+        "tcp://127.0.0.1:8786"
+    )
+
+
+def _check_address(address: str, timeout_s: float) -> None:
+    """UserError unless something listens; asked first, since Dask's client complains at length."""
+    found = re.fullmatch(r"(?:tcp|tls)://\[?([^/\]]+)\]?:(\d{1,5})", address)
+    try:
+        if found is None or int(found[2]) > 65535:
+            raise ValueError(address)
+        socket.create_connection((found[1], int(found[2])), timeout=timeout_s).close()
+    except (OSError, ValueError) as error:
+        raise _no_scheduler(address) from error
+
+
 class DaskExecutor:
     """The workers of a Dask cluster, which must see the same files under the same paths."""
 
     def __init__(self, scheduler: str, timeout_s: float = 15) -> None:
+        _check_address(scheduler, timeout_s)
         distributed: Any = importlib.import_module("distributed")
 
         try:
@@ -54,10 +75,7 @@ class DaskExecutor:
                 scheduler, timeout=timeout_s, set_as_default=False
             )
         except (OSError, ValueError, TimeoutError) as error:
-            raise UserError(
-                f"--scheduler {scheduler}: no Dask scheduler answers there; give its address, "
-                "as in tcp://127.0.0.1:8786"
-            ) from error
+            raise _no_scheduler(scheduler) from error
         workers = self._client.scheduler_info(n_workers=-1)["workers"]
         self._workers = sorted(workers)
         if not self._workers:
@@ -83,7 +101,7 @@ class DaskExecutor:
         waiting: dict[str, list[Task]] = {}
         for worker, tasks in chains:
             waiting.setdefault(worker, []).extend(tasks)
-        pending: Any = importlib.import_module("distributed").as_completed()
+        pending: Any = importlib.import_module("distributed").as_completed(loop=self._client.loop)
         owner: dict[str, str] = {}
 
         def submit_next(worker: str) -> None:

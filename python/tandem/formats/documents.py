@@ -145,7 +145,7 @@ def check(
             f"version {version}"
         )
     validator = jsonschema.Draft202012Validator(schema(schema_name))
-    errors = sorted(validator.iter_errors(document), key=lambda e: list(map(str, e.absolute_path)))
+    errors = sorted(validator.iter_errors(document), key=_importance)
     if not errors:
         return
     error = errors[0]
@@ -155,6 +155,11 @@ def check(
     line = find_line(toml_text, path)
     where = place if line is None else f"{place}:{line}"
     raise FormatError(f"{where}: {message}")
+
+
+def _importance(error: jsonschema.ValidationError) -> tuple[bool, list[str]]:
+    """Unknown fields first: a misspelt field is missing too."""
+    return error.validator != "additionalProperties", [str(x) for x in error.absolute_path]
 
 
 def _explain(error: jsonschema.ValidationError) -> tuple[list[str | int], str]:

@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from tandem.errors import FormatError
 from tandem.formats.documents import check, parse_json, read_text, to_json, write_text
 from tandem.formats.published import Scalar, Statement
 from tandem.statistics import Ratio, Summary
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "RESULT_VERSION",
@@ -100,6 +101,8 @@ class Result:
 
     def frame(self) -> pd.DataFrame:
         """Every raw sample as a row: axes, round, position, worker, wall_s, cpu_s, metric.NAME."""
+        import pandas as pd  # slow to load, and needed only here
+
         return pd.DataFrame(
             [
                 {

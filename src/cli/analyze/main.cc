@@ -55,7 +55,7 @@ void declare(Program &program, Arguments &arguments) {
   app.add_option("--section", arguments.section,
                  "show everything about one section: locations, call chains, conflicts")
       ->type_name("NAME");
-  app.add_flag("--all", arguments.all, "cut no list, and name shared locations and externals");
+  program.add_flag("--all", arguments.all, "cut no list, and name shared locations and externals");
   program.set_epilogue("Examples:\n"
                        "  tandem analyze queue.c main.c -- -Iinclude -DNDEBUG\n"
                        "  tandem analyze --sort lock --all memcached.json");

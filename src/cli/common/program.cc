@@ -75,12 +75,16 @@ Program::Program(const std::string &name, std::string summary)
       app_(summary_, name_) {
   app_.set_help_flag();
   // parse() answers these itself; here they are for the help.
-  app_.add_flag("-h,--help", std::string("print this text"));
-  app_.add_flag("--version", std::string("print the version"));
+  app_.add_flag("-h,--help")->description("print this text");
+  app_.add_flag("--version")->description("print the version");
 }
 
 CLI::Option *Program::add_json(std::string &path, const std::string &what) {
   return app_.add_option("--json", path, what + "; - is standard output")->type_name("FILE");
+}
+
+CLI::Option *Program::add_flag(const std::string &name, bool &given, const std::string &what) {
+  return app_.add_flag(name, given, what)->disable_flag_override();
 }
 
 std::string Program::help() const {
@@ -126,11 +130,13 @@ Error Program::explain(const CLI::ParseError &error) const {
   }
   std::string message = error.what();
   if (dynamic_cast<const CLI::ArgumentMismatch *>(&error) != nullptr) {
-    const std::string option = message.substr(0, message.find(':'));
+    // CLI11 names the option first, with its dashes or without.
+    const std::string word = message.substr(0, message.find_first_of(": "));
+    const std::string option = word.starts_with("-") ? word : "--" + word;
     if (const CLI::Option *found = app_.get_option_no_throw(option))
-      return Error{found->get_expected_max() == 0 ? fmt::format("{} takes no value", option)
-                                                  : fmt::format("{} needs a value: {} {}", option,
-                                                                option, found->get_type_name())};
+      return Error{found->get_expected_max() == 0
+                       ? fmt::format("{} takes no value", option)
+                       : fmt::format("{0} needs a value: {0} {1}", option, found->get_type_name())};
   }
   std::replace(message.begin(), message.end(), '\n', ' ');
   if (message.size() > 1 && std::islower(static_cast<unsigned char>(message[1])) != 0)

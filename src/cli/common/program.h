@@ -48,6 +48,9 @@ public:
   // with write_file(), and find out with check_writable() before any work whether that will do.
   CLI::Option *add_json(std::string &path, const std::string &what);
 
+  // An option without a value.
+  CLI::Option *add_flag(const std::string &name, bool &given, const std::string &what);
+
   // Reads the command line; --help, --version and --summary are answered. Result: the exit status
   // where the program ends here, which for a mistake has been explained in one line.
   [[nodiscard]] std::optional<int> parse(int argc, const char *const *argv);

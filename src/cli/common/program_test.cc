@@ -32,9 +32,9 @@ struct Sample {
             return Unit{};
           return Error{"'" + text + "' is no colour"};
         }));
-    program.app().add_flag("--loud", loud,
-                           "an explanation that is so long that it does not fit into one line of "
-                           "eighty columns");
+    program.add_flag("--loud", loud,
+                     "an explanation that is so long that it does not fit into one line of eighty "
+                     "columns");
   }
 
   Outcome parse(std::vector<const char *> words) {
@@ -62,20 +62,21 @@ TEST(Program, ReadsTheCommandLine) {
 TEST(Program, PrintsHelpVersionAndSummary) {
   const Outcome help = Sample().parse({"--nonsense", "--help"});
   EXPECT_EQ(help.status, 0);
-  EXPECT_EQ(help.out, "tandem sample: does nothing much\n"
-                      "\n"
-                      "Usage: tandem sample [OPTIONS] FILES...\n"
-                      "\n"
-                      "Arguments:\n"
-                      "  FILES...                what to do it to\n"
-                      "\n"
-                      "Options:\n"
-                      "  --json FILE             write everything as JSON; - is standard output\n"
-                      "  --colour NAME           red, or green\n"
-                      "  --loud                  an explanation that is so long that it does not\n"
-                      "                          fit into one line of eighty columns\n"
-                      "  -h, --help              print this text\n"
-                      "  --version               print the version\n");
+  EXPECT_EQ(help.out,
+            "tandem sample: does nothing much\n"
+            "\n"
+            "Usage: tandem sample [OPTIONS] FILES...\n"
+            "\n"
+            "Arguments:\n"
+            "  FILES...                what to do it to\n"
+            "\n"
+            "Options:\n"
+            "  --json FILE             write everything as JSON; - is standard output\n"
+            "  --colour NAME           red, or green\n"
+            "  --loud                  an explanation that is so long that it does not fit\n"
+            "                          into one line of eighty columns\n"
+            "  -h, --help              print this text\n"
+            "  --version               print the version\n");
   EXPECT_EQ(Sample().parse({"--summary"}).out, "does nothing much\n");
   EXPECT_EQ(Sample().parse({"--version"}).out, "tandem sample " + std::string(version()) + "\n");
 }

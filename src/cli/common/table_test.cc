@@ -35,9 +35,9 @@ TEST(Table, AlignsItsColumns) {
 }
 
 TEST(Table, ShrinksTheWidestColumnsFirst) {
-  EXPECT_EQ(sample().text({.width = 42}), "NAME           PLACE            N  X  NOTE\n"
-                                          "short          a.c:1            1  X\n"
-                                          "a_longer_name  …ile.c:1234  12345     seen\n");
+  EXPECT_EQ(sample().text({.width = 42}), "NAME          PLACE             N  X  NOTE\n"
+                                          "short         a.c:1             1  X\n"
+                                          "a_longer_na…  …file.c:1234  12345     seen\n");
 }
 
 TEST(Table, DropsOptionalColumnsThatDoNotFit) {
@@ -46,7 +46,7 @@ TEST(Table, DropsOptionalColumnsThatDoNotFit) {
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("NOTE")));
   EXPECT_EQ(text, "NAME    PLACE        N  X\n"
                   "short   a.c:1        1  X\n"
-                  "a_lon…  ….c:1234  12345\n");
+                  "a_lon…  …c:1234  12345\n");
 }
 
 TEST(Table, DropsOptionalColumnsThatAreEmpty) {

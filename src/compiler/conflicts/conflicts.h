@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Conflicts between sections, the colours that cover them, and LockSTM's classes. Works on numbers only:
-// section i of n, location by index.
+// Conflicts between sections, the colours that cover them, and LockSTM's classes. Works on numbers
+// only: section i of n, location by index.
 #pragma once
 
 #include "compiler/effects/effects.h"
@@ -14,17 +14,19 @@
 
 namespace tandem {
 
-// Two sections conflict where one may write what the other may read or write. A section conflicts with
-// itself where two threads that run it may.
+// Two sections conflict where one may write what the other may read or write. A section conflicts
+// with itself where two threads that run it may.
 class ConflictGraph {
 public:
-  ConflictGraph(const std::vector<SectionEffects> &sections, const std::vector<Location> &locations);
+  ConflictGraph(const std::vector<SectionEffects> &sections,
+                const std::vector<Location> &locations);
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool conflict(std::size_t a, std::size_t b) const {
     return edges_.contains(std::minmax(a, b));
   }
-  // The locations (indices) that a conflicting pair has in common; empty where it does not conflict.
+  // The locations (indices) that a conflicting pair has in common; empty where it does not
+  // conflict.
   [[nodiscard]] const std::set<std::uint32_t> &common(std::size_t a, std::size_t b) const;
   [[nodiscard]] const std::map<std::pair<std::size_t, std::size_t>, std::set<std::uint32_t>> &
   edges() const {
@@ -39,16 +41,17 @@ private:
 // A clique of the graph; its members exclude each other by one lock.
 using Colour = std::vector<std::size_t>;
 
-// Cliques that cover every edge (LockSTM, section 2.2): greedily, in the order of the sections, a section
-// joining a clique only where that covers a conflict not yet covered. A section that conflicts only with
-// itself gets a colour of its own.
+// Cliques that cover every edge (LockSTM, section 2.2): greedily, in the order of the sections, a
+// section joining a clique only where that covers a conflict not yet covered. A section that
+// conflicts only with itself gets a colour of its own.
 std::vector<Colour> colour(const ConflictGraph &graph);
 
 // "A", "B", ..., "Z", "AA", "AB", ...
 std::string colour_name(std::size_t index);
 
-// LockSTM's classes and locks (section 3): non-revocable sections hold their colours exclusively, hybrid
-// ones share the colours that they have in common with a non-revocable one, pure ones hold none.
+// LockSTM's classes and locks (section 3): non-revocable sections hold their colours exclusively,
+// hybrid ones share the colours that they have in common with a non-revocable one, pure ones hold
+// none.
 struct Classified {
   SectionClass klass = SectionClass::pure;
   std::vector<std::pair<std::size_t, LockMode>> locks; // colour number, mode

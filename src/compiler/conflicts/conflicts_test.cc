@@ -44,7 +44,8 @@ Program random_program(std::mt19937_64 &random, std::size_t sections) {
 
 // Slow and obvious: two accesses, one a write, to a byte that both may touch.
 bool may_conflict(const Program &program, std::size_t a, std::size_t b) {
-  const auto clash = [&](const std::set<std::uint32_t> &writes, const std::set<std::uint32_t> &any) {
+  const auto clash = [&](const std::set<std::uint32_t> &writes,
+                         const std::set<std::uint32_t> &any) {
     for (const std::uint32_t w : writes)
       for (const std::uint32_t t : any) {
         const Location &x = program.locations[w];
@@ -94,10 +95,11 @@ TEST_P(RandomPrograms, ColoursAreCliquesThatCoverEveryEdge) {
     return std::find(members.begin(), members.end(), section) != members.end();
   };
   for (const auto &[pair, on] : graph.edges())
-    EXPECT_TRUE(std::any_of(colours.begin(), colours.end(), [&](const Colour &members) {
-      return has(members, pair.first) && has(members, pair.second);
-    })) << pair.first
-        << " and " << pair.second << " share no colour";
+    EXPECT_TRUE(std::any_of(colours.begin(), colours.end(),
+                            [&](const Colour &members) {
+                              return has(members, pair.first) && has(members, pair.second);
+                            }))
+        << pair.first << " and " << pair.second << " share no colour";
 }
 
 TEST_P(RandomPrograms, LocksKeepNonRevocableSectionsApartFromWhatConflictsWithThem) {

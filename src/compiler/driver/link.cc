@@ -154,6 +154,14 @@ Result<LinkStep> plan_link(const Request &request, const CommandLine &line,
       {Check::Kind::present, plugin, "the installation is incomplete: reinstall"});
   step.options.push_back("-Wl,--load-pass-plugin=" + plugin);
   step.libraries = runtime_libraries(request, line, settings);
+  if (!line.other_width) {
+    // lld runs the pass only where some input is bitcode for full LTO: this one, which is empty,
+    // always is.
+    const std::string anchor = request.installation.anchor();
+    step.checks.push_back(
+        {Check::Kind::present, anchor, "the installation is incomplete: reinstall"});
+    step.libraries.push_back("-Wl," + anchor); // not an input of clang: a -x would apply to it
+  }
   step.set = link_environment(request, line, settings);
   return step;
 }

@@ -52,6 +52,9 @@ void add_compile_options(const Request &request, const CommandLine &line, const 
   if (!makes_bitcode(line) || !(line.has(InputKind::c_family) || line.has(InputKind::ir)))
     return;
   options.emplace_back("-flto=full");
+  const bool passes_run = line.optimises && (!settings.analyses() || line.instruments);
+  if (passes_run && line.has(InputKind::c_family))
+    options.emplace_back("-D__TANDEM_OPTIMISED__=1"); // marks then say so (compiler/attribute)
   if (!settings.analyses())
     return;
   if (!line.chooses_debug)

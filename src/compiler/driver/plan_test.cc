@@ -34,7 +34,7 @@ protected:
         {tool_, split_words(words), environment_, installation_of("/t/bin/tandem-cc"),
          FileView{[present](const std::string &path) { return present.contains(path); },
                   [bitcode](const std::string &path) { return bitcode.contains(path); }},
-         "/work"});
+         "/here"});
   }
   std::vector<std::string> arguments(const std::string &words) {
     const Result<Plan> planned = plan(words);
@@ -100,7 +100,8 @@ TEST_F(PlanTest, ACompileStepThatDoesNot) {
   environment_ = {{"TANDEM_ENFORCE", "none"}};
   EXPECT_THAT(arguments("-O2 -c a.c"),
               ElementsAre(kStart, "-D__TANDEM__=1", "-idirafter", "/t/include", kPlugin,
-                          "-flto=full", kEnd, "-O2", "-c", "a.c"));
+                          "-flto=full", "-D__TANDEM_OPTIMISED__=1", kEnd, "-O2", "-c", "a.c"));
+  EXPECT_THAT(arguments("-O0 -c a.c"), Not(Contains("-D__TANDEM_OPTIMISED__=1")));
   environment_["TANDEM_REPORT"] = "r.json";
   EXPECT_THAT(arguments("-O2 -c a.c"), Contains("-disable-llvm-passes"));
 }
@@ -111,6 +112,8 @@ TEST_F(PlanTest, TheUsersDebugAndOptimisationStand) {
   EXPECT_THAT(arguments("-c a.c"), Not(Contains("-disable-llvm-passes"))) << "-O0";
   EXPECT_THAT(arguments("-O2 -fsanitize=thread -c a.c"), Not(Contains("-disable-llvm-passes")));
   EXPECT_THAT(arguments("-O2 --coverage -c a.c"), Not(Contains("-disable-llvm-passes")));
+  EXPECT_THAT(arguments("-O2 --coverage -c a.c"), Contains("-D__TANDEM_OPTIMISED__=1"));
+  EXPECT_THAT(arguments("-O2 -c a.c"), Not(Contains("-D__TANDEM_OPTIMISED__=1")));
 }
 
 TEST_F(PlanTest, WhatIsNotBitcode) {
@@ -142,7 +145,7 @@ TEST_F(PlanTest, ALinkThatAnalyses) {
   EXPECT_THAT(arguments("a.o -o prog"),
               ElementsAre(kStart, "-flto=full", "-fuse-ld=lld", kLdPath, kPass, kEnd, "a.o", "-o",
                           "prog", "-Wl,--push-state,--as-needed", "-L/t/lib", "-ltandem",
-                          "-Wl,--pop-state", "-Wl,-rpath,/t/lib"));
+                          "-Wl,--pop-state", "-Wl,-rpath,/t/lib", "-Wl,/t/lib/tandem/anchor.o"));
   EXPECT_THAT(plan("a.o").value().checks,
               Contains(testing::Field(&Check::path, "/t/lib/tandem/TandemPass.so")));
 }
@@ -190,6 +193,7 @@ TEST_F(PlanTest, UnusualLinks) {
   EXPECT_THAT(arguments("-static a.o"), Not(Contains("-ltandem")));
   EXPECT_THAT(arguments("-nostdlib -shared a.o"), Contains("-ltandem"));
   EXPECT_THAT(arguments("-m32 a.o"), Not(Contains("-litm")));
+  EXPECT_THAT(arguments("-m32 a.o"), Not(Contains("-Wl,/t/lib/tandem/anchor.o")));
   EXPECT_THAT(arguments("-fno-lto a.c"), Not(Contains("-flto=full")));
 }
 
@@ -204,7 +208,7 @@ TEST_F(PlanTest, TheEnvironmentOfALink) {
   EXPECT_EQ(planned.set,
             (Environment{{"TANDEM_ENFORCE", "stm"},
                          {"TANDEM_REPORT", "%o.json"},
-                         {"TANDEM_CATALOGUE", "/work/mine.toml"},
+                         {"TANDEM_CATALOGUE", "/here/mine.toml"},
                          {"TANDEM_POINTS_TO", "sensitive"},
                          {"TANDEM_LINK_OUTPUT", "out/x.so"},
                          {"TANDEM_LINK_INPUTS", "b.o\nc.a\nw.a\nlib/libone.a\nlib/exact.a\n"},

@@ -43,6 +43,8 @@ std::string Installation::attribute_plugin() const {
 
 std::string Installation::pass_plugin() const { return libraries + "/tandem/TandemPass.so"; }
 
+std::string Installation::anchor() const { return libraries + "/tandem/anchor.o"; }
+
 Installation installation_of(const std::string &executable) {
   const std::filesystem::path prefix =
       std::filesystem::path(executable).parent_path().parent_path();

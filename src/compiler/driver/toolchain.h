@@ -26,6 +26,7 @@ struct Installation {
   std::string headers;   // PREFIX/include
   [[nodiscard]] std::string attribute_plugin() const;
   [[nodiscard]] std::string pass_plugin() const;
+  [[nodiscard]] std::string anchor() const; // an object of empty bitcode
 };
 
 // `executable` is the absolute path of the running program, without links.

@@ -45,6 +45,7 @@ TEST(Installation, LiesAroundTheProgram) {
   EXPECT_EQ(installation.libraries, "/opt/tandem/lib");
   EXPECT_EQ(installation.headers, "/opt/tandem/include");
   EXPECT_EQ(installation.pass_plugin(), "/opt/tandem/lib/tandem/TandemPass.so");
+  EXPECT_EQ(installation.anchor(), "/opt/tandem/lib/tandem/anchor.o");
   EXPECT_EQ(installation.attribute_plugin(), "/opt/tandem/lib/tandem/TandemAttributes.so");
 }
 

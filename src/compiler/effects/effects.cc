@@ -34,8 +34,8 @@ bool is_lock_operation(StringRef name) {
          (name.ends_with("lock") || name == "pthread_mutex_unlock");
 }
 
-// Intrinsics that touch memory through their arguments; all others are harmless here (lifetime, debug,
-// arithmetic, va_start and the like on the caller's own frame).
+// Intrinsics that touch memory through their arguments; all others are harmless here (lifetime,
+// debug, arithmetic, va_start and the like on the caller's own frame).
 bool is_memory_intrinsic(const CallBase &call) {
   return isa<MemIntrinsic>(call) || isa<AtomicMemIntrinsic>(call);
 }
@@ -61,7 +61,8 @@ std::uint32_t Effects::location(const Location &location) {
   return entry->second;
 }
 
-// Whether the address of `global` is used for anything but loads, stores and memory intrinsics on it.
+// Whether the address of `global` is used for anything but loads, stores and memory intrinsics on
+// it.
 bool Effects::exposed(const GlobalVariable &global) {
   const auto known = exposed_.find(&global);
   if (known != exposed_.end())
@@ -75,7 +76,8 @@ bool Effects::exposed(const GlobalVariable &global) {
       const User *user = work.pop_back_val();
       if (!seen.insert(user).second || isa<LoadInst>(user) || isa<ICmpInst>(user))
         continue;
-      if (isa<GEPOperator>(user) || isa<BitCastOperator>(user) || isa<AddrSpaceCastOperator>(user)) {
+      if (isa<GEPOperator>(user) || isa<BitCastOperator>(user) ||
+          isa<AddrSpaceCastOperator>(user)) {
         append_range(work, user->users());
         continue;
       }
@@ -179,7 +181,7 @@ std::string Effects::irrevocable_action(const Instruction &instruction) const {
   if (call->isInlineAsm())
     // Empty assembly is a compiler barrier: it orders, and does nothing.
     return cast<InlineAsm>(call->getCalledOperand())->getAsmString().empty() ? ""
-                                                                            : "(inline assembly)";
+                                                                             : "(inline assembly)";
   const Function *callee = callee_of(*call);
   if (callee == nullptr)
     return "(indirect call)";
@@ -275,8 +277,8 @@ const Effects::FunctionEffects &Effects::of_function(const Function &function) {
   return entry->second;
 }
 
-// Whether every execution of `function` that returns performs an irrevocable action: one lies in a block
-// that the function's exits cannot be reached without.
+// Whether every execution of `function` that returns performs an irrevocable action: one lies in a
+// block that the function's exits cannot be reached without.
 bool Effects::always_irrevocable(const Function &function, std::set<const Function *> &active) {
   const auto known = always_irrevocable_.find(&function);
   if (known != always_irrevocable_.end())
@@ -321,8 +323,8 @@ SectionEffects Effects::of(const Section &section) {
     result.reads.insert(effects.reads.begin(), effects.reads.end());
     result.writes.insert(effects.writes.begin(), effects.writes.end());
     for (const auto &[callee, is_lock] : effects.irrevocable) {
-      // The locks of a lock region's own program are what a conversion replaces: they do not make its
-      // regions irrevocable.
+      // The locks of a lock region's own program are what a conversion replaces: they do not make
+      // its regions irrevocable.
       if ((is_lock && section.kind == SectionKind::lock_region) || irrevocable.contains(callee))
         continue;
       std::vector<std::string> chain{callee};

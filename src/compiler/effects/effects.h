@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Effects: which memory a section may read and write, and which irrevocable actions it may reach, over the
-// whole program.
+// Effects: which memory a section may read and write, and which irrevocable actions it may reach,
+// over the whole program.
 //
-// Memory is divided into the program's global variables, byte range by byte range where the offset is
-// constant, and one location for everything that is reached through pointers: `(memory)`. A global whose
-// address is used other than to access it (its address is *exposed*) overlaps `(memory)`; so does one that
-// code outside the program can see. That is sound and imprecise; a points-to analysis divides `(memory)`.
+// Memory is divided into the program's global variables, byte range by byte range where the offset
+// is constant, and one location for everything that is reached through pointers: `(memory)`. A
+// global whose address is used other than to access it (its address is *exposed*) overlaps
+// `(memory)`; so does one that code outside the program can see. That is sound and imprecise; a
+// points-to analysis divides `(memory)`.
 #pragma once
 
 #include "compiler/catalogue/catalogue.h"
@@ -59,8 +60,9 @@ public:
   [[nodiscard]] SectionEffects of(const Section &section);
   [[nodiscard]] const std::vector<Location> &locations() const { return locations_; }
 
-  // What an instruction that is not a call to a function of the program does that cannot be undone: the
-  // callee's name, or "(inline assembly)", "(atomic operation)", "(indirect call)"; empty if it can be.
+  // What an instruction that is not a call to a function of the program does that cannot be undone:
+  // the callee's name, or "(inline assembly)", "(atomic operation)", "(indirect call)"; empty if it
+  // can be.
   [[nodiscard]] std::string irrevocable_action(const llvm::Instruction &instruction) const;
 
   // Functions of the program that a call may run.
@@ -80,8 +82,7 @@ private:
   void add_access(const llvm::Value *address, std::uint64_t size, bool reads, bool writes,
                   FunctionEffects &effects);
   const FunctionEffects &of_function(const llvm::Function &function);
-  bool always_irrevocable(const llvm::Function &function,
-                          std::set<const llvm::Function *> &active);
+  bool always_irrevocable(const llvm::Function &function, std::set<const llvm::Function *> &active);
   bool exposed(const llvm::GlobalVariable &global);
   bool captured(const llvm::AllocaInst &slot);
   std::uint32_t location(const Location &location);
@@ -91,7 +92,8 @@ private:
   const llvm::Module &module_;
   const Catalogue &catalogue_;
   std::vector<Location> locations_;
-  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::string>, std::uint32_t> ids_;
+  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::string>, std::uint32_t>
+      ids_;
   llvm::DenseMap<const llvm::GlobalVariable *, std::uint32_t> objects_;
   llvm::DenseMap<const llvm::GlobalVariable *, bool> exposed_;
   llvm::DenseMap<const llvm::AllocaInst *, bool> captured_;

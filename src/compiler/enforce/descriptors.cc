@@ -49,9 +49,10 @@ std::uint8_t abi_irrevocable_at(IrrevocableAt at) {
   CHECK(false);
 }
 
-GlobalVariable *constant(Module &module, Constant *value, const Twine &name, bool writable = false) {
-  auto *global = new GlobalVariable(module, value->getType(), !writable, GlobalValue::InternalLinkage,
-                                    value, name);
+GlobalVariable *constant(Module &module, Constant *value, const Twine &name,
+                         bool writable = false) {
+  auto *global = new GlobalVariable(module, value->getType(), !writable,
+                                    GlobalValue::InternalLinkage, value, name);
   global->setUnnamedAddr(writable ? GlobalValue::UnnamedAddr::None
                                   : GlobalValue::UnnamedAddr::Global);
   return global;
@@ -99,8 +100,9 @@ Constant *Descriptors::table() {
   StructType *colour_type = StructType::get(pointer, builder.getInt32Ty(), builder.getInt32Ty());
   Constant *list = ConstantPointerNull::get(builder.getPtrTy());
   if (!colours.empty())
-    list = constant(module_, ConstantArray::get(ArrayType::get(colour_type, colours.size()), colours),
-                    "tandem.colour_list");
+    list =
+        constant(module_, ConstantArray::get(ArrayType::get(colour_type, colours.size()), colours),
+                 "tandem.colour_list");
   const auto number = [&](std::size_t value) {
     return builder.getInt32(static_cast<std::uint32_t>(value));
   };

@@ -12,19 +12,21 @@
 
 namespace tandem {
 
-// Transforms `module` so that the function sections among `sections` run atomically under `mode`, which is
-// none, global_lock or stm. `report` describes the same sections in the same order.
+// Transforms `module` so that the function sections among `sections` run atomically under `mode`,
+// which is none, global_lock or stm. `report` describes the same sections in the same order.
 void enforce(llvm::Module &module, const std::vector<Section> &sections, const Report &report,
              Enforcement mode, const Catalogue &catalogue);
 
-// One process-wide lock around every section, held until the outermost one is left, also by an exception.
-// The calls are _TANDEM_inline_global_lock_enter and _leave, which the runtime's bitcode defines.
+// One process-wide lock around every section, held until the outermost one is left, also by an
+// exception. The calls are _TANDEM_inline_global_lock_enter and _leave, which the runtime's bitcode
+// defines.
 void enforce_by_global_lock(const std::vector<Section> &sections, Descriptors &descriptors);
 
-// Every section is a transaction of libitm's ABI. The function becomes a wrapper that begins, runs the plain
-// body or its transactional clone as the runtime decides, and commits, also when an exception leaves it. A
-// restart runs the body from its start in a fresh frame with the wrapper's arguments, which no one changes:
-// so it finds every local as it was at begin, whatever the optimiser does.
+// Every section is a transaction of libitm's ABI. The function becomes a wrapper that begins, runs
+// the plain body or its transactional clone as the runtime decides, and commits, also when an
+// exception leaves it. A restart runs the body from its start in a fresh frame with the wrapper's
+// arguments, which no one changes: so it finds every local as it was at begin, whatever the
+// optimiser does.
 void enforce_by_stm(llvm::Module &module, const std::vector<Section> &sections,
                     const Report &report, const Catalogue &catalogue);
 

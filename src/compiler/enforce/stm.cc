@@ -14,15 +14,16 @@ namespace {
 
 using namespace llvm;
 
-// Properties that _ITM_beginTransaction takes, and the bit of its answer that is asked for (libitm.h).
+// Properties that _ITM_beginTransaction takes, and the bit of its answer that is asked for
+// (libitm.h).
 constexpr std::uint32_t kInstrumentedCode = 0x1;
 constexpr std::uint32_t kUninstrumentedCode = 0x2;
 constexpr std::uint32_t kHasNoAbort = 0x8;
 constexpr std::uint32_t kDoesGoIrrevocable = 0x40;
 constexpr std::uint32_t kRunUninstrumentedCode = 0x2;
 
-// A section's body as a function of its own. A variadic one takes a pointer to the caller's va_list instead
-// of the variable arguments, and starts its own lists as copies of it.
+// A section's body as a function of its own. A variadic one takes a pointer to the caller's va_list
+// instead of the variable arguments, and starts its own lists as copies of it.
 Function &split_body(Function &section) {
   FunctionType *type = section.getFunctionType();
   Module &module = *section.getParent();
@@ -55,8 +56,7 @@ Function &split_body(Function &section) {
   Argument *list = std::prev(body->arg_end());
   for (VAStartInst *start : starts) {
     IRBuilder<> builder(start);
-    builder.CreateIntrinsic(Intrinsic::vacopy, {builder.getPtrTy()},
-                            {start->getArgList(), list});
+    builder.CreateIntrinsic(Intrinsic::vacopy, {builder.getPtrTy()}, {start->getArgList(), list});
     start->eraseFromParent();
   }
   return *body;

@@ -9,8 +9,9 @@ namespace {
 
 using namespace llvm;
 
-// Whether the address in `root` is only ever used to access it here: not passed on, stored or returned. A
-// callee would reach it through barriers, which may buffer what a plain access then misses.
+// Whether the address in `root` is only ever used to access it here: not passed on, stored or
+// returned. A callee would reach it through barriers, which may buffer what a plain access then
+// misses.
 bool stays_here(const Value &root) {
   SmallVector<const User *, 16> work(root.users());
   SmallPtrSet<const User *, 16> seen;
@@ -102,9 +103,9 @@ void Barriers::replace_load(LoadInst &load) {
   } else {
     AllocaInst *copy = temporary(*load.getFunction(), type);
     const TypeSize size = module_.getDataLayout().getTypeStoreSize(type);
-    builder.CreateCall(function("_ITM_memcpyRtWn", builder.getVoidTy(),
-                                {pointer, pointer, builder.getInt64Ty()}),
-                       {copy, load.getPointerOperand(), builder.getInt64(size.getFixedValue())});
+    builder.CreateCall(
+        function("_ITM_memcpyRtWn", builder.getVoidTy(), {pointer, pointer, builder.getInt64Ty()}),
+        {copy, load.getPointerOperand(), builder.getInt64(size.getFixedValue())});
     result = builder.CreateLoad(type, copy);
   }
   result->takeName(&load);
@@ -127,9 +128,9 @@ void Barriers::replace_store(StoreInst &store) {
     AllocaInst *copy = temporary(*store.getFunction(), type);
     builder.CreateStore(value, copy);
     const TypeSize size = module_.getDataLayout().getTypeStoreSize(type);
-    builder.CreateCall(function("_ITM_memcpyRnWt", builder.getVoidTy(),
-                                {pointer, pointer, builder.getInt64Ty()}),
-                       {store.getPointerOperand(), copy, builder.getInt64(size.getFixedValue())});
+    builder.CreateCall(
+        function("_ITM_memcpyRnWt", builder.getVoidTy(), {pointer, pointer, builder.getInt64Ty()}),
+        {store.getPointerOperand(), copy, builder.getInt64(size.getFixedValue())});
   }
   store.eraseFromParent();
 }
@@ -144,10 +145,9 @@ void Barriers::replace_copy(MemTransferInst &copy) {
   name += from_private ? "Rn" : "Rt";
   name += to_private ? "Wn" : "Wt";
   Type *pointer = builder.getPtrTy();
-  builder.CreateCall(
-      function(name, builder.getVoidTy(), {pointer, pointer, builder.getInt64Ty()}),
-      {copy.getDest(), copy.getSource(),
-       builder.CreateZExtOrTrunc(copy.getLength(), builder.getInt64Ty())});
+  builder.CreateCall(function(name, builder.getVoidTy(), {pointer, pointer, builder.getInt64Ty()}),
+                     {copy.getDest(), copy.getSource(),
+                      builder.CreateZExtOrTrunc(copy.getLength(), builder.getInt64Ty())});
   copy.eraseFromParent();
 }
 
@@ -155,11 +155,10 @@ void Barriers::replace_set(MemSetInst &set) {
   if (is_private(set.getDest()))
     return;
   IRBuilder<> builder(&set);
-  builder.CreateCall(
-      function("_ITM_memsetW", builder.getVoidTy(),
-               {builder.getPtrTy(), builder.getInt32Ty(), builder.getInt64Ty()}),
-      {set.getDest(), builder.CreateZExt(set.getValue(), builder.getInt32Ty()),
-       builder.CreateZExtOrTrunc(set.getLength(), builder.getInt64Ty())});
+  builder.CreateCall(function("_ITM_memsetW", builder.getVoidTy(),
+                              {builder.getPtrTy(), builder.getInt32Ty(), builder.getInt64Ty()}),
+                     {set.getDest(), builder.CreateZExt(set.getValue(), builder.getInt32Ty()),
+                      builder.CreateZExtOrTrunc(set.getLength(), builder.getInt64Ty())});
   set.eraseFromParent();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Memory barriers of libitm's ABI (LIBITM_1.0; GCC's libitm manual, "The TM runtime library interface"):
-// every access of a transactional clone to memory that others may see becomes a call.
+// Memory barriers of libitm's ABI (LIBITM_1.0; GCC's libitm manual, "The TM runtime library
+// interface"): every access of a transactional clone to memory that others may see becomes a call.
 #pragma once
 
 #include "llvm/IR/Instructions.h"
@@ -14,8 +14,9 @@ class Barriers {
 public:
   explicit Barriers(llvm::Module &module) : module_(module) {}
 
-  // Whether every object that `address` may lie in is a variable of this function whose address stays in
-  // it, or constant memory: then no one else sees the access and a restart finds a fresh frame.
+  // Whether every object that `address` may lie in is a variable of this function whose address
+  // stays in it, or constant memory: then no one else sees the access and a restart finds a fresh
+  // frame.
   static bool is_private(const llvm::Value *address);
 
   // Replace one access by its barrier and erase it. The instruction is not atomic.
@@ -27,7 +28,8 @@ public:
 private:
   llvm::FunctionCallee function(llvm::StringRef name, llvm::Type *result,
                                 llvm::ArrayRef<llvm::Type *> arguments);
-  // The barrier's suffix for values of `type` (U1 to U8, F, D), or empty: then it is copied as bytes.
+  // The barrier's suffix for values of `type` (U1 to U8, F, D), or empty: then it is copied as
+  // bytes.
   llvm::StringRef suffix(llvm::Type *type) const;
   llvm::AllocaInst *temporary(llvm::Function &function, llvm::Type *type);
 

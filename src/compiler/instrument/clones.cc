@@ -14,8 +14,8 @@ using namespace llvm;
 // _ITM_transactionState modes of libitm.h: modeSerialIrrevocable.
 constexpr std::uint32_t kModeSerialIrrevocable = 0;
 
-// Intrinsics that neither touch memory others may see nor do what cannot be undone, although LLVM counts
-// some of them as memory accesses to keep their place.
+// Intrinsics that neither touch memory others may see nor do what cannot be undone, although LLVM
+// counts some of them as memory accesses to keep their place.
 bool is_harmless(const IntrinsicInst &intrinsic) {
   if (intrinsic.isAssumeLikeIntrinsic() || intrinsic.doesNotAccessMemory())
     return true;
@@ -157,7 +157,8 @@ void TransactionalClones::instrument_call(CallBase &call) {
   } else {
     const CatalogueEntry entry = catalogue_.lookup(callee->getName().str());
     if (entry.effect == ExternalEffect::reads && !call.doesNotAccessMemory()) {
-      // It reads memory behind the runtime's back: only in place, when nothing is buffered or stolen.
+      // It reads memory behind the runtime's back: only in place, when nothing is buffered or
+      // stolen.
       become_irrevocable(call);
       return;
     }
@@ -186,8 +187,9 @@ void TransactionalClones::emit_table() {
   for (Function *function : called_by_pointer_)
     entries.push_back(ConstantStruct::get(pair, {function, &clone_of(*function)}));
   ArrayType *type = ArrayType::get(pair, entries.size());
-  auto *table = new GlobalVariable(module_, type, /*isConstant=*/false, GlobalValue::InternalLinkage,
-                                   ConstantArray::get(type, entries), "tandem.clone_table");
+  auto *table =
+      new GlobalVariable(module_, type, /*isConstant=*/false, GlobalValue::InternalLinkage,
+                         ConstantArray::get(type, entries), "tandem.clone_table");
   table->setSection(".tm_clone_table");
   table->setAlignment(Align(8));
   appendToUsed(module_, {table});

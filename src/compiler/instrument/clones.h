@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Transactional clones: for a function `f` that a transaction may run, `f.tandem.tm`, which accesses memory
-// through barriers and calls clones. What cannot be undone makes the transaction serial and irrevocable
-// first (libitm's _ITM_changeTransactionMode), then runs as it is.
+// Transactional clones: for a function `f` that a transaction may run, `f.tandem.tm`, which
+// accesses memory through barriers and calls clones. What cannot be undone makes the transaction
+// serial and irrevocable first (libitm's _ITM_changeTransactionMode), then runs as it is.
 #pragma once
 
 #include "compiler/catalogue/catalogue.h"
@@ -19,15 +19,17 @@ public:
   // `effects` and `catalogue` outlive this object; `effects` describes the module as it is now.
   TransactionalClones(llvm::Module &module, const Effects &effects, const Catalogue &catalogue);
 
-  // Declares that calls of `called` within a transaction run the clone of `body`, a function of the same
-  // type: how a section's wrapper leads to its body. Before instrument().
+  // Declares that calls of `called` within a transaction run the clone of `body`, a function of the
+  // same type: how a section's wrapper leads to its body. Before instrument().
   void stands_for(llvm::Function &called, llvm::Function &body);
 
-  // The clone that a transaction runs for `function`; made when first asked for, instrumented later.
+  // The clone that a transaction runs for `function`; made when first asked for, instrumented
+  // later.
   llvm::Function &clone_of(llvm::Function &function);
 
-  // Instruments every clone that was asked for and those that they need, then emits the table in which the
-  // runtime finds clones by address (section .tm_clone_table, registered by the C start files).
+  // Instruments every clone that was asked for and those that they need, then emits the table in
+  // which the runtime finds clones by address (section .tm_clone_table, registered by the C start
+  // files).
   void instrument();
 
 private:

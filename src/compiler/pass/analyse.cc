@@ -39,8 +39,8 @@ std::string_view kind_of(LockOperation operation) {
   CHECK(false, "a region entered by operation {}", static_cast<int>(operation));
 }
 
-// How often an irrevocable action runs decides when the section becomes irrevocable: always, or when it
-// gets there.
+// How often an irrevocable action runs decides when the section becomes irrevocable: always, or
+// when it gets there.
 IrrevocableAt irrevocable_at(const SectionEffects &effects) {
   if (effects.irrevocable.empty())
     return IrrevocableAt::never;
@@ -132,7 +132,7 @@ void add_findings(Report &report, const Section &section, const SectionEffects &
 }
 
 double peak_mib() {
-  struct rusage usage {};
+  struct rusage usage{};
   return ::getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<double>(usage.ru_maxrss) / 1024 : 0;
 }
 

@@ -14,15 +14,15 @@
 
 namespace tandem {
 
-// What the analysis found, for whoever goes on to transform the module: section i of `sections` is section
-// i of `report.sections`.
+// What the analysis found, for whoever goes on to transform the module: section i of `sections` is
+// section i of `report.sections`.
 struct Analysis {
   std::vector<Section> sections;
   Report report;
 };
 
-// Analyses `module`, the whole program as far as it is bitcode. `options.link_inputs` tells what else is
-// linked in. report.enforcement.used is what built_enforcement() says.
+// Analyses `module`, the whole program as far as it is bitcode. `options.link_inputs` tells what
+// else is linked in. report.enforcement.used is what built_enforcement() says.
 Analysis analyse_program(llvm::Module &module, const PassOptions &options,
                          const Catalogue &catalogue);
 

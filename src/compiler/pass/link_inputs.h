@@ -9,14 +9,15 @@
 namespace tandem {
 
 struct LinkInputs {
-  // Machine code instead of bitcode, into which the analysis cannot see: `foo.o`, `libfoo.a(bar.o)`.
+  // Machine code instead of bitcode, into which the analysis cannot see: `foo.o`,
+  // `libfoo.a(bar.o)`.
   std::vector<std::string> native;
   // Bitcode for thin LTO: lld compiles each such file by itself and shows the pass none of them.
   std::vector<std::string> thin;
 };
 
-// Looks into the linked files. Linker scripts, shared libraries and files that are gone are skipped: lld says
-// what is wrong with those.
+// Looks into the linked files. Linker scripts, shared libraries and files that are gone are
+// skipped: lld says what is wrong with those.
 LinkInputs inspect_link_inputs(const std::vector<std::string> &paths);
 
 } // namespace tandem

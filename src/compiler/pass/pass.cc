@@ -30,8 +30,9 @@ using namespace llvm;
   ::_exit(kUsageStatus);
 }
 
-// Links the definitions that the transformed module needs from the runtime's bitcode, as internal functions.
-// A call that a pass introduces to a bitcode archive would not resolve: the linker has chosen its members.
+// Links the definitions that the transformed module needs from the runtime's bitcode, as internal
+// functions. A call that a pass introduces to a bitcode archive would not resolve: the linker has
+// chosen its members.
 void link_runtime(Module &module, const std::string &path) {
   SMDiagnostic diagnostic;
   std::unique_ptr<Module> runtime = parseIRFile(path, diagnostic, module.getContext());
@@ -40,13 +41,13 @@ void link_runtime(Module &module, const std::string &path) {
                      diagnostic.getMessage().str()));
   runtime->setTargetTriple(module.getTargetTriple());
   runtime->setDataLayout(module.getDataLayout());
-  const bool failed = Linker::linkModules(
-      module, std::move(runtime), Linker::Flags::LinkOnlyNeeded,
-      [](Module &merged, const StringSet<> &linked) {
-        internalizeModule(merged, [&](const GlobalValue &value) {
-          return !value.hasName() || !linked.contains(value.getName());
-        });
-      });
+  const bool failed =
+      Linker::linkModules(module, std::move(runtime), Linker::Flags::LinkOnlyNeeded,
+                          [](Module &merged, const StringSet<> &linked) {
+                            internalizeModule(merged, [&](const GlobalValue &value) {
+                              return !value.hasName() || !linked.contains(value.getName());
+                            });
+                          });
   CHECK(!failed, "{} does not link", path);
 }
 
@@ -56,21 +57,24 @@ void tell_what_is_not_built(const Report &report) {
       [](const ReportSection &section) { return section.kind != SectionKind::lock_region; });
   if (sections == 0 || report.enforcement.requested == report.enforcement.used)
     return;
-  std::fprintf(stderr,
-               "tandem-cc: warning: -ftandem-enforce=%s is not built yet: the %ld atomic section%s of "
-               "'%s' %s enforced by %s\n",
-               report.enforcement.requested.c_str(), static_cast<long>(sections),
-               sections == 1 ? "" : "s", report.output.c_str(), sections == 1 ? "is" : "are",
-               report.enforcement.used.c_str());
+  std::fprintf(
+      stderr,
+      "tandem-cc: warning: -ftandem-enforce=%s is not built yet: the %ld atomic section%s of "
+      "'%s' %s enforced by %s\n",
+      report.enforcement.requested.c_str(), static_cast<long>(sections), sections == 1 ? "" : "s",
+      report.output.c_str(), sections == 1 ? "is" : "are", report.enforcement.used.c_str());
 }
 
 void refuse_optimised(const std::vector<Section> &sections) {
   for (const Section &section : sections)
     if (section.kind == SectionKind::function && section.optimised)
-      stop(fmt::format("{}:{}: atomic section '{}' was optimised before the link, which may have moved "
-                       "its calls; compile this file with the enforcement of the link too, and with "
-                       "-O0 where it asks for a sanitizer or profiling",
-                       section.file, section.line, section.name));
+      stop(
+          fmt::format("{}: atomic section '{}' was optimised before the link, which may have moved "
+                      "its calls; compile this file with the enforcement of the link too, and with "
+                      "-O0 where it asks for a sanitizer or profiling",
+                      section.line == 0 ? section.function->getParent()->getSourceFileName()
+                                        : fmt::format("{}:{}", section.file, section.line),
+                      section.name));
 }
 
 } // namespace
@@ -80,9 +84,10 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   if (!catalogue)
     stop(catalogue.error().message);
   if (const LinkInputs inputs = inspect_link_inputs(options_.link_inputs); !inputs.thin.empty())
-    stop(fmt::format("{}: was compiled with -flto=thin, which hides it from the analysis; compile it "
-                     "with tandem-cc or with -flto=full",
-                     inputs.thin.front()));
+    stop(fmt::format(
+        "{}: was compiled with -flto=thin, which hides it from the analysis; compile it "
+        "with tandem-cc or with -flto=full",
+        inputs.thin.front()));
   const Enforcement mode = built_enforcement(options_.enforcement);
   const Analysis analysis = analyse_program(module, options_, *catalogue);
   tell_what_is_not_built(analysis.report);

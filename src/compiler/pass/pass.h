@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The whole-program pass: analyse, enforce, report. Runs once per link, over the merged module, before any
-// optimisation of it.
+// The whole-program pass: analyse, enforce, report. Runs once per link, over the merged module,
+// before any optimisation of it.
 #pragma once
 
 #include "compiler/options/options.h"

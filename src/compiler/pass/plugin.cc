@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// TandemPass.so: the pass as a plugin of lld (--load-pass-plugin) and of opt (-passes=tandem). Its options
-// come from the environment (compiler/options/options.h).
+// TandemPass.so: the pass as a plugin of lld (--load-pass-plugin) and of opt (-passes=tandem). Its
+// options come from the environment (compiler/options/options.h).
 #include "compiler/pass/pass.h"
 
 #include "llvm/Passes/PassBuilder.h"
@@ -44,8 +44,8 @@ void register_callbacks(PassBuilder &builder) {
         manager.addPass(make_pass());
         return true;
       });
-  // The driver compiles with passes disabled, so that this pass sees the program as it was written; what
-  // the compile step would have done is done here, on what the pass leaves.
+  // The driver compiles with passes disabled, so that this pass sees the program as it was written;
+  // what the compile step would have done is done here, on what the pass leaves.
   builder.registerFullLinkTimeOptimizationEarlyEPCallback(
       [&builder](ModulePassManager &manager, OptimizationLevel level) {
         manager.addPass(make_pass());

@@ -81,7 +81,8 @@ const DIDerivedType *member_at(const DICompositeType *record, std::uint64_t offs
   for (const DINode *element : record->getElements()) {
     const auto *member = dyn_cast<DIDerivedType>(element);
     if (member == nullptr ||
-        (member->getTag() != dwarf::DW_TAG_member && member->getTag() != dwarf::DW_TAG_inheritance) ||
+        (member->getTag() != dwarf::DW_TAG_member &&
+         member->getTag() != dwarf::DW_TAG_inheritance) ||
         member->isStaticMember())
       continue;
     const std::uint64_t begin = member->getOffsetInBits() / 8;
@@ -234,8 +235,8 @@ private:
             return path;
         }
       AccessPath path = address(from, 8, depth + 1);
-      return AccessPath{.text = path.print(), .deref = true, .type = pointee(path.type),
-                        .global = path.global};
+      return AccessPath{
+          .text = path.print(), .deref = true, .type = pointee(path.type), .global = path.global};
     }
     if (const auto *call = dyn_cast<CallBase>(value))
       if (const Function *callee = call->getCalledFunction()) {
@@ -246,9 +247,10 @@ private:
         return AccessPath{.text = source_name(*callee) + "()", .deref = true, .type = type};
       }
     if (const DILocalVariable *variable = variable_of(value))
-      return AccessPath{.text = variable->getName().str(), .deref = true,
-                        .type = pointee(variable->getType())};
-    if (const auto *argument = dyn_cast<Argument>(value); argument != nullptr && argument->hasName())
+      return AccessPath{
+          .text = variable->getName().str(), .deref = true, .type = pointee(variable->getType())};
+    if (const auto *argument = dyn_cast<Argument>(value);
+        argument != nullptr && argument->hasName())
       return AccessPath{.text = argument->getName().str(), .deref = true};
     return AccessPath{.text = "?", .deref = true};
   }

@@ -3,9 +3,9 @@
 // Access paths: an address in the IR as its programmer would write it (`stats.total_conns`,
 // `item_locks[]`, `c->thread->stats.mutex`), from debug information. Every array index reads `[]`.
 //
-// A path is a name, not an identity: two equal paths in one function may denote different objects (the
-// variable was assigned in between) and one object may have several paths. Whoever needs soundness asks
-// the effects, not the paths.
+// A path is a name, not an identity: two equal paths in one function may denote different objects
+// (the variable was assigned in between) and one object may have several paths. Whoever needs
+// soundness asks the effects, not the paths.
 #pragma once
 
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -18,19 +18,19 @@
 namespace tandem {
 
 struct AccessPath {
-  std::string text;                // see deref
-  bool deref = false;              // the object is `*text`, and a field of it `text->field`
+  std::string text;                   // see deref
+  bool deref = false;                 // the object is `*text`, and a field of it `text->field`
   const llvm::DIType *type = nullptr; // the object's type, where debug information tells
-  // The variable at the root, where it outlives every call of the function: then the path has the same
-  // meaning in every function.
+  // The variable at the root, where it outlives every call of the function: then the path has the
+  // same meaning in every function.
   const llvm::GlobalVariable *global = nullptr;
 
   // The object as source text.
   [[nodiscard]] std::string print() const;
 };
 
-// The object of `size` bytes at `address` (an IR pointer). At a struct's first byte the size decides
-// whether the struct or its first field is meant; 0: the outermost object.
+// The object of `size` bytes at `address` (an IR pointer). At a struct's first byte the size
+// decides whether the struct or its first field is meant; 0: the outermost object.
 AccessPath access_path(const llvm::Value *address, std::uint64_t size);
 
 // The name that the source gives a global variable or a function, qualified and demangled in C++.

@@ -95,8 +95,8 @@ void sort_by_place(std::vector<Section> &sections) {
   sections = std::move(sorted);
 }
 
-// Gives every section its unique name: the function's, with `_N` for its N-th region, and the file in
-// front where two functions of the program have the same name.
+// Gives every section its unique name: the function's, with `_N` for its N-th region, and the file
+// in front where two functions of the program have the same name.
 void name_sections(std::vector<Section> &sections, const Module &module) {
   std::map<std::string, unsigned> functions_called;
   for (const Function &function : module)

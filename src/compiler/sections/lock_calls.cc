@@ -13,7 +13,8 @@ namespace {
 
 using namespace llvm;
 
-// sizeof(pthread_mutex_t) on x86-64: where a lock is the first field of a struct, the size tells them apart.
+// sizeof(pthread_mutex_t) on x86-64: where a lock is the first field of a struct, the size tells
+// them apart.
 constexpr std::uint64_t kMutexBytes = 40;
 
 struct LockFunction {
@@ -36,7 +37,8 @@ const Function *callee_of(const CallBase &call) {
   return dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
 }
 
-// The values that `value` may be, looking through casts and local variables; null pointers not counted.
+// The values that `value` may be, looking through casts and local variables; null pointers not
+// counted.
 void sources(const Value *value, SmallPtrSetImpl<const Value *> &found, unsigned depth = 0) {
   value = value->stripPointerCasts();
   const auto *load = dyn_cast<LoadInst>(value);
@@ -127,8 +129,8 @@ void LockCalls::find_direct(const Module &module) {
     }
 }
 
-// A wrapper acquires or releases one lock and does nothing else: no other call, no store but to its own
-// variables.
+// A wrapper acquires or releases one lock and does nothing else: no other call, no store but to its
+// own variables.
 void LockCalls::find_wrapper(const Function &function) {
   if (function.isDeclaration() || function.isVarArg())
     return;
@@ -149,7 +151,8 @@ void LockCalls::find_wrapper(const Function &function) {
   }
   if (only == nullptr)
     return;
-  // A trylock's result must be recognisable at the call: a pointer to the lock, or pthread's own result.
+  // A trylock's result must be recognisable at the call: a pointer to the lock, or pthread's own
+  // result.
   if (only->operation == LockOperation::trylock && !function.getReturnType()->isPointerTy() &&
       function.size() != 1)
     return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Calls that acquire and release locks, seen through thin wrappers: a function that does nothing but
-// acquire (or release) one lock stands for the operation, and its callers are the sites.
+// Calls that acquire and release locks, seen through thin wrappers: a function that does nothing
+// but acquire (or release) one lock stands for the operation, and its callers are the sites.
 #pragma once
 
 #include "llvm/ADT/DenseMap.h"
@@ -19,11 +19,13 @@ enum class LockOperation { lock, trylock, wait, unlock };
 struct LockSite {
   const llvm::CallBase *call = nullptr;
   LockOperation operation = LockOperation::lock;
-  std::string lock;   // the lock's access path
-  bool own = false;   // unlock: of what a trylock in the same function returned
-  bool named = false; // the path is rooted in a global variable, so it means the same in every function
+  std::string lock; // the lock's access path
+  bool own = false; // unlock: of what a trylock in the same function returned
+  bool named =
+      false; // the path is rooted in a global variable, so it means the same in every function
   const llvm::Function *wrapper = nullptr; // the wrapper called, or null
-  // trylock: the returned value that means "acquired" is zero (pthread) or not (a wrapper's pointer).
+  // trylock: the returned value that means "acquired" is zero (pthread) or not (a wrapper's
+  // pointer).
   bool acquired_is_zero = true;
 };
 

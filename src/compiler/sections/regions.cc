@@ -106,7 +106,8 @@ public:
     while (!work.empty())
       walk(region, work.pop_back_val(), seen, work);
     std::sort(region.exits.begin(), region.exits.end(), [](auto *a, auto *b) {
-      return a->getDebugLoc() && b->getDebugLoc() && a->getDebugLoc().getLine() < b->getDebugLoc().getLine();
+      return a->getDebugLoc() && b->getDebugLoc() &&
+             a->getDebugLoc().getLine() < b->getDebugLoc().getLine();
     });
     return region;
   }
@@ -194,7 +195,8 @@ void mark_not_nested(std::vector<Region *> &regions) {
       continue;
     const SmallPtrSet<const Instruction *, 32> body(outer->body.begin(), outer->body.end());
     for (const Region *inner : regions) {
-      if (inner == outer || inner->entry.lock == outer->entry.lock || !body.contains(inner->entry.call))
+      if (inner == outer || inner->entry.lock == outer->entry.lock ||
+          !body.contains(inner->entry.call))
         continue;
       const SmallPtrSet<const Instruction *, 32> inner_body(inner->body.begin(), inner->body.end());
       if (any_of(outer->exits, [&](const CallBase *exit) { return inner_body.contains(exit); })) {
