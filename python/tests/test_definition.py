@@ -152,7 +152,7 @@ def test_list_names_them_all(harness: Harness) -> None:
     [
         (["run", "nothing"], "unknown experiment 'nothing'; name a .toml file or one of: "),
         (["run", "no/such.toml"], "no/such.toml: cannot be read: no such file or directory"),
-        (["run"], "missing argument 'EXPERIMENT...'; see tandem experiment --help"),
+        (["run"], "missing argument 'EXPERIMENT'; see tandem experiment --help"),
         (["run", "x", "--reps", "0"], "invalid value for '--reps'"),
         (["fly"], "no such command 'fly'"),
         (["run", "x", "--colour"], "no such option"),

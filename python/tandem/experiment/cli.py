@@ -152,7 +152,7 @@ def _check_target(path: Path, option: str, *, directory: bool = False) -> None:
 @app.command()
 def run(
     experiments: Annotated[
-        list[str], typer.Argument(metavar="EXPERIMENT...", help="Names or .toml files.")
+        list[str], typer.Argument(metavar="EXPERIMENT", help="Names or .toml files.")
     ],
     reps: Annotated[int | None, typer.Option(min=1, metavar="N", help="Measured rounds.")] = None,
     warm_ups: Annotated[
@@ -316,7 +316,7 @@ def list_(
 
 @app.command()
 def show(
-    files: Annotated[list[Path], typer.Argument(metavar="RESULT.json...", help="Result files.")],
+    files: Annotated[list[Path], typer.Argument(metavar="RESULT.json", help="Result files.")],
     plots: Annotated[Path | None, typer.Option(metavar="DIR", help="Draw the plots there.")] = None,
 ) -> None:
     """Show results again."""

@@ -9,6 +9,7 @@ namespace tandem {
 namespace {
 
 constexpr std::size_t kIndent = 14; // columns before a value
+constexpr std::size_t kLocationsOfConflict = 6;
 
 std::string line(const std::string &label, const std::string &value, const Terminal &terminal) {
   if (value.empty())
@@ -23,7 +24,7 @@ std::string line(const std::string &label, const std::string &value, const Termi
 
 } // namespace
 
-Result<std::string> section_text(const Report &report, const std::string &name,
+Result<std::string> section_text(const Report &report, const std::string &name, const View &view,
                                  const Terminal &terminal) {
   std::vector<std::string> names;
   const ReportSection *section = nullptr;
@@ -61,7 +62,8 @@ Result<std::string> section_text(const Report &report, const std::string &name,
   if (!section->conflicts.empty())
     text += "conflicts with:\n";
   for (const ReportConflict &conflict : section->conflicts)
-    text += fmt::format("  {} on {}\n", printable(conflict.with), printable(joined(conflict.on)));
+    text += fmt::format("  {} on {}\n", printable(conflict.with),
+                        printable(joined(conflict.on, view.all ? 0 : kLocationsOfConflict)));
   return text;
 }
 

@@ -127,7 +127,7 @@ Status run(const Arguments &arguments) {
     view.kinds = *parse_kinds(arguments.kinds);
   Result<std::string> text = arguments.section.empty()
                                  ? report_text(*report, view, terminal)
-                                 : section_text(*report, arguments.section, terminal);
+                                 : section_text(*report, arguments.section, view, terminal);
   if (!text)
     return text.error();
   if (!arguments.json.empty())

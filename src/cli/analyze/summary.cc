@@ -8,8 +8,10 @@
 namespace tandem {
 namespace {
 
-constexpr std::size_t kColourRows = 20;
+constexpr std::size_t kColourRows = 12;
 constexpr std::size_t kFindings = 40;
+// Locations named in a cell unless all are asked for.
+constexpr std::size_t kLocationsInCell = 6;
 
 // "label: a, b, c", or only how many where they are not asked for.
 std::string names_text(const std::vector<std::string> &names, const std::string &what,
@@ -34,7 +36,7 @@ std::string colours_text(const Report &report, const View &view, const Terminal 
     };
     table.add({colour.name,
                std::to_string(std::count_if(report.sections.begin(), report.sections.end(), has)),
-               joined(colour.locations)});
+               joined(colour.locations, view.all ? 0 : kLocationsInCell)});
   }
   const std::size_t shown = shown_rows(table.rows(), kColourRows, view, terminal);
   Terminal wide = terminal;

@@ -11,6 +11,8 @@ using Align = Column::Align;
 // Rows of each table where a person is watching and did not ask for all.
 constexpr std::size_t kSectionRows = 40;
 constexpr std::size_t kLockRows = 12;
+// Colours named in a cell unless all are asked for: one section may have hundreds.
+constexpr std::size_t kColoursInCell = 8;
 
 Cell mark(bool on, Colour colour) { return on ? Cell("X", colour) : Cell(); }
 
@@ -44,8 +46,8 @@ std::string table_part(const Table &table, std::size_t most, const View &view,
 std::string sections_part(const Sections &sections, const View &view, const Terminal &terminal) {
   if (sections.empty())
     return "";
-  Table table({{.header = "ATOMIC SECTION", .least = 20},
-               {.header = "PLACE", .least = 12, .keep_end = true},
+  Table table({{.header = "ATOMIC SECTION", .least = 20, .cut = Cut::middle},
+               {.header = "PLACE", .least = 12, .cut = Cut::start},
                {.header = "KIND"},
                {.header = "COLOURS", .least = 8, .optional = true},
                {.header = "NON-REVOC", .align = Align::centre},
@@ -57,7 +59,8 @@ std::string sections_part(const Sections &sections, const View &view, const Term
                {.header = "IRREVOCABLE CALLS", .least = 17, .optional = true}});
   for (const ReportSection *section : sections)
     table.add({section->name, place_of(section->file, section->line),
-               std::string(to_string(section->kind)), joined(section->colours),
+               std::string(to_string(section->kind)),
+               joined(section->colours, view.all ? 0 : kColoursInCell),
                mark(section->klass == SectionClass::non_revocable, Colour::red),
                mark(section->klass == SectionClass::hybrid, Colour::yellow),
                mark(section->klass == SectionClass::pure, Colour::green),
@@ -73,9 +76,9 @@ std::string sections_part(const Sections &sections, const View &view, const Term
 std::string regions_part(const Sections &regions, const View &view, const Terminal &terminal) {
   if (regions.empty())
     return "";
-  Table table({{.header = "LOCK REGION", .least = 18},
-               {.header = "PLACE", .least = 12, .keep_end = true},
-               {.header = "LOCK", .least = 12},
+  Table table({{.header = "LOCK REGION", .least = 18, .cut = Cut::middle},
+               {.header = "PLACE", .least = 12, .cut = Cut::start},
+               {.header = "LOCK", .least = 12, .cut = Cut::middle},
                {.header = "KIND"},
                {.header = "SHAPE"},
                {.header = "EXITS", .align = Align::right},
@@ -88,24 +91,24 @@ std::string regions_part(const Sections &regions, const View &view, const Termin
   for (const ReportSection *section : regions) {
     const ReportRegion &region = section->lock.front();
     const bool usual = region.shape == RegionShape::same_function;
-    table.add({section->name, place_of(section->file, section->line), lock_name(region),
-               region.kind,
-               Cell(std::string(to_string(region.shape)), usual ? Colour::plain : Colour::yellow),
-               number(region.exits),
-               Cell(std::string(to_string(section->klass)), class_colour(section->klass)),
-               joined(section->colours), number(section->reads.size()),
-               number(section->writes.size()), at_cell(*section), irrevocable_cell(*section)});
+    table.add(
+        {section->name, place_of(section->file, section->line), lock_name(region), region.kind,
+         Cell(std::string(to_string(region.shape)), usual ? Colour::plain : Colour::yellow),
+         number(region.exits),
+         Cell(std::string(to_string(section->klass)), class_colour(section->klass)),
+         joined(section->colours, view.all ? 0 : kColoursInCell), number(section->reads.size()),
+         number(section->writes.size()), at_cell(*section), irrevocable_cell(*section)});
   }
   return table_part(table, kSectionRows, view, terminal) +
          wrap(region_line(count_regions(regions)), terminal.width, 2) + "\n" +
-         wrap(class_line(count_classes(regions)), terminal.width, 2) + "\n";
+         wrap("as sections: " + class_line(count_classes(regions)), terminal.width, 2) + "\n";
 }
 
 std::string locks_part(const Sections &regions, const View &view, const Terminal &terminal) {
   const auto locks = count_by_lock(regions);
   if (locks.empty())
     return "";
-  Table table({{.header = "LOCK", .least = 12},
+  Table table({{.header = "LOCK", .least = 12, .cut = Cut::middle},
                {.header = "REGIONS", .align = Align::right},
                {.header = "MUTEX", .align = Align::right},
                {.header = "TRYLOCK", .align = Align::right},
@@ -135,16 +138,21 @@ std::string place_of(const std::string &file, std::uint32_t line) {
   return line == 0 ? name : fmt::format("{}:{}", name, line);
 }
 
-std::string joined(const std::vector<std::string> &names) {
-  return fmt::format("{}", fmt::join(names, ", "));
+std::string joined(const std::vector<std::string> &names, std::size_t most) {
+  // "1 more" would take as much room as the name.
+  if (most == 0 || names.size() <= most + 1)
+    return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format(
+      "{}, {} more",
+      fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most), ", "),
+      names.size() - most);
 }
 
 std::string irrevocable_cell(const ReportSection &section) {
-  if (section.irrevocable.empty())
-    return "";
-  const std::string &first = section.irrevocable.front().callee;
-  const std::size_t more = section.irrevocable.size() - 1;
-  return more == 0 ? first : fmt::format("{}, {} more", first, more);
+  std::vector<std::string> callees;
+  for (const ReportIrrevocable &call : section.irrevocable)
+    callees.push_back(call.callee);
+  return joined(callees, 1);
 }
 
 std::string region_line(const RegionTotals &totals) {

@@ -17,8 +17,9 @@ using Sections = std::vector<const ReportSection *>;
 // findings, totals. Where a person is watching, long lists are cut, and a line says so.
 std::string report_text(const Report &report, const View &view, const Terminal &terminal);
 
-// Everything about one section. Error: there is none of that name, and the nearest.
-Result<std::string> section_text(const Report &report, const std::string &name,
+// Everything about one section; long lists of what it conflicts on only if `view.all`. Error: there
+// is none of that name, and the nearest.
+Result<std::string> section_text(const Report &report, const std::string &name, const View &view,
                                  const Terminal &terminal);
 
 // "260 lock regions: 244 mutex, 7 trylock, 9 wait; 237 same-function, 23 escape, 0 not nested; 35
@@ -31,8 +32,8 @@ std::string class_line(const ClassTotals &totals);
 std::string place_of(const std::string &file, std::uint32_t line);
 // "printf, 2 more"; empty where the section reaches none.
 std::string irrevocable_cell(const ReportSection &section);
-// "A, E, F".
-std::string joined(const std::vector<std::string> &names);
+// "A, E, F"; more than `most` (0: no limit) give "A, E, 14 more".
+std::string joined(const std::vector<std::string> &names, std::size_t most = 0);
 
 // The parts of report_text() that are not tables of sections: colours, findings and totals. Each
 // ends with a newline, or is empty.

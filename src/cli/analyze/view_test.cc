@@ -114,13 +114,13 @@ TEST(ReportText, NamesFromOutsideCannotWriteToTheTerminal) {
   report.sections[0].name = report.sections[0].file = "n\033[2J";
   report.colours = {{"A\033[2J", {"l\033[2J"}}};
   EXPECT_THAT(report_text(report, {.all = true}, {}), Not(HasSubstr("\033")));
-  EXPECT_THAT(*section_text(report, "n\033[2J", {}), Not(HasSubstr("\033")));
+  EXPECT_THAT(*section_text(report, "n\033[2J", {}, {}), Not(HasSubstr("\033")));
 }
 
 TEST(SectionText, ShowsChainsAndConflicts) {
   Report report = sample();
   report.sections[2].conflicts = {{"f", {"x"}}};
-  const Result<std::string> text = section_text(report, "a", {});
+  const Result<std::string> text = section_text(report, "a", {}, {});
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(*text, "a.c:3: a: non-revocable block\n"
                    "writes:       x, y\n"
@@ -129,9 +129,9 @@ TEST(SectionText, ShowsChainsAndConflicts) {
                    "  a -> g -> write\n"
                    "conflicts with:\n"
                    "  f on x\n");
-  EXPECT_EQ(section_text(report, "r4", {}).error().message,
+  EXPECT_EQ(section_text(report, "r4", {}, {}).error().message,
             "there is no section 'r4'; did you mean 'r3'?");
-  EXPECT_EQ(section_text(report, "something", {}).error().message,
+  EXPECT_EQ(section_text(report, "something", {}, {}).error().message,
             "there is no section 'something'");
 }
 

@@ -99,7 +99,7 @@ std::string Table::text(const Terminal &terminal, std::size_t limit) const {
     for (const std::size_t index : shape.shown) {
       const Column &column = columns_[index];
       const auto [text, colour] = cell(index);
-      const std::string cut = shorten(text, shape.widths[index], column.keep_end);
+      const std::string cut = shorten(text, shape.widths[index], column.cut);
       const std::string whole = padded(cut, shape.widths[index], column.align);
       if (const std::size_t begin = whole.find_first_not_of(' '); begin != std::string::npos) {
         const std::size_t end = whole.find_last_not_of(' ') + 1;

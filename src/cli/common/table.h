@@ -17,7 +17,7 @@ struct Column {
   // Where the table is too wide its widest shrinkable column gives way, down to `least` columns or
   // its header; 0: this one never shrinks.
   std::size_t least = 0;
-  bool keep_end = false; // a cell that is cut keeps its end (paths)
+  Cut cut = Cut::end; // where cells that are too wide are cut
   // Left out, the last such column first, where shrinking is not enough; and where all its cells
   // are empty.
   bool optional = false;

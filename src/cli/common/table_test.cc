@@ -9,7 +9,7 @@ namespace {
 
 Table sample() {
   Table table({{.header = "NAME", .least = 6},
-               {.header = "PLACE", .least = 7, .keep_end = true},
+               {.header = "PLACE", .least = 7, .cut = Cut::start},
                {.header = "N", .align = Column::Align::right},
                {.header = "X", .align = Column::Align::centre},
                {.header = "NOTE", .optional = true}});
@@ -78,7 +78,7 @@ TEST(Table, NeverExceedsTheTerminal) {
     SCOPED_TRACE(kSeed + round);
     std::mt19937_64 random(kSeed + round);
     Table table({{.header = "ONE", .least = 5},
-                 {.header = "TWO", .least = 4, .keep_end = true},
+                 {.header = "TWO", .least = 4, .cut = Cut::start},
                  {.header = "THREE", .align = Column::Align::right, .optional = true},
                  {.header = "FOUR", .least = 6, .optional = true}});
     const std::size_t rows = 1 + random() % 5;

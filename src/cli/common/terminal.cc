@@ -99,13 +99,15 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-std::string shorten(std::string_view text, std::size_t width, bool keep_end) {
+std::string shorten(std::string_view text, std::size_t width, Cut cut) {
   const std::size_t columns = display_width(text);
   if (width == 0 || columns <= width)
     return std::string(text);
-  if (keep_end)
-    return "…" + std::string(text.substr(prefix_bytes(text, columns - (width - 1))));
-  return std::string(text.substr(0, prefix_bytes(text, width - 1))) + "…";
+  const std::size_t kept = width - 1;
+  const std::size_t before = cut == Cut::end ? kept : cut == Cut::start ? 0 : (kept + 1) / 2;
+  const std::size_t after = kept - before;
+  return std::string(text.substr(0, prefix_bytes(text, before))) + "…" +
+         std::string(text.substr(prefix_bytes(text, columns - after)));
 }
 
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {

@@ -34,9 +34,11 @@ std::size_t display_width(std::string_view text);
 // cannot write escape sequences to the terminal.
 std::string printable(std::string_view text);
 
-// `text` cut to `width` columns with "…" for what is missing: at its end, or at its beginning
-// (`keep_end`), where the end says more, as in paths. Width 0: not cut.
-std::string shorten(std::string_view text, std::size_t width, bool keep_end = false);
+// Where text that is too long loses characters: paths say most at their end, names at both ends.
+enum class Cut : std::uint8_t { end, start, middle };
+
+// `text` cut to `width` columns, with "…" for what is missing. Width 0: not cut.
+std::string shorten(std::string_view text, std::size_t width, Cut cut = Cut::end);
 
 // Words separated by spaces, in lines of at most `width` columns (0: one line) that all but the
 // first begin with `indent` spaces. A word longer than a line gets one of its own.

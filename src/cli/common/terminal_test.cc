@@ -86,12 +86,14 @@ TEST(Printable, TakesTheSenseOutOfControlCharacters) {
   EXPECT_EQ(printable("\xc2\x9b"), "?"); // the C1 control sequence introducer
 }
 
-TEST(Shorten, CutsEitherEnd) {
+TEST(Shorten, CutsWhereItIsTold) {
   EXPECT_EQ(shorten("abcdef", 6), "abcdef");
   EXPECT_EQ(shorten("abcdef", 4), "abc…");
-  EXPECT_EQ(shorten("src/items.c:74", 8, true), "…ms.c:74");
+  EXPECT_EQ(shorten("src/items.c:74", 8, Cut::start), "…ms.c:74");
   EXPECT_EQ(shorten("ééééé", 3), "éé…");
-  EXPECT_EQ(shorten("ééééé", 3, true), "…éé");
+  EXPECT_EQ(shorten("ééééé", 3, Cut::start), "…éé");
+  EXPECT_EQ(shorten("item_crawler_thread_4", 9, Cut::middle), "item…ad_4");
+  EXPECT_EQ(shorten("éàabcdüö", 4, Cut::middle), "éà…ö");
   EXPECT_EQ(shorten("abcdef", 0), "abcdef");
   EXPECT_EQ(shorten("abcdef", 1), "…");
 }
