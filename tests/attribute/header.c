@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// TANDEM_ATOMIC marks with the plugin and without it; a foreign compiler stops, unless there is one thread.
+// TANDEM_ATOMIC marks under tandem-cc; a foreign compiler stops, unless there is one thread.
 // RUN: %cc -D__TANDEM__=1 -S -emit-llvm %s -o - | %FileCheck %s
-// RUN: %plain_cc -D__TANDEM__=1 -S -emit-llvm %s -o - | %FileCheck %s
-// RUN: %plain_cxx -x c++ -D__TANDEM__=1 -S -emit-llvm %s -o - | %FileCheck %s
+// RUN: %cxx -x c++ -D__TANDEM__=1 -S -emit-llvm %s -o - | %FileCheck %s
 // CHECK: c"tandem.atomic\00", section "llvm.metadata"
 // CHECK: attributes #0 = { {{.*}}noinline
 //

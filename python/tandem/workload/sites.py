@@ -49,7 +49,8 @@ _TOKEN = re.compile(
     r"|(?P<text>\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
     r"|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<newline>\n)"
-    r"|(?P<mark>[(){}])",
+    r"|(?P<mark>[(){}])"
+    r"|(?P<other>\S)",
     re.MULTILINE | re.VERBOSE,
 )
 
