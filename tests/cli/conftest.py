@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Shared by the tests of the command line: the `tandem` under test (TANDEM_BUILD) and ways to run it."""
+"""Shared by the tests of the command line: the build under test (TANDEM_BUILD), ways to run it."""
 
 from __future__ import annotations
 

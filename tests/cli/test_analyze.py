@@ -134,7 +134,8 @@ def test_json_is_the_same_report(tandem: Tandem, tmp_path: Path) -> None:
         ),
         (
             (str(SERVER), "--kind", "lock"),
-            "--kind: 'lock' is no kind of section; use function, block, lambda or lock-region, once each",
+            "--kind: 'lock' is no kind of section; "
+            "use function, block, lambda or lock-region, once each",
         ),
         (
             ("a.c", "--points-to", "maybe"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The report and profile formats: schemas, the examples in the documents, and what programs write."""
+"""The report and profile formats: schemas, examples in the documents, what programs write."""
 
 from __future__ import annotations
 
