@@ -150,13 +150,12 @@ class Comparison:
         for site, count in self.counted.items():
             entries[site.kind] += count
         by_kind = " + ".join(str(entries[kind]) for kind in KINDS)
-        verdict = "the same lines" if self.equal else "NOT the same"
         yield (
-            f"check: {sum(self.found.values())} region entries found, {by_kind} = "
-            f"{sum(self.counted.values())} counted in the preprocessed sources: {verdict} "
-            f"({calls['mutex']} lock, {calls['trylock']} trylock, {calls['wait']} wait calls, less "
-            f"{inside['mutex']} + {inside['trylock']} inside the {len(WRAPPERS)} wrappers, whose "
-            "callers have the regions)"
+            f"check: {sum(self.found.values())} region entries found; {by_kind} = "
+            f"{sum(self.counted.values())} counted in the preprocessed sources, "
+            f"{'on' if self.equal else 'NOT on'} the same lines "
+            f"({' + '.join(str(calls[kind]) for kind in KINDS)} calls, of which "
+            f"{inside['mutex']} + {inside['trylock']} inside wrappers, whose callers count)"
         )
         for site, count in sorted((self.found - self.counted).items()):
             yield f"  only the compiler: {site.file}:{site.line}: {site.kind} ({count})"

@@ -49,6 +49,7 @@ Result<std::string> section_text(const Report &report, const std::string &name, 
                  terminal);
   text += line("colours", joined(section->colours), terminal);
   std::vector<std::string> locks;
+  locks.reserve(section->locks.size());
   for (const ReportLock &lock : section->locks)
     locks.push_back(fmt::format("{} {}", lock.colour, to_string(lock.mode)));
   text += line("locks", joined(locks), terminal);

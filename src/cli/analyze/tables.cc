@@ -150,6 +150,7 @@ std::string joined(const std::vector<std::string> &names, std::size_t most) {
 
 std::string irrevocable_cell(const ReportSection &section) {
   std::vector<std::string> callees;
+  callees.reserve(section.irrevocable.size());
   for (const ReportIrrevocable &call : section.irrevocable)
     callees.push_back(call.callee);
   return joined(callees, 1);

@@ -27,7 +27,7 @@ struct Cell {
   std::string text;
   Colour colour = Colour::plain;
   Cell() = default;
-  Cell(std::string shown, Colour painted = Colour::plain)
+  Cell(const std::string &shown, Colour painted = Colour::plain)
       : text(printable(shown)), colour(painted) {}
   Cell(const char *shown) : Cell(std::string(shown)) {}
 };

@@ -84,6 +84,7 @@ TEST(Table, NeverExceedsTheTerminal) {
     const std::size_t rows = 1 + random() % 5;
     for (std::size_t row = 0; row < rows; ++row) {
       std::vector<Cell> cells;
+      cells.reserve(4);
       for (std::size_t cell = 0; cell < 4; ++cell)
         cells.emplace_back(std::string(random() % 20, 'x'));
       table.add(std::move(cells));

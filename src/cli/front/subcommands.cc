@@ -144,6 +144,7 @@ std::vector<Subcommand> find_subcommands(const std::string &path) {
       add_folder(folder, false, found);
   }
   std::vector<Subcommand> subcommands;
+  subcommands.reserve(found.size());
   for (auto &[name, subcommand] : found)
     subcommands.push_back(std::move(subcommand));
   return subcommands;
@@ -151,10 +152,12 @@ std::vector<Subcommand> find_subcommands(const std::string &path) {
 
 std::vector<std::string> ask_summaries(const std::vector<Subcommand> &subcommands) {
   std::vector<Question> questions;
+  questions.reserve(subcommands.size());
   for (const Subcommand &subcommand : subcommands)
     questions.push_back(ask(subcommand.path));
   listen_to_all(questions);
   std::vector<std::string> summaries;
+  summaries.reserve(questions.size());
   for (Question &question : questions)
     summaries.push_back(conclude(question));
   return summaries;

@@ -304,6 +304,24 @@ bool Effects::always_irrevocable(const Function &function, std::set<const Functi
   return always;
 }
 
+bool Effects::computes_only(const Function &function) {
+  std::set<const Function *> seen{&function};
+  std::vector<const Function *> work{&function};
+  while (!work.empty()) {
+    const Function *next = work.back();
+    work.pop_back();
+    if (next->isDeclaration())
+      return false;
+    const FunctionEffects &effects = of_function(*next);
+    if (!effects.reads.empty() || !effects.writes.empty() || !effects.irrevocable.empty())
+      return false;
+    for (const Function *callee : effects.callees)
+      if (seen.insert(callee).second)
+        work.push_back(callee);
+  }
+  return true;
+}
+
 SectionEffects Effects::of(const Section &section) {
   SectionEffects result;
   FunctionEffects start;

@@ -2,6 +2,7 @@
 #include "compiler/enforce/enforce.h"
 
 #include "compiler/effects/effects.h"
+#include "compiler/enforce/shrink.h"
 #include "compiler/instrument/clones.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -194,24 +195,33 @@ private:
 
 void enforce_by_stm(Module &module, const std::vector<Section> &sections, const Report &report,
                     const Catalogue &catalogue) {
-  const Effects effects(module, catalogue);
-  TransactionalClones clones(module, effects, catalogue);
-  std::vector<std::pair<std::size_t, Function *>> bodies;
+  Effects effects(module, catalogue);
+  std::vector<std::pair<std::size_t, std::vector<Instruction *>>> shared;
   for (std::size_t i = 0; i < sections.size(); ++i)
     if (sections[i].kind == SectionKind::function)
-      bodies.emplace_back(i, &split_body(*sections[i].function));
-  std::map<const Function *, Function *> body_of;
-  for (const auto &[i, body] : bodies) {
-    body_of[sections[i].function] = body;
-    clones.stands_for(*sections[i].function, *body);
+      shared.emplace_back(i, shared_instructions(*sections[i].function, effects));
+  struct Atomic {
+    const ReportSection &described;
+    Function &function; // the marked function, or the part of it that must be atomic
+    Function &body;
+  };
+  std::vector<Atomic> atomics;
+  for (const auto &[i, instructions] : shared) {
+    Function &function = shrink(*sections[i].function, instructions);
+    atomics.push_back({report.sections[i], function, split_body(function)});
   }
-  for (const auto &[i, body] : bodies)
-    Wrapper(*sections[i].function, report.sections[i])
-        .build(*body, clones.clone_of(*sections[i].function));
+  TransactionalClones clones(module, effects, catalogue);
+  std::map<const Function *, Function *> body_of;
+  for (const Atomic &atomic : atomics) {
+    body_of[&atomic.function] = &atomic.body;
+    clones.stands_for(atomic.function, atomic.body);
+  }
+  for (const Atomic &atomic : atomics)
+    Wrapper(atomic.function, atomic.described).build(atomic.body, clones.clone_of(atomic.function));
   clones.instrument();
   // A plain body runs inside a transaction already: sections that it calls are subsumed.
-  for (const auto &[i, body] : bodies)
-    for (Instruction &instruction : instructions(*body))
+  for (const Atomic &atomic : atomics)
+    for (Instruction &instruction : instructions(atomic.body))
       if (auto *call = dyn_cast<CallBase>(&instruction))
         if (const auto found = body_of.find(call->getCalledFunction());
             found != body_of.end() && !found->first->isVarArg())

@@ -14,7 +14,7 @@ template <typename T, typename Key> void sort_unique(std::vector<T> &items, Key 
 }
 
 void sort_names(std::vector<std::string> &names) {
-  sort_unique(names, [](const std::string &name) -> const std::string & { return name; });
+  sort_unique(names, [](const std::string &name) { return std::string_view(name); });
 }
 
 // The order in which colours are handed out, A, ..., Z, AA: shorter names first.

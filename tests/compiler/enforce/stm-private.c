@@ -4,10 +4,10 @@ static const int table[4] = {1, 2, 3, 4};
 static int counter;
 static void add(int *to, int what) { *to += what; }
 __attribute__((atomic)) int sum(int n) {
-  int mine = 0, passed = 0;
+  int mine[2] = {0, 0}, passed = 0;
   for (int i = 0; i < n; ++i)
-    mine += table[i & 3];
-  add(&passed, mine);
+    mine[i & 1] += table[i & 3];
+  add(&passed, mine[0]);
   return counter = passed;
 }
 int main(int argc, char **argv) { return sum(argc); }
@@ -15,7 +15,7 @@ int main(int argc, char **argv) { return sum(argc); }
 // CHECK-NOT: call {{.*}}@_ITM_RU4(ptr @table
 // CHECK-NOT: call {{.*}}@_ITM_{{.*}}%mine
 // CHECK: call {{.*}}@_ITM_WU4(ptr %passed
-// CHECK: store i32 {{.*}}, ptr %mine
+// CHECK: store i32 {{.*}}, ptr %arrayidx
 // CHECK: call void @add.tandem.tm(ptr {{.*}}%passed
 // CHECK: call void @_ITM_WU4(ptr @counter
 // CHECK-LABEL: define internal {{.*}}@add.tandem.tm(

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What `tandem workload` reads from other programs; `make verify` runs the whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tandem.errors import CommandError
+from tandem.workload.cli import main
+from tandem.workload.sites import Call, Site, calls_in, compare
+from tandem.workload.steps import run
+from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult, read_prove
+
+PREPROCESSED = """\
+# 1 "assoc.c"
+# 1 "./memcached.h" 1
+void item_lock(unsigned hv);
+static inline int peek(void) { return pthread_mutex_trylock(&gate) == 0; }
+# 40 "assoc.c" 2
+extern int pthread_mutex_lock(pthread_mutex_t *lock) __attribute__((nonnull(1)));
+void item_lock(unsigned hv) {
+    pthread_mutex_lock(&item_locks[hv]);
+}
+static void *worker(void *argument) {
+    void *item_lock = ((void *)0);
+    puts("pthread_mutex_lock(");
+    char brace = '{';
+    item_lock (1); pthread_mutex_lock(&a); pthread_mutex_lock
+        (&b);
+    pthread_cond_timedwait(&c, &a, 0);
+}
+"""
+
+
+def test_calls_are_told_from_declarations_variables_and_text() -> None:
+    assert list(calls_in(PREPROCESSED)) == [
+        Call("memcached.h", 2, "peek", "pthread_mutex_trylock"),
+        Call("assoc.c", 42, "item_lock", "pthread_mutex_lock"),
+        Call("assoc.c", 48, "worker", "item_lock"),
+        Call("assoc.c", 48, "worker", "pthread_mutex_lock"),
+        Call("assoc.c", 49, "worker", "pthread_mutex_lock"),
+        Call("assoc.c", 50, "worker", "pthread_cond_timedwait"),
+    ]
+
+
+def test_a_call_inside_a_wrapper_is_its_callers_entry() -> None:
+    calls = list(calls_in(PREPROCESSED))
+    expected = Counter(
+        [
+            Site("memcached.h", 2, "trylock"),
+            Site("assoc.c", 48, "mutex"),
+            Site("assoc.c", 48, "mutex"),
+            Site("assoc.c", 49, "mutex"),
+            Site("assoc.c", 50, "wait"),
+        ]
+    )
+    same = compare(expected, calls)
+    assert same.equal
+    assert list(same.lines()) == [
+        "check: 5 region entries found; 3 + 1 + 1 = 5 counted in the preprocessed sources, on the "
+        "same lines (4 + 1 + 1 calls, of which 1 + 0 inside wrappers, whose callers count)"
+    ]
+    missed = compare(expected - Counter([Site("assoc.c", 50, "wait")]), calls)
+    assert not missed.equal
+    assert list(missed.lines())[1:] == ["  only the sources:  assoc.c:50: wait (1)"]
+
+
+def _result(*lines: str) -> SuiteResult:
+    result = SuiteResult(testapp_ok=1)
+    read_prove(lines, result)
+    return result
+
+
+def test_a_suite_passes_with_the_expected_skips() -> None:
+    skips = [f"{file} ... skipped: not enabled" for file in EXPECTED_SKIPS]
+    result = _result("t/a.t .. ok", *skips, f"Files={1 + len(skips)}, Tests=7,  1 wallclock secs")
+    assert list(result.problems()) == []
+    assert list(result.differences()) == []
+    assert (result.passed, result.tests) == (["t/a.t"], 7)
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        (["t/a.t .. Failed 1/3 subtests", "Files=1, Tests=3, 1 w"], "t/a.t: Failed 1/3 subtests"),
+        (["t/a.t .. skipped: no luck", "Files=1, Tests=0, 1 w"], "t/a.t: skipped, which was not"),
+        (["t/a.t .. ok"], "prove counted 0 files, and reported on 1"),
+        (["t/a.t .. ok", "Files=2, Tests=3, 1 w"], "prove counted 2 files, and reported on 1"),
+    ],
+)
+def test_a_suite_fails(lines: list[str], problem: str) -> None:
+    assert any(text.startswith(problem) for text in _result(*lines).problems())
+
+
+def test_what_ran_instead_of_skipping_is_said() -> None:
+    assert len(list(_result("t/proxy.t .. ok").differences())) == len(EXPECTED_SKIPS)
+
+
+def test_a_command_ends_with_its_time(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="ended after 0 s"):
+        run(["sleep", "60"], folder=tmp_path, environment={}, log=tmp_path / "log", timeout_s=0.2)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["redis", "build"],
+        ["memcached", "bild"],
+        ["memcached", "build", "--variant", "tcc"],
+        ["memcached", "build", "-j", "0"],
+        ["memcached", "suite", "--report", "x"],
+        ["memcached", "build", "--variant", "gcc", "--report", "x"],
+        ["memcached", "analyse", "--report", "/nowhere/x"],
+        ["memcached", "build", "--folder", "/proc/x"],
+    ],
+)
+def test_a_wrong_command_line_is_one_line_and_status_2(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("tandem workload: ")
+    assert err.count("\n") == 1

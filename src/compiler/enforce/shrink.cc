@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/enforce/shrink.h"
+
+#include "compiler/instrument/barriers.h"
+
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/CodeExtractor.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// Whether no other thread can tell when, or whether, `instruction` runs.
+bool computes_only(const Instruction &instruction, Effects &effects) {
+  if (instruction.isAtomic())
+    return false;
+  if (const auto *load = dyn_cast<LoadInst>(&instruction))
+    return Barriers::is_private(load->getPointerOperand());
+  if (const auto *store = dyn_cast<StoreInst>(&instruction))
+    return Barriers::is_private(store->getPointerOperand());
+  if (const auto *call = dyn_cast<CallBase>(&instruction)) {
+    if (const auto *intrinsic = dyn_cast<IntrinsicInst>(call))
+      return intrinsic->isAssumeLikeIntrinsic() || intrinsic->doesNotAccessMemory();
+    const Function *callee = call->getCalledFunction();
+    return callee != nullptr && effects.computes_only(*callee);
+  }
+  return !instruction.mayReadOrWriteMemory();
+}
+
+// Turns local variables into values. False where some must stay in memory: then a restart would find them
+// changed.
+bool promote_locals(Function &function) {
+  std::vector<AllocaInst *> promotable;
+  for (Instruction &instruction : function.getEntryBlock())
+    if (auto *slot = dyn_cast<AllocaInst>(&instruction))
+      if (isAllocaPromotable(slot))
+        promotable.push_back(slot);
+  DominatorTree dominators(function);
+  PromoteMemToReg(promotable, dominators);
+  return none_of(instructions(function),
+                 [](const Instruction &instruction) { return isa<AllocaInst>(instruction); });
+}
+
+// The instruction from which on the section must be atomic.
+Instruction &first_of(ArrayRef<Instruction *> shared, DominatorTree &dominators) {
+  BasicBlock *common = shared.front()->getParent();
+  for (Instruction *instruction : shared)
+    common = dominators.findNearestCommonDominator(common, instruction->getParent());
+  const LoopInfo loops(dominators);
+  while (loops.getLoopFor(common) != nullptr)
+    common = dominators.getNode(common)->getIDom()->getBlock();
+  for (Instruction &instruction : *common)
+    if (is_contained(shared, &instruction))
+      return instruction;
+  return *common->getTerminator();
+}
+
+// Whether anything worth the outlining comes before `start`, or leads past it.
+bool gains(Instruction &start, const DominatorTree &dominators) {
+  const BasicBlock *block = start.getParent();
+  const Function &function = *block->getParent();
+  if (!all_of(function, [&](const BasicBlock &other) {
+        return &other == &function.getEntryBlock() || dominators.dominates(block, &other);
+      }))
+    return true;
+  for (const BasicBlock *before : {&function.getEntryBlock(), block})
+    for (const Instruction &instruction : *before) {
+      if (&instruction == &start)
+        break;
+      if (isa<CallBase>(instruction) && !isa<IntrinsicInst>(instruction))
+        return true;
+    }
+  return false;
+}
+
+} // namespace
+
+std::vector<Instruction *> shared_instructions(Function &section, Effects &effects) {
+  std::vector<Instruction *> shared;
+  const DominatorTree dominators(section);
+  for (Instruction &instruction : instructions(section))
+    if (dominators.isReachableFromEntry(instruction.getParent()) &&
+        !computes_only(instruction, effects))
+      shared.push_back(&instruction);
+  return shared;
+}
+
+Function &shrink(Function &section, ArrayRef<Instruction *> shared) {
+  if (shared.empty() || section.hasOptNone() || section.isVarArg() || section.hasPersonalityFn() ||
+      !promote_locals(section))
+    return section;
+  DominatorTree dominators(section);
+  Instruction &start = first_of(shared, dominators);
+  if (!gains(start, dominators))
+    return section;
+  BasicBlock *first = SplitBlock(start.getParent(), &start, &dominators);
+  SmallVector<BasicBlock *> returns;
+  for (BasicBlock &block : section)
+    if (isa<ReturnInst>(block.getTerminator()))
+      returns.push_back(&block);
+  for (BasicBlock *block : returns) // returning is the caller's: the region gives back a value
+    SplitBlock(block, block->getTerminator(), &dominators);
+  SmallVector<BasicBlock *> region{first};
+  for (BasicBlock &block : section)
+    if (&block != first && dominators.dominates(first, &block) &&
+        !isa<ReturnInst>(block.getTerminator()))
+      region.push_back(&block);
+  CodeExtractor extractor(region, &dominators, /*AggregateArgs=*/false, /*BFI=*/nullptr,
+                          /*BPI=*/nullptr, /*AC=*/nullptr, /*AllowVarArgs=*/false,
+                          /*AllowAlloca=*/false, /*AllocationBlock=*/nullptr, "tandem.shared");
+  if (!extractor.isEligible())
+    return section;
+  const CodeExtractorAnalysisCache cache(section);
+  Function *outlined = extractor.extractCodeRegion(cache);
+  if (outlined == nullptr)
+    return section;
+  section.removeFnAttr(Attribute::NoInline);
+  return *outlined;
+}
+
+} // namespace tandem
