@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// CHECK: an invariant of ours. It stays on in release builds; when it fails, the program prints what was
-// expected, where, and aborts. Never for a user's mistake (see base/result.h).
+// CHECK: an invariant of ours. It stays on in release builds; when it fails, the program prints
+// what was expected, where, and aborts. Never for a user's mistake (see base/result.h).
 #pragma once
 
 #include <fmt/format.h>

@@ -23,7 +23,7 @@ std::string folder_of(const std::string &path) {
 } // namespace
 
 Result<std::string> read_file(const std::string &path) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
     return cannot(path, "read", EISDIR);
   std::FILE *file = std::fopen(path.c_str(), "rb");
@@ -45,7 +45,7 @@ Result<std::string> read_file(const std::string &path) {
 Status check_writable(const std::string &path) {
   if (path == "-")
     return Unit{};
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode))
       return cannot(path, "written", EISDIR);
@@ -73,8 +73,9 @@ Status write_file(const std::string &path, std::string_view content) {
   }
   if (Status writable = check_writable(path); !writable)
     return writable;
-  struct stat status {};
-  // A device or a pipe (/dev/null, /dev/stdout) is written in place: there is nothing to rename over.
+  struct stat status{};
+  // A device or a pipe (/dev/null, /dev/stdout) is written in place: there is nothing to rename
+  // over.
   const bool in_place = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
   const std::string target = in_place ? path : fmt::format("{}.{}.part", path, ::getpid());
   std::FILE *file = std::fopen(target.c_str(), "wb");

@@ -11,8 +11,9 @@
 
 namespace tandem {
 
-// A mistake of the user: `message` is one line without a newline, written for her; where it has a place,
-// it starts with it (`file:line:column: ...`). Programs print it after their name and exit with 2.
+// A mistake of the user: `message` is one line without a newline, written for her; where it has a
+// place, it starts with it (`file:line:column: ...`). Programs print it after their name and exit
+// with 2.
 struct Error {
   std::string message;
 };

@@ -2,7 +2,6 @@
 // TANDEM_ATOMIC marks under tandem-cc; a foreign compiler stops, unless there is one thread.
 // RUN: %cc -D__TANDEM__=1 -S -emit-llvm %s -o - | %FileCheck %s
 // RUN: %cxx -x c++ -D__TANDEM__=1 -S -emit-llvm %s -o - | %FileCheck %s
-// RUN: %cxx -x c++ -D__TANDEM__=1 -S -emit-llvm %s -o - | %FileCheck %s
 // CHECK: c"tandem.atomic\00", section "llvm.metadata"
 // CHECK: attributes #0 = { {{.*}}noinline
 //

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The running example of the LockSTM paper (its Figure 2): six atomic functions over three arrays, one of
- * which talks to the user. The analysis must find exactly the colours of its Figure 3 and the classes of its
- * Figure 5. The paper leaves out the threads that call the functions; here two of them do. */
+ * The running example of the LockSTM paper (its Figure 2): six atomic functions over three arrays,
+ * one of which talks to the user. The analysis must find exactly the colours of its Figure 3 and
+ * the classes of its Figure 5. The paper leaves out the threads that call the functions; here two
+ * of them do. */
 #include <pthread.h>
 #include <stdio.h>
 

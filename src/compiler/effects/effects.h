@@ -65,8 +65,8 @@ public:
   // can be.
   [[nodiscard]] std::string irrevocable_action(const llvm::Instruction &instruction) const;
 
-  // Whether no execution of `function` touches memory that others may see or performs an irrevocable action:
-  // it computes from its arguments alone.
+  // Whether no execution of `function` touches memory that others may see or performs an
+  // irrevocable action: it computes from its arguments alone.
   [[nodiscard]] bool computes_only(const llvm::Function &function);
 
   // Functions of the program that a call may run.

@@ -34,8 +34,8 @@ bool computes_only(const Instruction &instruction, Effects &effects) {
   return !instruction.mayReadOrWriteMemory();
 }
 
-// Turns local variables into values. False where some must stay in memory: then a restart would find them
-// changed.
+// Turns local variables into values. False where some must stay in memory: then a restart would
+// find them changed.
 bool promote_locals(Function &function) {
   std::vector<AllocaInst *> promotable;
   for (Instruction &instruction : function.getEntryBlock())

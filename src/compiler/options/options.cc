@@ -80,8 +80,7 @@ Result<PointsTo> parse_points_to(std::string_view text) {
     return PointsTo::sensitive;
   if (text == "insensitive")
     return PointsTo::insensitive;
-  return Error{
-      fmt::format("'{}' is not a points-to mode; use sensitive or insensitive", text)};
+  return Error{fmt::format("'{}' is not a points-to mode; use sensitive or insensitive", text)};
 }
 
 Result<PassOptions> PassOptions::from_environment() {

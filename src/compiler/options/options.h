@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the driver asks of the pass at a link. It travels in environment variables, because lld offers
-// a pass plugin no options of its own: the four documented ones carry the values after command line and
-// environment have been merged, the others describe the link.
+// What the driver asks of the pass at a link. It travels in environment variables, because lld
+// offers a pass plugin no options of its own: the four documented ones carry the values after
+// command line and environment have been merged, the others describe the link.
 #pragma once
 
 #include "base/result.h"
@@ -33,7 +33,8 @@ inline constexpr const char *kEnvCatalogue = "TANDEM_CATALOGUE"; // a path, or e
 inline constexpr const char *kEnvPointsTo = "TANDEM_POINTS_TO";
 // Set by the driver for the link step only.
 inline constexpr const char *kEnvLinkOutput = "TANDEM_LINK_OUTPUT"; // the output's path
-// Objects and archives, one a line; or '@' and the path of a file with them, where they are too long.
+// Objects and archives, one a line; or '@' and the path of a file with them, where they are too
+// long.
 inline constexpr const char *kEnvLinkInputs = "TANDEM_LINK_INPUTS";
 inline constexpr const char *kEnvLinkShared = "TANDEM_LINK_SHARED"; // "1" for -shared, else absent
 

@@ -167,6 +167,7 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
   add_colours(report, colours, graph, locations);
   report.shared = names_of(touched, locations);
   report.externals = externals_of(module, options);
+  sort_report(report); // sections are in this order already
   report.analysis.mode = to_string(options.points_to);
   report.analysis.instructions = module.getInstructionCount();
   report.analysis.peak_mib = peak_mib();

@@ -2,6 +2,8 @@
 #include "compiler/report/report.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <tuple>
 
 namespace tandem {
@@ -40,22 +42,40 @@ void sort_section(ReportSection &section) {
               [](const ReportIrrevocable &call) { return std::tie(call.callee, call.chain); });
   for (ReportConflict &conflict : section.conflicts)
     sort_names(conflict.on);
-  sort_unique(section.conflicts,
-              [](const ReportConflict &conflict) { return std::tie(conflict.with, conflict.on); });
   for (ReportRegion &region : section.lock)
     sort_names(region.names);
+}
+
+// By file and line; those of one line keep their order.
+void sort_sections(std::vector<ReportSection> &sections) {
+  std::vector<std::size_t> order(sections.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+    return std::tie(sections[left].file, sections[left].line, left) <
+           std::tie(sections[right].file, sections[right].line, right);
+  });
+  std::vector<ReportSection> sorted;
+  sorted.reserve(sections.size());
+  for (const std::size_t index : order)
+    sorted.push_back(std::move(sections[index]));
+  sections = std::move(sorted);
 }
 
 } // namespace
 
 void sort_report(Report &report) {
-  for (ReportSection &section : report.sections)
+  sort_sections(report.sections);
+  std::map<std::string_view, std::size_t> positions;
+  for (const ReportSection &section : report.sections)
+    positions.emplace(section.name, positions.size());
+  for (ReportSection &section : report.sections) {
     sort_section(section);
-  std::sort(report.sections.begin(), report.sections.end(),
-            [](const ReportSection &left, const ReportSection &right) {
-              return std::tie(left.file, left.line, left.name) <
-                     std::tie(right.file, right.line, right.name);
-            });
+    sort_unique(section.conflicts, [&](const ReportConflict &conflict) {
+      const auto found = positions.find(conflict.with);
+      return std::make_tuple(found == positions.end() ? positions.size() : found->second,
+                             std::string_view(conflict.with), conflict.on);
+    });
+  }
   for (ReportColour &colour : report.colours)
     sort_names(colour.locations);
   std::sort(report.colours.begin(), report.colours.end(),

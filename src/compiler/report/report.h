@@ -126,9 +126,9 @@ struct Report {
 std::string to_json(const Report &report);
 
 // Puts every list into the order that reports are written in, so that equal programs give equal
-// bytes: sections by file, line and name; locations, callees and other names alphabetically and
-// once each; colours as they are handed out (A, ..., Z, AA); findings by file, line, rule and
-// message.
+// bytes: sections by file and line (those of one line stay as they are); conflicts as the sections
+// they are with; locations, callees and other names alphabetically and once each; colours as they
+// are handed out (A, ..., Z, AA); findings by file, line, rule and message.
 void sort_report(Report &report);
 
 // Reads what to_json writes; fields that it does not know are skipped, `output` and `enforcement`

@@ -194,7 +194,7 @@ TEST(ReportOrder, SortsEveryList) {
   EXPECT_EQ(report.sections[0].name, "run_1"); // run.c is before server.c
   EXPECT_THAT(report.sections[1].writes, ElementsAre("count", "table"));
   EXPECT_THAT(report.sections[1].colours, ElementsAre("A", "B", "AA"));
-  EXPECT_EQ(report.sections[1].conflicts[0].with, "run_1");
+  EXPECT_EQ(report.sections[1].conflicts[0].with, "run_1"); // as the sections
   EXPECT_EQ(report.colours[2].name, "AA");
   EXPECT_THAT(report.colours[1].locations, ElementsAre("x", "y"));
   EXPECT_THAT(report.shared, ElementsAre("count", "table"));
@@ -202,6 +202,21 @@ TEST(ReportOrder, SortsEveryList) {
   const std::string once = to_json(report);
   sort_report(report);
   EXPECT_EQ(to_json(report), once);
+}
+
+TEST(ReportOrder, SectionsOfOneLineStayAsTheyAre) {
+  Report report;
+  for (const char *name : {"f_2", "f_1", "a_1"}) {
+    ReportSection section;
+    section.name = name;
+    section.file = "a.c";
+    section.line = 4;
+    report.sections.push_back(section);
+  }
+  sort_report(report);
+  EXPECT_EQ(report.sections[0].name, "f_2");
+  EXPECT_EQ(report.sections[1].name, "f_1");
+  EXPECT_EQ(report.sections[2].name, "a_1");
 }
 
 TEST(ReportPath, FillsInThePattern) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A pthread mutex, because race detectors and debuggers understand it and because nothing that was
-// tried beats it where nobody waits (bench/global_lock measures it).
+// A pthread mutex, because race detectors and debuggers understand it. Where nobody waits, a
+// section costs 1.7 times a bare mutex (bench/global_lock): the calls through this library and the
+// depth are the rest.
 //
 // fork: prepare acquires the lock unless the forking thread holds it, so that the child's memory
 // has no section half done; parent and child release it. The mutex is a normal one, whose release
