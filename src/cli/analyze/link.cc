@@ -8,6 +8,7 @@
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/IPO/Internalize.h"
 
 namespace tandem {
 namespace {
@@ -67,6 +68,11 @@ Result<std::unique_ptr<llvm::Module>> link_bitcode(llvm::LLVMContext &context,
       return Error{fmt::format("{}: does not link with the files before it: {}", sources[index],
                                message.empty() ? "unknown reason" : message)};
   }
+  // Sources with a `main` are a whole program, as for a linker: nothing else is visible from
+  // outside.
+  if (const llvm::Function *main = (*whole)->getFunction("main"); main && !main->isDeclaration())
+    llvm::internalizeModule(
+        **whole, [](const llvm::GlobalValue &value) { return value.getName() == "main"; });
   return whole;
 }
 

@@ -13,8 +13,9 @@
 
 namespace tandem {
 
-// The module of `bitcode`, one file or more; `sources` are their names in messages. Error: a file
-// that is no bitcode, or two that do not fit together.
+// The module of `bitcode`, one file or more; `sources` are their names in messages. Where one
+// defines `main` they are taken for the whole program, and nothing else is visible from outside.
+// Error: a file that is no bitcode, or two that do not fit together.
 Result<std::unique_ptr<llvm::Module>> link_bitcode(llvm::LLVMContext &context,
                                                    const std::vector<std::string> &bitcode,
                                                    const std::vector<std::string> &sources);

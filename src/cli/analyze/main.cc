@@ -32,7 +32,8 @@ void declare(Program &program, Arguments &arguments) {
   program.add_usage("[OPTIONS] REPORT.json");
   program.keep_rest();
   app.add_option("SOURCES", arguments.files,
-                 "C and C++ files, analysed as one program, compiled with FLAGS; or one report "
+                 "C and C++ files, analysed as one program (the whole of it, where one of them "
+                 "defines main), compiled with FLAGS; or one report "
                  "that tandem-cc -ftandem-report=FILE wrote")
       ->type_name("FILE");
   app.add_option("--points-to", arguments.points_to,

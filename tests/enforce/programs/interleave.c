@@ -11,7 +11,7 @@ void interleave(void) {
     state = (unsigned long)&state; // another address, another sequence
   ++calls;
   state = state * 6364136223846793005ul + 1442695040888963407ul;
-  if (state >> 59 == 0) { // one call in 32
+  if (state >> 58 == 0) { // one call in 64
     const struct timespec moment = {0, 1000};
     nanosleep(&moment, NULL);
   }

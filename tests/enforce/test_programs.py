@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs that check themselves, at every level of optimisation, under every way to enforce sections and
+every number of threads; and the same programs with nothing enforced, which must fail.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from conftest import METHODS, PROGRAMS, Compilers
+
+SOURCES = ("sections.c", "sections.cc", "restart.c")
+LEVELS = ("-O0", "-O1", "-O2", "-O3")
+THREADS = (1, 2, 4, 8)
+ROUNDS = 240  # of all threads together
+TRIES = 10  # of a program that is expected to fail now and then; it nearly always does
+
+
+def check(compilers: Compilers, source: str, level: str, enforce: str, methods: tuple[str, ...]) -> str:
+    """Compiles, and runs with all numbers of threads. Result: all that the runs printed."""
+    name = f"{source}{level}-{enforce}"
+    program = compilers.compile(PROGRAMS / source, name, enforce=enforce, level=level)
+    printed = ""
+    for threads in THREADS:
+        for method in methods:
+            outcome = compilers.run(
+                program, threads, ROUNDS // threads, environment={"ITM_DEFAULT_METHOD": method}
+            )
+            assert outcome.status == 0, f"{threads} threads, {method}: {outcome}"
+            printed += outcome.output
+    return printed
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("source", SOURCES)
+def test_global_lock(compilers: Compilers, source: str, level: str) -> None:
+    check(compilers, source, level, "global-lock", ("serialirr",))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("source", SOURCES)
+def test_stm(compilers: Compilers, source: str, level: str) -> None:
+    printed = check(compilers, source, level, "stm", METHODS)
+    if source == "restart.c":
+        restarts = sum(int(x) for x in re.findall(r"restarts (\d+)", printed))
+        assert restarts > 0, "no section ever ran again, so nothing was tested"
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_default_is_atomic(compilers: Compilers, source: str) -> None:
+    check(compilers, source, "-O2", "hybrid", ("ml_wt",))
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("source", SOURCES)
+def test_without_enforcement_the_programs_fail(
+    compilers: Compilers, source: str, level: str
+) -> None:
+    program = compilers.compile(
+        PROGRAMS / source, f"{source}{level}-none", enforce="none", level=level
+    )
+    assert compilers.run(program, 1, ROUNDS).status == 0
+    outcomes = (compilers.run(program, 4, 2 * ROUNDS, timeout_s=5) for _ in range(TRIES))
+    assert any(outcome.status != 0 for outcome in outcomes)
