@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 PROGRAMS = Path(__file__).parent / "programs"
-# Of the stock libitm: multiple locks, one global lock, and none of the transactions at the same time.
+# Of the stock libitm: multiple locks, one global lock, one transaction at a time.
 METHODS = ("ml_wt", "gl_wt", "serialirr")
 RUN_SECONDS = 60.0  # of one run; the slowest seen took 2 s
 
@@ -36,7 +36,7 @@ class Compilers:
     def compile(
         self, source: Path, name: str, *, enforce: str, level: str, flags: tuple[str, ...] = ()
     ) -> Path:
-        """The program. What the compiler prints beside warnings of modes that are not built is an error."""
+        """The program. A warning of clang is an error."""
         cxx = source.suffix == ".cc"
         program = self.folder / name
         command = [
@@ -49,9 +49,7 @@ class Compilers:
             *(str(source), str(self.interleave), "-o", str(program)),
         ]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TANDEM_")}
-        done = subprocess.run(
-            command, capture_output=True, text=True, env=environment, check=False
-        )
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
         assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
         return program
 

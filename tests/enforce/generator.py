@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Random C programs of atomic sections whose final state does not depend on the order of the sections.
+"""Random C programs of atomic sections whose final state does not depend on the sections' order.
 
-A section computes values from its arguments and its own locals, never from shared memory, and adds them to
-shared memory; everything is arithmetic of unsigned integers (or of whole numbers in a double). So any order
-of whole sections ends in the same state, and a lost or doubled part of a section shows. The program prints
-its state at the end. `program SEQUENTIAL THREADS ROUNDS`: with SEQUENTIAL 1, the threads run one after the
-other, as an oracle.
+A section computes values from its arguments and its own locals, never from shared memory, and adds
+them to shared memory; everything is arithmetic of unsigned integers (or of whole numbers in a
+double). So any order of whole sections ends in the same state, and a lost or doubled part of a
+section shows. The program prints its state at the end. `program SEQUENTIAL THREADS ROUNDS`: with
+SEQUENTIAL 1, the threads run one after the other, as an oracle.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class _Body:
                 f"global[(a + {rng.randrange(8)}) & 7]",
                 f"cells[b % 3].row[{rng.randrange(4)}]",
                 f"heap[{rng.randrange(3)}]->wide",
-                f"heap[x % 3]->row[a & 3]",
+                "heap[x % 3]->row[a & 3]",
                 f"(*(a & 1 ? &global[{rng.randrange(8)}] : &cells[{rng.randrange(3)}].wide))",
             ]
         )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs that check themselves, at every level of optimisation, under every way to enforce sections and
-every number of threads; and the same programs with nothing enforced, which must fail.
+"""Programs that check themselves, at every level of optimisation, under every way to enforce
+sections and every number of threads; and the same with nothing enforced, which must fail.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ ROUNDS = 240  # of all threads together
 TRIES = 10  # of a program that is expected to fail now and then; it nearly always does
 
 
-def check(compilers: Compilers, source: str, level: str, enforce: str, methods: tuple[str, ...]) -> str:
+def check(
+    compilers: Compilers, source: str, level: str, enforce: str, methods: tuple[str, ...]
+) -> str:
     """Compiles, and runs with all numbers of threads. Result: all that the runs printed."""
     name = f"{source}{level}-{enforce}"
     program = compilers.compile(PROGRAMS / source, name, enforce=enforce, level=level)
