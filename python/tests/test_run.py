@@ -38,7 +38,7 @@ def test_a_run_gives_what_its_program_said(tiny: Harness, tmp_path: Path) -> Non
     points = {(x.at["variant"], x.at["threads"]): x for x in result.points}
     assert sorted(points) == POINTS
     for (variant, threads), point in points.items():
-        speed = 1 if variant == "plain" else threads
+        speed = 1 if variant == "plain" else int(threads)
         # The program says 120 s per round begun, divided by its threads.
         assert [s.metrics["seconds"] for s in point.samples] == [120 * r / speed for r in (1, 2, 3)]
         assert point.summaries["seconds"].median == 240 / speed
@@ -258,7 +258,7 @@ def test_an_interrupt_leaves_a_journal_and_no_process(tmp_path: Path, stop: sign
 def test_on_a_cluster_samples_are_the_same(tiny: Harness, tmp_path: Path) -> None:
     from distributed import LocalCluster
 
-    with LocalCluster(
+    with LocalCluster(  # type: ignore[no-untyped-call]
         n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None,
         host="127.0.0.1",
     ) as cluster:  # fmt: skip

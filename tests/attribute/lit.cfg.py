@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# lit configuration of the attribute plugin's tests: stock clang with the plugin, one behaviour per file. Run by
+# lit configuration of the attribute plugin's tests: stock clang with the plugin, one behaviour per
+# file. Run by
 # ctest (label lit), or   build/venv/bin/lit -sv tests/attribute --param build=build/release
 import os
 

@@ -18,10 +18,14 @@ root = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 llvm = os.environ.get("TANDEM_LLVM_BIN", "/usr/lib/llvm-19/bin")
 plugin = os.path.join(build, "lib/tandem/TandemPass.so")
 attributes = os.path.join(build, "lib/tandem/TandemAttributes.so")
-frontend = f"-g -O1 -fno-discard-value-names -Xclang -disable-llvm-passes -fplugin={attributes} -D__TANDEM__=1 -I{root}/include"
+frontend = (
+    "-g -O1 -fno-discard-value-names -Xclang -disable-llvm-passes "
+    f"-fplugin={attributes} -D__TANDEM__=1 -I{root}/include"
+)
 
-# %cc, %cxx: source to the IR that the link step sees. %link: IR files to one program with `main` as its
-# only entry. %tandem MODE: the pass under that enforcement; IR on standard output, report in %t.json.
+# %cc, %cxx: source to the IR that the link step sees. %link: IR files to one program.
+# %tandem: the pass over a program whose only entry is main, under the enforcement in the environment;
+# IR on standard output, report in %t.json.
 config.substitutions += [  # noqa: F821
     ("%cxx", f"{llvm}/clang++ {frontend} -S -emit-llvm -o -"),
     ("%cc", f"{llvm}/clang {frontend} -S -emit-llvm -o -"),

@@ -121,7 +121,8 @@ std::vector<std::string> link_inputs(const CommandLine &line, const FileView &fi
   for (const std::string &name : line.search.names) {
     const bool exact = name.starts_with(":");
     for (const std::string &folder : line.search.folders) {
-      const std::string stem = folder + (exact ? "/" + name.substr(1) : "/lib" + name);
+      const std::string stem =
+          fmt::format("{}/{}{}", folder, exact ? "" : "lib", exact ? name.substr(1) : name);
       if (!exact && !line.is_static && files.exists(stem + ".so"))
         break;
       const std::string archive = exact ? stem : stem + ".a";

@@ -40,6 +40,13 @@ bool is_memory_intrinsic(const CallBase &call) {
   return isa<MemIntrinsic>(call) || isa<AtomicMemIntrinsic>(call);
 }
 
+// An argument passed in memory of the callee's own, whose address stays there.
+bool is_own_argument(const Value *object) {
+  const auto *argument = dyn_cast<Argument>(object);
+  return argument != nullptr && argument->hasByValAttr() &&
+         !PointerMayBeCaptured(argument, /*ReturnCaptures=*/true, /*StoreCaptures=*/true);
+}
+
 } // namespace
 
 Effects::Effects(const Module &module, const Catalogue &catalogue)
@@ -143,10 +150,7 @@ void Effects::add_access(const Value *address, std::uint64_t size, bool reads, b
     } else if (const auto *slot = dyn_cast<AllocaInst>(object)) {
       if (!captured(*slot))
         continue;
-    } else if (const auto *argument = dyn_cast<Argument>(object);
-               argument != nullptr && argument->hasByValAttr()) {
-      continue;
-    } else if (isa<Function>(object) || isa<UndefValue>(object) ||
+    } else if (is_own_argument(object) || isa<Function>(object) || isa<UndefValue>(object) ||
                isa<ConstantPointerNull>(object)) {
       continue;
     }
