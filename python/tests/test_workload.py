@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from tandem.errors import CommandError
 from tandem.workload.cli import main
 from tandem.workload.sites import Call, Site, calls_in, compare

@@ -24,8 +24,8 @@ frontend = (
 )
 
 # %cc, %cxx: source to the IR that the link step sees. %link: IR files to one program.
-# %tandem: the pass over a program whose only entry is main, under the enforcement in the environment;
-# IR on standard output, report in %t.json.
+# %tandem: the pass over a program whose only entry is main, under the enforcement that the
+# environment names; IR on standard output, report in %t.json.
 config.substitutions += [  # noqa: F821
     ("%cxx", f"{llvm}/clang++ {frontend} -S -emit-llvm -o -"),
     ("%cc", f"{llvm}/clang {frontend} -S -emit-llvm -o -"),

@@ -50,7 +50,6 @@ class Variant:
         return "TANDEM_REPORT" in self.environment
 
 
-LTO = "-flto -fuse-ld=lld"
 VARIANTS = {
     variant.name: variant
     for variant in (
@@ -75,8 +74,8 @@ VARIANTS = {
                 "AR=llvm-ar-19",
                 "RANLIB=llvm-ranlib-19",
                 "NM=llvm-nm-19",
-                f"CFLAGS=-g -O2 {LTO}",
-                f"LDFLAGS={LTO}",
+                "CFLAGS=-g -O2 -flto",
+                "LDFLAGS=-flto -fuse-ld=lld",
             ),
             {},
             "clang-19",
