@@ -2,7 +2,9 @@
 #include "compiler/effects/effects.h"
 
 #include "compiler/sections/access_path.h"
+#include "compiler/sections/called_function.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -25,10 +27,6 @@ using namespace llvm;
 constexpr std::uint64_t kWhole = std::numeric_limits<std::uint64_t>::max();
 constexpr const char *kMemoryName = "(memory)";
 
-const Function *callee_of(const CallBase &call) {
-  return dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
-}
-
 bool is_lock_operation(StringRef name) {
   return name.starts_with("pthread_mutex_") &&
          (name.ends_with("lock") || name == "pthread_mutex_unlock");
@@ -48,6 +46,26 @@ bool is_own_argument(const Value *object) {
 }
 
 } // namespace
+
+bool is_harmless(const IntrinsicInst &intrinsic) {
+  if (intrinsic.isAssumeLikeIntrinsic() || intrinsic.doesNotAccessMemory())
+    return true;
+  switch (intrinsic.getIntrinsicID()) {
+  case Intrinsic::vastart:
+  case Intrinsic::vaend:
+  case Intrinsic::vacopy:
+  case Intrinsic::stacksave:
+  case Intrinsic::stackrestore:
+  case Intrinsic::prefetch:
+  case Intrinsic::trap:
+  case Intrinsic::ubsantrap:
+  case Intrinsic::eh_typeid_for:
+  case Intrinsic::experimental_noalias_scope_decl:
+    return true;
+  default:
+    return false;
+  }
+}
 
 Effects::Effects(const Module &module, const Catalogue &catalogue)
     : module_(module), catalogue_(catalogue) {
@@ -90,12 +108,16 @@ bool Effects::exposed(const GlobalVariable &global) {
       }
       if (const auto *store = dyn_cast<StoreInst>(user)) {
         const Value *stored = store->getValueOperand();
-        if (stored == &global || getUnderlyingObject(stored) == &global)
+        if (stored == &global || getUnderlyingObject(stored, 0) == &global)
           return true;
         continue;
       }
+      if (isa<IntrinsicInst>(user) && user->getType()->isPointerTy()) {
+        append_range(work, user->users()); // llvm.threadlocal.address and the like return it
+        continue;
+      }
       if (const auto *call = dyn_cast<CallBase>(user)) {
-        const Function *callee = callee_of(*call);
+        const Function *callee = called_function(*call);
         if (is_memory_intrinsic(*call) || (callee != nullptr && callee->isIntrinsic()) ||
             (callee != nullptr && callee->isDeclaration() &&
              (is_lock_operation(callee->getName()) ||
@@ -138,7 +160,7 @@ std::uint32_t Effects::global_location(const GlobalVariable &global, const Value
 void Effects::add_access(const Value *address, std::uint64_t size, bool reads, bool writes,
                          FunctionEffects &effects) {
   SmallVector<const Value *, 4> objects;
-  getUnderlyingObjects(address, objects);
+  getUnderlyingObjects(address, objects, nullptr, /*MaxLookup=*/0);
   for (const Value *object : objects) {
     std::uint32_t id = kMemoryObject;
     if (const auto *global = dyn_cast<GlobalVariable>(object)) {
@@ -162,7 +184,7 @@ void Effects::add_access(const Value *address, std::uint64_t size, bool reads, b
 }
 
 std::vector<const Function *> Effects::targets(const CallBase &call) const {
-  if (const Function *callee = callee_of(call))
+  if (const Function *callee = called_function(call))
     return callee->isDeclaration() ? std::vector<const Function *>{}
                                    : std::vector<const Function *>{callee};
   if (call.isInlineAsm())
@@ -186,10 +208,12 @@ std::string Effects::irrevocable_action(const Instruction &instruction) const {
     // Empty assembly is a compiler barrier: it orders, and does nothing.
     return cast<InlineAsm>(call->getCalledOperand())->getAsmString().empty() ? ""
                                                                              : "(inline assembly)";
-  const Function *callee = callee_of(*call);
+  const Function *callee = called_function(*call);
   if (callee == nullptr)
     return "(indirect call)";
-  if (!callee->isDeclaration() || callee->isIntrinsic() || call->doesNotAccessMemory())
+  if (const auto *intrinsic = dyn_cast<IntrinsicInst>(call))
+    return isa<MemIntrinsic>(intrinsic) || is_harmless(*intrinsic) ? "" : callee->getName().str();
+  if (!callee->isDeclaration() || call->doesNotAccessMemory())
     return "";
   switch (catalogue_.lookup(callee->getName().str()).effect) {
   case ExternalEffect::pure:
@@ -220,8 +244,11 @@ void Effects::add_call(const CallBase &call, FunctionEffects &effects) {
   }
   for (const Function *target : targets(call))
     effects.callees.push_back(target);
-  const Function *callee = callee_of(call);
-  if (callee != nullptr && (!callee->isDeclaration() || callee->isIntrinsic()))
+  const Function *callee = called_function(call);
+  if (callee != nullptr && !callee->isDeclaration())
+    return;
+  if (const auto *intrinsic = dyn_cast<IntrinsicInst>(&call);
+      intrinsic != nullptr && is_harmless(*intrinsic))
     return;
   if (callee != nullptr && is_lock_operation(callee->getName())) {
     effects.irrevocable.emplace(callee->getName().str(), true);
@@ -248,6 +275,25 @@ void Effects::add_call(const CallBase &call, FunctionEffects &effects) {
   effects.reads.insert(kMemoryObject);
   if (writes)
     effects.writes.insert(kMemoryObject);
+  for (const Function *function : callbacks(call))
+    effects.callees.push_back(function);
+}
+
+// Functions of the program that an external function gets as an argument and so may run. Where the
+// argument is a variable: all that fit anywhere, for the functions of libc that call back.
+std::vector<const Function *> Effects::callbacks(const CallBase &call) const {
+  std::vector<const Function *> passed;
+  for (const Value *argument : call.args())
+    if (const auto *function = dyn_cast<Function>(argument->stripPointerCastsAndAliases());
+        function != nullptr && !function->isDeclaration())
+      passed.push_back(function);
+  static const StringSet<> kCallBack{"qsort",   "qsort_r", "bsearch", "lfind",        "lsearch",
+                                     "tsearch", "tfind",   "tdelete", "twalk",        "ftw",
+                                     "nftw",    "glob",    "scandir", "pthread_once", "call_once"};
+  const Function *callee = called_function(call);
+  if (passed.empty() && (callee == nullptr || kCallBack.contains(callee->getName())))
+    return address_taken_;
+  return passed;
 }
 
 void Effects::add_instruction(const Instruction &instruction, FunctionEffects &effects) {
@@ -287,8 +333,10 @@ bool Effects::always_irrevocable(const Function &function, std::set<const Functi
   const auto known = always_irrevocable_.find(&function);
   if (known != always_irrevocable_.end())
     return known->second;
-  if (!active.insert(&function).second)
-    return false; // recursion: what the other calls do decides
+  if (!active.insert(&function).second) {
+    met_recursion_ = true;
+    return false; // what the other calls do decides
+  }
   PostDominatorTree exits(const_cast<Function &>(function));
   bool always = false;
   for (const BasicBlock &block : function) {
@@ -296,15 +344,17 @@ bool Effects::always_irrevocable(const Function &function, std::set<const Functi
       continue;
     for (const Instruction &instruction : block) {
       const auto *call = dyn_cast<CallBase>(&instruction);
-      const Function *callee = call == nullptr ? nullptr : callee_of(*call);
+      const Function *callee = call == nullptr ? nullptr : called_function(*call);
       const bool direct = callee != nullptr && !callee->isDeclaration();
       always = always || (direct ? always_irrevocable(*callee, active)
                                  : !irrevocable_action(instruction).empty() && callee != nullptr);
     }
   }
   active.erase(&function);
-  if (active.empty() || always)
+  if (active.empty() || always || !met_recursion_)
     always_irrevocable_[&function] = always;
+  if (active.empty())
+    met_recursion_ = false;
   return always;
 }
 

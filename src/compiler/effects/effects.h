@@ -15,6 +15,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
 #include <cstdint>
@@ -53,6 +54,11 @@ struct SectionEffects {
   std::vector<const llvm::CallBase *> lock_operations; // reached inside a marked function
 };
 
+// Whether an intrinsic neither touches memory that others may see nor does what cannot be undone,
+// although LLVM counts some of them as memory accesses to keep their place. The memory intrinsics
+// (memcpy and the like) are not harmless.
+bool is_harmless(const llvm::IntrinsicInst &intrinsic);
+
 class Effects {
 public:
   Effects(const llvm::Module &module, const Catalogue &catalogue);
@@ -87,6 +93,7 @@ private:
                   FunctionEffects &effects);
   const FunctionEffects &of_function(const llvm::Function &function);
   bool always_irrevocable(const llvm::Function &function, std::set<const llvm::Function *> &active);
+  std::vector<const llvm::Function *> callbacks(const llvm::CallBase &call) const;
   bool exposed(const llvm::GlobalVariable &global);
   bool captured(const llvm::AllocaInst &slot);
   std::uint32_t location(const Location &location);
@@ -103,6 +110,7 @@ private:
   llvm::DenseMap<const llvm::AllocaInst *, bool> captured_;
   std::map<const llvm::Function *, FunctionEffects> functions_;
   std::map<const llvm::Function *, bool> always_irrevocable_;
+  bool met_recursion_ = false; // in the current always_irrevocable()
   std::vector<const llvm::Function *> address_taken_;
 };
 

@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/enforce/enforce.h"
 
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+
 namespace tandem {
+namespace {
+
+// A callee that a section ends with runs inside the section: leaving comes after it, so the call
+// cannot be the last thing that the function does.
+void end_tail_calls(llvm::Function &section) {
+  for (llvm::Instruction &instruction : llvm::instructions(section))
+    if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && call->isMustTailCall())
+      call->setTailCallKind(llvm::CallInst::TCK_None);
+}
+
+} // namespace
 
 void enforce(llvm::Module &module, const std::vector<Section> &sections, const Report &report,
              Enforcement mode, const Catalogue &catalogue) {
   CHECK(sections.size() == report.sections.size());
+  if (mode != Enforcement::none)
+    for (const Section &section : sections)
+      if (section.kind == SectionKind::function)
+        end_tail_calls(*section.function);
   switch (mode) {
   case Enforcement::none:
     return;

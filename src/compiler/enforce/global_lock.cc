@@ -29,6 +29,10 @@ void enforce_by_global_lock(const std::vector<Section> &sections, Descriptors &d
     Function &function = *sections[i].function;
     Module &module = *function.getParent();
     Constant *descriptor = descriptors.of(i);
+    // An exception that no handler here takes must still pass the leave.
+    for (BasicBlock &block : function)
+      if (LandingPadInst *pad = block.getLandingPadInst())
+        pad->setCleanup(true);
     // Leave first: what follows in the entry block must not be found as an exit.
     EscapeEnumerator exits(function, "tandem.leave", /*HandleExceptions=*/!function.doesNotThrow());
     while (IRBuilder<> *at = exits.Next())

@@ -2,9 +2,10 @@
 #include "compiler/enforce/shrink.h"
 
 #include "compiler/instrument/barriers.h"
+#include "compiler/sections/called_function.h"
 
 #include "llvm/Analysis/AssumptionCache.h"
-#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -28,7 +29,7 @@ bool computes_only(const Instruction &instruction, Effects &effects) {
   if (const auto *call = dyn_cast<CallBase>(&instruction)) {
     if (const auto *intrinsic = dyn_cast<IntrinsicInst>(call))
       return intrinsic->isAssumeLikeIntrinsic() || intrinsic->doesNotAccessMemory();
-    const Function *callee = call->getCalledFunction();
+    const Function *callee = called_function(*call);
     return callee != nullptr && effects.computes_only(*callee);
   }
   return !instruction.mayReadOrWriteMemory();
@@ -48,13 +49,19 @@ bool promote_locals(Function &function) {
                  [](const Instruction &instruction) { return isa<AllocaInst>(instruction); });
 }
 
+// Whether the block may run again after it ran, in a loop of any shape.
+bool is_in_cycle(BasicBlock *block, const DominatorTree &dominators) {
+  return any_of(successors(block), [&](BasicBlock *next) {
+    return isPotentiallyReachable(next, block, /*ExclusionSet=*/nullptr, &dominators);
+  });
+}
+
 // The instruction from which on the section must be atomic.
 Instruction &first_of(ArrayRef<Instruction *> shared, DominatorTree &dominators) {
   BasicBlock *common = shared.front()->getParent();
   for (Instruction *instruction : shared)
     common = dominators.findNearestCommonDominator(common, instruction->getParent());
-  const LoopInfo loops(dominators);
-  while (loops.getLoopFor(common) != nullptr)
+  while (is_in_cycle(common, dominators))
     common = dominators.getNode(common)->getIDom()->getBlock();
   for (Instruction &instruction : *common)
     if (is_contained(shared, &instruction))
@@ -94,6 +101,7 @@ std::vector<Instruction *> shared_instructions(Function &section, Effects &effec
 
 Function &shrink(Function &section, ArrayRef<Instruction *> shared) {
   if (shared.empty() || section.hasOptNone() || section.isVarArg() || section.hasPersonalityFn() ||
+      any_of(section, [](const BasicBlock &block) { return block.hasAddressTaken(); }) ||
       !promote_locals(section))
     return section;
   DominatorTree dominators(section);

@@ -39,7 +39,15 @@ Function &split_body(Function &section) {
   body->setVisibility(GlobalValue::DefaultVisibility);
   body->setDSOLocal(true);
   body->setComdat(nullptr);
+  std::vector<std::pair<BasicBlock *, BlockAddress *>> taken; // for computed goto
+  for (BasicBlock &block : section)
+    if (block.hasAddressTaken())
+      taken.emplace_back(&block, BlockAddress::get(&section, &block));
   body->splice(body->begin(), &section);
+  for (const auto &[block, address] : taken) {
+    address->replaceAllUsesWith(BlockAddress::get(body, block));
+    address->destroyConstant();
+  }
   for (auto [from, to] : zip(section.args(), body->args())) {
     from.replaceAllUsesWith(&to);
     to.takeName(&from);
@@ -65,12 +73,19 @@ Function &split_body(Function &section) {
 
 class Wrapper {
 public:
-  Wrapper(Function &section, const ReportSection &described)
-      : section_(section), module_(*section.getParent()),
-        always_serial_(described.irrevocable_at == IrrevocableAt::begin) {}
+  // `always_serial`: the section is irrevocable from its begin and runs only its plain body.
+  Wrapper(Function &section, bool always_serial)
+      : section_(section), module_(*section.getParent()), always_serial_(always_serial) {}
 
-  // Gives the emptied section its new body: begin, the plain body or the clone, commit.
-  void build(Function &body, Function &clone) {
+  // Gives the emptied section its new body: begin, the plain body or the clone, commit. `clone` is
+  // null where the section is always serial.
+  void build(Function &body, Function *clone) {
+    // Their locals must not move into the frame that begin returns to twice.
+    for (Function *attempt : {&body, clone})
+      if (attempt != nullptr) {
+        attempt->removeFnAttr(Attribute::AlwaysInline);
+        attempt->addFnAttr(Attribute::NoInline);
+      }
     LLVMContext &context = module_.getContext();
     BasicBlock *entry = BasicBlock::Create(context, "entry", &section_);
     IRBuilder<> builder(entry);
@@ -100,7 +115,7 @@ public:
       Value *plain_result = call(builder, body, arguments);
       builder.CreateBr(commit);
       builder.SetInsertPoint(transactional);
-      Value *clone_result = call(builder, clone, arguments);
+      Value *clone_result = call(builder, *clone, arguments);
       builder.CreateBr(commit);
       if (!section_.getReturnType()->isVoidTy()) {
         builder.SetInsertPoint(commit);
@@ -216,8 +231,12 @@ void enforce_by_stm(Module &module, const std::vector<Section> &sections, const 
     body_of[&atomic.function] = &atomic.body;
     clones.stands_for(atomic.function, atomic.body);
   }
-  for (const Atomic &atomic : atomics)
-    Wrapper(atomic.function, atomic.described).build(atomic.body, clones.clone_of(atomic.function));
+  for (const Atomic &atomic : atomics) {
+    const bool always_serial = atomic.described.irrevocable_at == IrrevocableAt::begin ||
+                               !clones.can_clone(atomic.function);
+    Wrapper(atomic.function, always_serial)
+        .build(atomic.body, always_serial ? nullptr : &clones.clone_of(atomic.function));
+  }
   clones.instrument();
   // A plain body runs inside a transaction already: sections that it calls are subsumed.
   for (const Atomic &atomic : atomics)

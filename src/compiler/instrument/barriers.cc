@@ -25,7 +25,7 @@ bool stays_here(const Value &root) {
       continue;
     }
     if (const auto *store = dyn_cast<StoreInst>(user))
-      if (getUnderlyingObject(store->getValueOperand()) != &root)
+      if (getUnderlyingObject(store->getValueOperand(), 0) != &root)
         continue;
     if (const auto *intrinsic = dyn_cast<IntrinsicInst>(user)) {
       const Intrinsic::ID id = intrinsic->getIntrinsicID();
@@ -42,7 +42,7 @@ bool stays_here(const Value &root) {
 
 bool Barriers::is_private(const Value *address) {
   SmallVector<const Value *, 4> objects;
-  getUnderlyingObjects(address, objects);
+  getUnderlyingObjects(address, objects, nullptr, /*MaxLookup=*/0);
   return all_of(objects, [](const Value *object) {
     if (const auto *global = dyn_cast<GlobalVariable>(object))
       return global->isConstant();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/instrument/clones.h"
 
+#include "compiler/sections/called_function.h"
+
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -14,26 +16,18 @@ using namespace llvm;
 // _ITM_transactionState modes of libitm.h: modeSerialIrrevocable.
 constexpr std::uint32_t kModeSerialIrrevocable = 0;
 
-// Intrinsics that neither touch memory others may see nor do what cannot be undone, although LLVM
-// counts some of them as memory accesses to keep their place.
-bool is_harmless(const IntrinsicInst &intrinsic) {
-  if (intrinsic.isAssumeLikeIntrinsic() || intrinsic.doesNotAccessMemory())
-    return true;
-  switch (intrinsic.getIntrinsicID()) {
-  case Intrinsic::vastart:
-  case Intrinsic::vaend:
-  case Intrinsic::vacopy:
-  case Intrinsic::stacksave:
-  case Intrinsic::stackrestore:
-  case Intrinsic::prefetch:
-  case Intrinsic::trap:
-  case Intrinsic::ubsantrap:
-  case Intrinsic::eh_typeid_for:
-  case Intrinsic::experimental_noalias_scope_decl:
-    return true;
-  default:
-    return false;
-  }
+// Whether the instruction accesses memory through a pointer that no barrier takes (__seg_gs and the
+// like).
+bool touches_other_address_space(const Instruction &instruction) {
+  const auto elsewhere = [](const Value *address) {
+    return address->getType()->getPointerAddressSpace() != 0;
+  };
+  if (const Value *address = getLoadStorePointerOperand(&instruction))
+    return elsewhere(address);
+  if (const auto *transfer = dyn_cast<MemTransferInst>(&instruction))
+    return elsewhere(transfer->getSource()) || elsewhere(transfer->getDest());
+  const auto *set = dyn_cast<MemSetInst>(&instruction);
+  return set != nullptr && elsewhere(set->getDest());
 }
 
 // Attributes that promise how little memory a function touches: with barriers in it they are lies.
@@ -56,6 +50,12 @@ void drop_memory_promises(Function &function) {
 TransactionalClones::TransactionalClones(Module &module, const Effects &effects,
                                          const Catalogue &catalogue)
     : module_(module), effects_(effects), catalogue_(catalogue), barriers_(module) {}
+
+bool TransactionalClones::can_clone(const Function &function) const {
+  const auto body = bodies_.find(&function);
+  return none_of(body == bodies_.end() ? function : *body->second,
+                 [](const BasicBlock &block) { return block.hasAddressTaken(); });
+}
 
 void TransactionalClones::stands_for(Function &called, Function &body) { bodies_[&called] = &body; }
 
@@ -98,7 +98,7 @@ void TransactionalClones::instrument(Function &clone) {
 }
 
 void TransactionalClones::instrument(Instruction &instruction) {
-  if (instruction.isAtomic()) {
+  if (instruction.isAtomic() || touches_other_address_space(instruction)) {
     become_irrevocable(instruction);
   } else if (auto *load = dyn_cast<LoadInst>(&instruction)) {
     if (!Barriers::is_private(load->getPointerOperand()))
@@ -135,11 +135,11 @@ void TransactionalClones::instrument_call(CallBase &call) {
       become_irrevocable(call);
     return;
   }
-  auto *callee = dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
+  Function *callee = called_function(call);
   if (callee == nullptr) {
     for (const Function *target : effects_.targets(call))
       if (auto *function = const_cast<Function *>(target);
-          !function->isVarArg() || !bodies_.contains(function))
+          can_clone(*function) && (!function->isVarArg() || !bodies_.contains(function)))
         called_by_pointer_.insert(function);
     IRBuilder<> builder(&call);
     FunctionCallee find = module_.getOrInsertFunction(
@@ -148,6 +148,9 @@ void TransactionalClones::instrument_call(CallBase &call) {
     call.setCalledOperand(builder.CreateCall(find, {call.getCalledOperand()}));
   } else if (callee->isVarArg() && bodies_.contains(callee)) {
     return; // its body takes another argument: the wrapper nests in this transaction
+  } else if (!callee->isDeclaration() && !can_clone(*callee)) {
+    become_irrevocable(call);
+    return;
   } else if (!callee->isDeclaration()) {
     // The call keeps its own type; only the target changes.
     call.setCalledOperand(&clone_of(*callee));

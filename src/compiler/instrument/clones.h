@@ -23,6 +23,11 @@ public:
   // same type: how a section's wrapper leads to its body. Before instrument().
   void stands_for(llvm::Function &called, llvm::Function &body);
 
+  // Whether `function` can be cloned: not where its blocks' addresses are taken (computed goto),
+  // since tables of them lead into the original. A transaction that calls it becomes irrevocable
+  // first.
+  [[nodiscard]] bool can_clone(const llvm::Function &function) const;
+
   // The clone that a transaction runs for `function`; made when first asked for, instrumented
   // later.
   llvm::Function &clone_of(llvm::Function &function);
@@ -44,7 +49,7 @@ private:
   const Catalogue &catalogue_;
   Barriers barriers_;
   llvm::MapVector<llvm::Function *, llvm::Function *> clones_;
-  llvm::DenseMap<llvm::Function *, llvm::Function *> bodies_;
+  llvm::DenseMap<const llvm::Function *, llvm::Function *> bodies_;
   llvm::SmallVector<llvm::Function *> work_;
   llvm::SetVector<llvm::Function *> called_by_pointer_;
 };

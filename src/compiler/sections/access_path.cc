@@ -158,6 +158,9 @@ class Resolver {
 public:
   AccessPath address(const Value *value, std::uint64_t size, unsigned depth) {
     value = value->stripPointerCasts();
+    if (const auto *call = dyn_cast<IntrinsicInst>(value);
+        call != nullptr && call->getIntrinsicID() == Intrinsic::threadlocal_address)
+      value = call->getArgOperand(0)->stripPointerCasts();
     if (depth > kMaxDepth)
       return AccessPath{.text = "?", .deref = true};
     if (const auto *gep = dyn_cast<GEPOperator>(value))
@@ -197,6 +200,16 @@ private:
 
   // The element of `stride` bytes at an unknown index of the array that `path` is, or holds.
   static void index(AccessPath &path, std::uint64_t stride) {
+    // Members at offset zero leave no trace in the address: the stride tells how far in the array
+    // is.
+    while (is_record(path.type) && size_of(path.type) > stride) {
+      const DIDerivedType *member = member_at(cast<DICompositeType>(strip_names(path.type)), 0);
+      if (member == nullptr)
+        break;
+      if (member->getTag() != dwarf::DW_TAG_inheritance)
+        add_field(path, member->getName());
+      path.type = member->getBaseType();
+    }
     for (unsigned depth = 0; depth < kMaxDepth && is_array(path.type); ++depth) {
       path.type = cast<DICompositeType>(strip_names(path.type))->getBaseType();
       if (size_of(path.type) <= stride)

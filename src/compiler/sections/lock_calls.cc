@@ -2,6 +2,7 @@
 #include "compiler/sections/lock_calls.h"
 
 #include "compiler/sections/access_path.h"
+#include "compiler/sections/called_function.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/InstIterator.h"
@@ -31,10 +32,6 @@ std::optional<LockFunction> lock_function(StringRef name) {
              LockFunction{LockOperation::wait, 1})
       .Case("pthread_mutex_unlock", LockFunction{LockOperation::unlock, 0})
       .Default(std::nullopt);
-}
-
-const Function *callee_of(const CallBase &call) {
-  return dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
 }
 
 // The values that `value` may be, looking through casts and local variables; null pointers not
@@ -113,7 +110,7 @@ void LockCalls::find_direct(const Module &module) {
   for (const Function &function : module)
     for (const Instruction &instruction : instructions(function)) {
       const auto *call = dyn_cast<CallBase>(&instruction);
-      const Function *callee = call == nullptr ? nullptr : callee_of(*call);
+      const Function *callee = call == nullptr ? nullptr : called_function(*call);
       if (callee == nullptr || !callee->isDeclaration())
         continue;
       const std::optional<LockFunction> known = lock_function(callee->getName());
@@ -167,7 +164,7 @@ void LockCalls::find_wrapper(const Function &function) {
 }
 
 std::optional<LockSite> LockCalls::through_wrapper(const CallBase &call) const {
-  const Function *callee = callee_of(call);
+  const Function *callee = called_function(call);
   const auto found = callee == nullptr ? wrappers_.end() : wrappers_.find(callee);
   if (found == wrappers_.end())
     return std::nullopt;

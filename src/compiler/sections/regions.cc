@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/sections/regions.h"
 
+#include "compiler/sections/called_function.h"
+
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
@@ -20,10 +22,6 @@ using namespace llvm;
 
 // Locks (by path) that a function releases without having acquired them: its caller's.
 using ForeignReleases = std::map<const Function *, std::set<std::string>>;
-
-const Function *callee_of(const CallBase &call) {
-  return dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
-}
 
 bool releases(const LockSite &site, const std::string &lock) {
   return site.lock == lock &&
@@ -54,7 +52,7 @@ bool releases_callers(const Function &function, const std::string &lock, const L
           break;
         }
       } else if (const auto *call = dyn_cast<CallBase>(&instruction)) {
-        const Function *callee = callee_of(*call);
+        const Function *callee = called_function(*call);
         const auto found = callee == nullptr ? known.end() : known.find(callee);
         if (found != known.end() && found->second.contains(lock))
           return true;
@@ -84,7 +82,7 @@ ForeignReleases find_foreign_releases(const Module &module, const LockCalls &cal
       continue;
     known[function].insert(lock);
     for (const User *user : function->users())
-      if (const auto *call = dyn_cast<CallBase>(user); call && callee_of(*call) == function)
+      if (const auto *call = dyn_cast<CallBase>(user); call && called_function(*call) == function)
         work.emplace_back(call->getFunction(), lock);
   }
   return known;
@@ -146,7 +144,7 @@ private:
       region.exits.push_back(call);
       return true;
     }
-    const Function *callee = callee_of(*call);
+    const Function *callee = called_function(*call);
     const auto found = callee == nullptr ? foreign_.end() : foreign_.find(callee);
     if (found == foreign_.end() || !region.entry.named ||
         !found->second.contains(region.entry.lock))
