@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/conflicts/conflicts.h"
 
+#include "llvm/ADT/BitVector.h"
+
 #include <algorithm>
 
 namespace tandem {
@@ -8,42 +10,68 @@ namespace tandem {
 ConflictGraph::ConflictGraph(const std::vector<SectionEffects> &sections,
                              const std::vector<Location> &locations)
     : size_(sections.size()) {
-  std::vector<std::vector<std::size_t>> readers(locations.size());
-  std::vector<std::vector<std::size_t>> writers(locations.size());
-  for (std::size_t i = 0; i < size_; ++i) {
-    for (const std::uint32_t location : sections[i].reads)
-      readers[location].push_back(i);
-    for (const std::uint32_t location : sections[i].writes)
-      writers[location].push_back(i);
+  const auto count = static_cast<unsigned>(locations.size());
+  const auto bits = [&](const std::set<std::uint32_t> &numbers) {
+    llvm::BitVector set(count);
+    for (const std::uint32_t number : numbers)
+      set.set(number);
+    return set;
+  };
+  // By location: itself and the others of its object that it overlaps.
+  std::vector<llvm::BitVector> same(count, llvm::BitVector(count));
+  llvm::BitVector memory(count);
+  llvm::BitVector exposed(count); // variables that pointers may reach
+  for (std::uint32_t a = 0; a < count; ++a) {
+    memory[a] = locations[a].object == kMemoryObject;
+    exposed[a] = !memory[a] && locations[a].exposed;
+    for (std::uint32_t b = 0; b < count; ++b)
+      if (locations[a].object == locations[b].object && locations[a].overlaps(locations[b]))
+        same[a].set(b);
   }
-  const auto add = [&](std::uint32_t written, std::uint32_t touched) {
-    // Of two overlapping locations the conflict names the one that says more.
-    const std::uint32_t named = locations[touched].object == kMemoryObject ? written : touched;
-    for (const std::size_t a : writers[written])
-      for (const auto *side : {&readers[touched], &writers[touched]})
-        for (const std::size_t b : *side) {
-          std::set<std::uint32_t> &on = edges_[std::minmax(a, b)];
-          // `(memory)` includes every exposed variable: they need no mention beside it.
-          const bool said = !on.empty() && locations[*on.begin()].object == kMemoryObject &&
-                            locations[written].object != locations[touched].object;
-          if (!said)
-            on.insert(named);
-        }
+  struct Access {
+    llvm::BitVector writes, touches, overlapped; // overlapped: by its writes, in the same objects
   };
-  const auto each_overlap = [&](bool same_object) {
-    for (std::uint32_t written = 0; written < locations.size(); ++written)
-      if (!writers[written].empty())
-        for (std::uint32_t touched = 0; touched < locations.size(); ++touched)
-          if ((locations[written].object == locations[touched].object) == same_object &&
-              locations[written].overlaps(locations[touched]))
-            add(written, touched);
+  std::vector<Access> accesses;
+  for (const SectionEffects &section : sections) {
+    Access access{bits(section.writes), bits(section.reads), llvm::BitVector(count)};
+    access.touches |= access.writes;
+    for (const std::uint32_t written : section.writes)
+      access.overlapped |= same[written];
+    accesses.push_back(std::move(access));
+  }
+  // What `writer` may do to `other`.
+  const auto add = [&](const Access &writer, const Access &other, llvm::BitVector &on) {
+    llvm::BitVector hit = writer.overlapped;
+    hit &= other.touches;
+    on |= hit;
   };
-  each_overlap(/*same_object=*/true);
-  each_overlap(/*same_object=*/false);
+  const auto add_through_pointers = [&](const Access &writer, const Access &other,
+                                        llvm::BitVector &on) {
+    llvm::BitVector hit(count);
+    if (writer.writes.anyCommon(memory))
+      hit |= other.touches;
+    if (other.touches.anyCommon(memory))
+      hit |= writer.writes;
+    hit &= exposed;
+    on |= hit;
+  };
+  for (std::size_t a = 0; a < size_; ++a)
+    for (std::size_t b = a; b < size_; ++b) {
+      llvm::BitVector on(count);
+      add(accesses[a], accesses[b], on);
+      add(accesses[b], accesses[a], on);
+      // `(memory)` includes every exposed variable: they need no mention beside it.
+      if (!on.anyCommon(memory)) {
+        add_through_pointers(accesses[a], accesses[b], on);
+        add_through_pointers(accesses[b], accesses[a], on);
+      }
+      if (on.any())
+        edges_[{a, b}].assign(on.set_bits_begin(), on.set_bits_end());
+    }
 }
 
-const std::set<std::uint32_t> &ConflictGraph::common(std::size_t a, std::size_t b) const {
-  static const std::set<std::uint32_t> kNone;
+const std::vector<std::uint32_t> &ConflictGraph::common(std::size_t a, std::size_t b) const {
+  static const std::vector<std::uint32_t> kNone;
   const auto found = edges_.find(std::minmax(a, b));
   return found == edges_.end() ? kNone : found->second;
 }

@@ -27,15 +27,15 @@ public:
   }
   // The locations (indices) that a conflicting pair has in common; empty where it does not
   // conflict.
-  [[nodiscard]] const std::set<std::uint32_t> &common(std::size_t a, std::size_t b) const;
-  [[nodiscard]] const std::map<std::pair<std::size_t, std::size_t>, std::set<std::uint32_t>> &
+  [[nodiscard]] const std::vector<std::uint32_t> &common(std::size_t a, std::size_t b) const;
+  [[nodiscard]] const std::map<std::pair<std::size_t, std::size_t>, std::vector<std::uint32_t>> &
   edges() const {
     return edges_;
   }
 
 private:
   std::size_t size_;
-  std::map<std::pair<std::size_t, std::size_t>, std::set<std::uint32_t>> edges_;
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::uint32_t>> edges_;
 };
 
 // A clique of the graph; its members exclude each other by one lock.

@@ -45,6 +45,15 @@ bool is_own_argument(const Value *object) {
          !PointerMayBeCaptured(argument, /*ReturnCaptures=*/true, /*StoreCaptures=*/true);
 }
 
+// Functions that keep or hand on the function that they get, and do not run it before they return.
+bool runs_later(StringRef name) {
+  static const StringSet<> kLater{"pthread_create", "thrd_create",    "atexit",
+                                  "on_exit",        "at_quick_exit",  "__cxa_atexit",
+                                  "signal",         "pthread_atfork", "pthread_key_create",
+                                  "event_set",      "event_assign",   "event_new"};
+  return kLater.contains(name);
+}
+
 } // namespace
 
 bool is_harmless(const IntrinsicInst &intrinsic) {
@@ -282,6 +291,9 @@ void Effects::add_call(const CallBase &call, FunctionEffects &effects) {
 // Functions of the program that an external function gets as an argument and so may run. Where the
 // argument is a variable: all that fit anywhere, for the functions of libc that call back.
 std::vector<const Function *> Effects::callbacks(const CallBase &call) const {
+  const Function *callee = called_function(call);
+  if (callee != nullptr && runs_later(callee->getName()))
+    return {};
   std::vector<const Function *> passed;
   for (const Value *argument : call.args())
     if (const auto *function = dyn_cast<Function>(argument->stripPointerCastsAndAliases());
@@ -290,7 +302,6 @@ std::vector<const Function *> Effects::callbacks(const CallBase &call) const {
   static const StringSet<> kCallBack{"qsort",   "qsort_r", "bsearch", "lfind",        "lsearch",
                                      "tsearch", "tfind",   "tdelete", "twalk",        "ftw",
                                      "nftw",    "glob",    "scandir", "pthread_once", "call_once"};
-  const Function *callee = called_function(call);
   if (passed.empty() && (callee == nullptr || kCallBack.contains(callee->getName())))
     return address_taken_;
   return passed;

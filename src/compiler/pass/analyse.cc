@@ -17,12 +17,14 @@ namespace {
 
 using namespace llvm;
 
-std::vector<std::string> names_of(const std::set<std::uint32_t> &numbers,
-                                  const std::vector<Location> &locations) {
-  std::set<std::string> names;
+template <typename Numbers>
+std::vector<std::string> names_of(const Numbers &numbers, const std::vector<Location> &locations) {
+  std::vector<std::string> names;
   for (const std::uint32_t number : numbers)
-    names.insert(locations[number].name);
-  return {names.begin(), names.end()};
+    names.push_back(locations[number].name);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
 }
 
 std::string_view kind_of(LockOperation operation) {
@@ -90,7 +92,7 @@ void add_colours(Report &report, const std::vector<Colour> &colours, const Confl
     for (const std::size_t a : colours[number]) {
       report.sections[a].colours.push_back(colour_name(number));
       for (const std::size_t b : colours[number]) {
-        const std::set<std::uint32_t> &common = graph.common(a, b);
+        const std::vector<std::uint32_t> &common = graph.common(a, b);
         // A section's conflict with itself belongs to the first colour that it has.
         if (a != b || colours[number].size() == 1)
           protects.insert(common.begin(), common.end());
