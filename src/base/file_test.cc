@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace tandem {
 namespace {
@@ -11,7 +12,7 @@ class File : public testing::Test {
 protected:
   void SetUp() override {
     folder_ = std::filesystem::path(testing::TempDir()) /
-              fmt::format("tandem-file-test-{}",
+              fmt::format("tandem-file-test-{}-{}", ::getpid(),
                           testing::UnitTest::GetInstance()->current_test_info()->name());
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);

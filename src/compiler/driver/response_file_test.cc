@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace tandem {
 namespace {
@@ -30,7 +31,7 @@ TEST(ResponseFile, JoinedWordsSplitIntoThemselves) {
 class ResponseFiles : public testing::Test {
 protected:
   void SetUp() override {
-    folder_ = testing::TempDir() + "tandem-response-file-test";
+    folder_ = fmt::format("{}tandem-response-file-test-{}", testing::TempDir(), ::getpid());
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

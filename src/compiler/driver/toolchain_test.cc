@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <set>
+#include <unistd.h>
 
 namespace tandem {
 namespace {
@@ -50,7 +51,8 @@ TEST(Installation, LiesAroundTheProgram) {
 }
 
 TEST(FileView, KnowsBitcodeByItsMagic) {
-  const std::string path = testing::TempDir() + "tandem-toolchain-test";
+  const std::string path =
+      fmt::format("{}tandem-toolchain-test-{}", testing::TempDir(), ::getpid());
   const FileView files = real_files();
   ASSERT_TRUE(write_file(path, "BC\xC0\xDE and more"));
   EXPECT_TRUE(files.is_bitcode(path));
