@@ -19,3 +19,83 @@
 #define TANDEM_ATOMIC                                                                              \
   _Pragma("GCC error \"TANDEM_ATOMIC: compile with tandem-cc, or with -DTANDEM_SEQUENTIAL\"")
 #endif
+
+/* TANDEM_ATOMIC_STRICT instead of TANDEM_ATOMIC: the section must also be revocable. Where it may
+ * reach anything that cannot be undone (input and output, system calls, locks, functions that no
+ * catalogue describes), directly or through calls, the program does not link, and the linker names
+ * the calls that lead there. */
+#if defined(TANDEM_SEQUENTIAL)
+#define TANDEM_ATOMIC_STRICT
+#elif defined(__TANDEM__)
+#define TANDEM_ATOMIC_STRICT __attribute__((atomic_strict))
+#else
+#define TANDEM_ATOMIC_STRICT                                                                       \
+  _Pragma("GCC error \"TANDEM_ATOMIC_STRICT: use tandem-cc, or -DTANDEM_SEQUENTIAL\"")
+#endif
+
+/* tandem_atomic before a compound statement: the block is an atomic section.
+ *
+ *     tandem_atomic {
+ *       account->balance -= amount;
+ *     }
+ *
+ * break, continue, goto, return and exceptions leave it as they leave a plain block; its effects up
+ * to there hold. goto and case cannot enter it. longjmp must not cross its border.
+ *
+ * C++17 and later with any compiler: without tandem-c++, link with -ltandem (one lock for all
+ * blocks of the process). C with tandem-cc only: no macro of plain C keeps a break in the block
+ * from ending a loop of the macro's own. With -DTANDEM_SEQUENTIAL it is nothing. */
+#define TANDEM_JOIN_EXPANDED_(a, b) a##b
+#define TANDEM_JOIN_(a, b) TANDEM_JOIN_EXPANDED_(a, b)
+
+#if defined(TANDEM_SEQUENTIAL)
+#define tandem_atomic
+#elif defined(__cplusplus) && __cplusplus < 201703L
+#define tandem_atomic _Pragma("GCC error \"tandem_atomic: needs C++17\"")
+#elif defined(__TANDEM__)
+
+#if defined(__TANDEM_OPTIMISED__)
+#define TANDEM_BLOCK_ENTER_ _TANDEM_optimised_block_enter
+#else
+#define TANDEM_BLOCK_ENTER_ _TANDEM_block_enter
+#endif
+#define TANDEM_NAME_EXPANDED_(name) #name
+#define TANDEM_NAME_(name) TANDEM_NAME_EXPANDED_(name)
+
+/* The compiler knows a block by its calls of these. They do nothing: what makes the block atomic is
+ * put in their place at the link. */
+#define TANDEM_MARKER_ __attribute__((noinline, optnone, nothrow, unused)) static
+TANDEM_MARKER_ char TANDEM_BLOCK_ENTER_(char *) __asm__(TANDEM_NAME_(TANDEM_BLOCK_ENTER_));
+TANDEM_MARKER_ void _TANDEM_block_leave(char *) __asm__("_TANDEM_block_leave");
+TANDEM_MARKER_ char TANDEM_BLOCK_ENTER_(char *block) {
+  (void)block;
+  return 0;
+}
+TANDEM_MARKER_ void _TANDEM_block_leave(char *block) { (void)block; }
+
+#define TANDEM_BLOCK_TOKEN_(token)                                                                 \
+  char token __attribute__((cleanup(_TANDEM_block_leave))) = TANDEM_BLOCK_ENTER_(&token)
+#ifdef __cplusplus
+#define TANDEM_BLOCK_(token)                                                                       \
+  if (TANDEM_BLOCK_TOKEN_(token); false) {                                                         \
+  } else
+#else
+/* Not what it seems: tandem-cc makes it `{ token; block }`, which C has no prefix for. */
+#define TANDEM_BLOCK_(token)                                                                       \
+  if (0 && __extension__({                                                                         \
+        TANDEM_BLOCK_TOKEN_(token);                                                                \
+        0;                                                                                         \
+      })) {                                                                                        \
+  } else
+#endif
+#define tandem_atomic TANDEM_BLOCK_(TANDEM_JOIN_(tandem_block_, __COUNTER__))
+
+#elif defined(__cplusplus)
+#include <tandem/stock.hpp>
+#define tandem_atomic                                                                              \
+  if (::tandem::stock::Block TANDEM_JOIN_(tandem_block_, __COUNTER__); false) {                    \
+  } else
+#else
+#define tandem_atomic                                                                              \
+  _Pragma("GCC error \"tandem_atomic: compile with tandem-cc, or with -DTANDEM_SEQUENTIAL\"")
+#endif

@@ -12,7 +12,7 @@ from tandem.errors import CommandError
 from tandem.workload.cli import main
 from tandem.workload.sites import Call, Site, calls_in, compare
 from tandem.workload.steps import run
-from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult, read_prove
+from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult, read_prove, read_record
 
 PREPROCESSED = """\
 # 1 "assoc.c"
@@ -126,3 +126,14 @@ def test_a_wrong_command_line_is_one_line_and_status_2(
     assert out == ""
     assert err.startswith("tandem workload: ")
     assert err.count("\n") == 1
+
+
+def test_the_record_of_a_checking_build_is_read() -> None:
+    result = SuiteResult(files=1, passed=["t/a.t"], testapp_ok=1, checked=True)
+    assert list(result.problems()) == ["no access of a section was checked"]
+    miss = "a.c:1 (f): section 'f_1' reads 'x' byte 0, which its effects lack"
+    lines = ["ran 3 f_1", f"miss {miss}", "needed 3 7 0 8 r", f"miss {miss}"]
+    lines += [f"summary process {n} sections 4 ran 1 accesses {n} unknown 0" for n in (5, 6)]
+    read_record(lines, result)
+    assert (result.accesses, result.sections_ran, result.misses) == (11, {"f_1"}, [miss])
+    assert list(result.problems()) == [miss]

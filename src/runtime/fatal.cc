@@ -11,10 +11,15 @@
 namespace tandem {
 namespace {
 
+// Which library speaks; each of the runtime's libraries has its own copy of this file.
+#ifndef TANDEM_LIBRARY
+#define TANDEM_LIBRARY "libtandem"
+#endif
+
 constexpr int kUsageStatus = 2; // as base/result.h, which this library does not link
 
 void print_line(const char *format, std::va_list arguments) noexcept {
-  char line[512] = "libtandem: error: ";
+  char line[512] = TANDEM_LIBRARY ": error: ";
   const std::size_t prefix = std::strlen(line);
   // One byte less than is left, for the newline; a longer message is cut.
   std::vsnprintf(line + prefix, sizeof line - prefix - 1, format, arguments);

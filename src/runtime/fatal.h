@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-// Our bug, or code that breaks the ABI's rules: prints `libtandem: error: MESSAGE` and aborts. Any
+// Our bug, or code that breaks the ABI's rules: prints `LIBRARY: error: MESSAGE` and aborts. Any
 // thread.
 [[noreturn, gnu::format(printf, 1, 2)]] void fatal(const char *format, ...) noexcept;
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import struct
@@ -11,10 +12,12 @@ import subprocess
 import termios
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 DATA = Path(__file__).parent / "data"
+CACHE = DATA / "cache"  # a program, and a report about it
 REPOSITORY = Path(__file__).parents[2]
 FORMATS = REPOSITORY / "docs" / "formats"
 
@@ -99,3 +102,34 @@ def tandem() -> Tandem:
 
 def golden(name: str) -> str:
     return (DATA / name).read_text()
+
+
+def large_report(sections: int) -> dict[str, Any]:
+    """As many sections as memcached has, and nearly all of them in conflict."""
+    report: dict[str, Any] = json.loads((CACHE / "cache.json").read_text())
+    names = [f"process_request_of_kind_{number}" for number in range(sections)]
+    locations = [f"stats.counter_{number}" for number in range(60)]
+    report["colours"] = [{"name": "A", "locations": locations}]
+    report["shared"] = locations
+    report["locations"] = report["lock_sites"] = report["findings"] = []
+    report["sections"] = [
+        {
+            **report["sections"][0],
+            "name": name,
+            "line": number + 1,
+            "class": ("hybrid", "non-revocable", "pure")[number % 3],
+            "colours": ["A"],
+            "locks": [],
+            "reads": locations,
+            "writes": locations,
+            "accesses": [],
+            "lock": {**report["sections"][0]["lock"], "names": [f"lock_{number % 23}"]},
+            "conflicts": [
+                {"with": other, "on": locations[number % 7 : 40]}
+                for at, other in enumerate(names)
+                if (at + number) % 5
+            ],
+        }
+        for number, name in enumerate(names)
+    ]
+    return report

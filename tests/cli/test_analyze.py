@@ -42,10 +42,22 @@ int pop(void) {
 """
 
 MAIN = """\
+#include <pthread.h>
 extern "C" void push(int);
 extern "C" int pop();
 extern "C" void show();
-int main() { push(3); show(); return pop(); }
+static void *work(void *unused) {
+  push(pop() + 3);
+  show();
+  return unused;
+}
+int main() {
+  pthread_t other;
+  if (pthread_create(&other, nullptr, work, nullptr) != 0)
+    return 1;
+  work(nullptr);
+  return pthread_join(other, nullptr);
+}
 """
 
 
@@ -122,10 +134,16 @@ def test_json_is_the_same_report(tandem: Tandem, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "nothing to analyse: name C or C++ files, or a report; see tandem analyze --help"),
+        (
+            (),
+            "nothing to analyse: name C or C++ files, or a report; see tandem analyze --help",
+        ),
         (("none.json",), "none.json: cannot be read: No such file or directory"),
         (("none.c",), "none.c: cannot be read: No such file or directory"),
-        (("x.rs",), "x.rs: neither C (.c) nor C++ (.cc, .cpp, .cxx, .C) nor a report (.json)"),
+        (
+            ("x.rs",),
+            "x.rs: neither C (.c) nor C++ (.cc, .cpp, .cxx, .C) nor a report (.json)",
+        ),
         ((str(SERVER), "a.c"), f"{SERVER}: a report is analysed alone"),
         ((str(SERVER), "--", "-O2"), f"{SERVER}: a report takes no flags after '--'"),
         (
@@ -141,7 +159,31 @@ def test_json_is_the_same_report(tandem: Tandem, tmp_path: Path) -> None:
             ("a.c", "--points-to", "maybe"),
             "--points-to: 'maybe' is not a points-to mode; use sensitive or insensitive",
         ),
-        ((str(SERVER), "--jsno", "x"), "unknown option '--jsno'; did you mean '--json'?"),
+        (
+            (str(SERVER), "--jsno", "x"),
+            "unknown option '--jsno'; did you mean '--json'?",
+        ),
+        (
+            (str(SERVER), "-p", "."),
+            f"{SERVER}: a report is not compiled: leave -p away",
+        ),
+        (("-p", "none"), "none: cannot be read: No such file or directory"),
+        (
+            (str(SERVER), "--json", "-", "--html", "-"),
+            "standard output: two outputs cannot go to one file",
+        ),
+        (
+            (str(SERVER), "--json", "x", "--html", "y/z"),
+            "y/z: cannot be written: No such file or directory",
+        ),
+        (
+            (str(SERVER), "--error-on-findings=lock-oder"),
+            "--error-on-findings: 'lock-oder' is no rule; did you mean 'lock-order'?",
+        ),
+        (
+            (str(SERVER), "--suppress", "none.toml", "--html", "x.html"),
+            "none.toml: cannot be read: No such file or directory",
+        ),
         ((str(SERVER), "--json"), "--json needs a value: --json FILE"),
         (
             (str(SERVER), "--section", "cache_pit"),
@@ -169,7 +211,14 @@ def test_a_report_that_is_no_json_has_line_and_column(tandem: Tandem, tmp_path: 
 
 def test_sources_become_a_report(sources: Tandem, program: Path) -> None:
     written = sources.output(
-        "analyze", "queue.c", "main.cc", "--json", "-", "--", "-DSCALE=2", folder=program
+        "analyze",
+        "queue.c",
+        "main.cc",
+        "--json",
+        "-",
+        "--",
+        "-DSCALE=2",
+        folder=program,
     )
     report: dict[str, Any] = json.loads(written)
     jsonschema.Draft202012Validator(
@@ -181,10 +230,13 @@ def test_sources_become_a_report(sources: Tandem, program: Path) -> None:
     assert sections["push"]["file"] == "queue.c"
     assert sections["push"]["writes"] == ["head"]
     assert sections["show"]["class"] == "non-revocable"
-    assert sections["show"]["irrevocable"] == [{"callee": "printf", "chain": ["show", "printf"]}]
+    [call] = [x for x in sections["show"]["irrevocable"] if x["callee"] == "printf"]
+    assert call["chain"] == ["show", "printf"]
+    assert call["places"] == ["queue.c:8"]
     assert sections["pop_1"]["lock"] == {
         "names": ["lock"],
         "kind": "mutex",
+        "primitive": "pthread-mutex",
         "exits": 2,
         "shape": "same-function",
     }
@@ -205,7 +257,9 @@ def test_sources_give_tables(sources: Tandem, program: Path) -> None:
 
 def test_the_environment_of_a_build_does_not_matter(sources: Tandem, program: Path) -> None:
     odd = sources.with_environment(
-        TANDEM_ENFORCE="nonsense", TANDEM_REPORT="/nonexistent/%o", TANDEM_CATALOGUE="/nonexistent"
+        TANDEM_ENFORCE="nonsense",
+        TANDEM_REPORT="/nonexistent/%o",
+        TANDEM_CATALOGUE="/nonexistent",
     )
     assert "push" in odd.output("analyze", "queue.c", "main.cc", "--", "-DSCALE=2", folder=program)
 
@@ -214,7 +268,14 @@ def test_the_environment_of_a_build_does_not_matter(sources: Tandem, program: Pa
 def test_a_file_that_does_not_compile(sources: Tandem, program: Path, broken: str) -> None:
     (program / broken).write_text("int main( { return 0; }\n")
     result = sources.run(
-        "analyze", "queue.c", "main.cc", "--json", "r.json", "--", "-DSCALE=2", folder=program
+        "analyze",
+        "queue.c",
+        "main.cc",
+        "--json",
+        "r.json",
+        "--",
+        "-DSCALE=2",
+        folder=program,
     )
     assert result.returncode == 2
     assert result.stdout == ""
@@ -250,18 +311,35 @@ def test_flags_that_choose_another_output(sources: Tandem, program: Path, flag: 
         assert result.returncode == 2
         last = result.stderr.splitlines()[-1]
         assert last.startswith("tandem analyze: one.c: the compiler wrote no ")
-    assert sorted(file.name for file in program.iterdir()) == ["main.cc", "one.c", "queue.c", "tmp"]
+    assert sorted(file.name for file in program.iterdir()) == [
+        "main.cc",
+        "one.c",
+        "queue.c",
+        "tmp",
+    ]
     assert list((program / "tmp").iterdir()) == []
 
 
 def test_an_unreadable_catalogue(sources: Tandem, program: Path) -> None:
     message = sources.mistake(
-        "analyze", "queue.c", "--catalogue", "none.toml", "--", "-DSCALE=2", folder=program
+        "analyze",
+        "queue.c",
+        "--catalogue",
+        "none.toml",
+        "--",
+        "-DSCALE=2",
+        folder=program,
     )
     assert message == "tandem analyze: none.toml: cannot be read: No such file or directory"
     (program / "bad.toml").write_text("version = 1\n[function\n")
     message = sources.mistake(
-        "analyze", "queue.c", "--catalogue", "bad.toml", "--", "-DSCALE=2", folder=program
+        "analyze",
+        "queue.c",
+        "--catalogue",
+        "bad.toml",
+        "--",
+        "-DSCALE=2",
+        folder=program,
     )
     assert re.match(r"tandem analyze: bad\.toml:2:\d+: ", message)
 

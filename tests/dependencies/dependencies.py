@@ -40,11 +40,32 @@ RULES: dict[str, Folder] = {
     "compiler/options": folder("base", PUBLIC),
     "compiler/catalogue": folder("base", PUBLIC),
     "compiler/report": folder("base", PUBLIC, "compiler/options", "compiler/catalogue"),
+    "compiler/strict": folder("base", "compiler/report"),
     "compiler/driver": folder(*_WITHOUT_LLVM),
     "compiler/attribute": folder(*_ANALYSIS),
     "compiler/sections": folder(*_ANALYSIS),
-    "compiler/effects": folder(*_ANALYSIS, "compiler/sections"),
+    "compiler/cold": folder(*_ANALYSIS, "compiler/sections"),
+    "compiler/points_to": folder(*_ANALYSIS, "compiler/sections"),
+    "compiler/sharing": folder(*_ANALYSIS, "compiler/points_to"),
+    "compiler/effects": folder(
+        *_ANALYSIS, "compiler/sections", "compiler/cold", "compiler/points_to", "compiler/sharing"
+    ),
     "compiler/conflicts": folder(*_ANALYSIS, "compiler/sections", "compiler/effects"),
+    "compiler/findings": folder(
+        *_ANALYSIS,
+        "compiler/sections",
+        "compiler/cold",
+        "compiler/points_to",
+        "compiler/sharing",
+        "compiler/effects",
+    ),
+    "compiler/observe": folder(
+        *_ANALYSIS,
+        "compiler/sections",
+        "compiler/points_to",
+        "compiler/effects",
+        "compiler/conflicts",
+    ),
     "compiler/instrument": folder(*_ANALYSIS, "compiler/sections", "compiler/effects"),
     "compiler/enforce": folder(
         *_ANALYSIS,
@@ -60,6 +81,11 @@ RULES: dict[str, Folder] = {
         "compiler/conflicts",
         "compiler/instrument",
         "compiler/enforce",
+        "compiler/findings",
+        "compiler/observe",
+        "compiler/points_to",
+        "compiler/sharing",
+        "compiler/strict",
     ),
     "cli": folder(*_WITHOUT_LLVM, "compiler/driver", "contention", "runtime"),
     # The one subcommand that runs the analysis itself.
@@ -71,6 +97,7 @@ RULES: dict[str, Folder] = {
         "compiler/effects",
         "compiler/conflicts",
         "compiler/enforce",
+        "compiler/strict",
         "compiler/pass",
     ),
 }

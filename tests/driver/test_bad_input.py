@@ -44,7 +44,7 @@ def mistake(compilers: Compilers, folder: Path, *words: str) -> str:
         (
             ("-ftandem-reports=x",),
             "'-ftandem-reports=x' is not an option; use -ftandem-enforce=, -ftandem-report=, "
-            "-ftandem-catalogue= or -ftandem-points-to=",
+            "-ftandem-catalogue=, -ftandem-points-to= or -ftandem-check-effects=",
         ),
         (
             ("-flto=thin",),

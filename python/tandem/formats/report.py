@@ -11,16 +11,21 @@ from tandem.formats.structures import build
 
 __all__ = [
     "REPORT_VERSION",
+    "Access",
     "Analysis",
     "Colour",
     "Conflict",
     "Enforcement",
     "Finding",
     "Irrevocable",
+    "Location",
     "Lock",
+    "LockSite",
+    "Note",
     "Region",
     "Report",
     "ReportSection",
+    "Thread",
     "read_report",
 ]
 
@@ -41,6 +46,8 @@ class Irrevocable:
 
     callee: str
     chain: tuple[str, ...]
+    places: tuple[str, ...] = ()  # where each of the chain calls the next, "file:line"
+    cold: bool = False  # reached only on an unlikely path
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +59,26 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
+class Access:
+    """A place where a section, or what it calls, touches a location."""
+
+    location: str
+    writes: bool  # else it reads
+    function: str
+    file: str
+    line: int  # 0: unknown
+
+
+@dataclass(frozen=True, slots=True)
 class Region:
     """The lock of a lock region."""
 
     names: tuple[str, ...]
     kind: str  # mutex, trylock, wait
     exits: int  # release sites
-    shape: str  # same-function, escapes, not-nested
+    shape: str  # same-function, escapes, not-nested, flag-guarded
+    primitive: str = "pthread-mutex"
+    shared: bool = False  # held as a reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +97,8 @@ class ReportSection:
     writes: tuple[str, ...]
     irrevocable: tuple[Irrevocable, ...]
     conflicts: tuple[Conflict, ...]
+    accesses: tuple[Access, ...] = ()
+    strict: bool = False
     lock: Region | None = None  # only of lock regions
 
 
@@ -89,6 +111,49 @@ class Colour:
 
 
 @dataclass(frozen=True, slots=True)
+class Location:
+    """A class of memory that the analysis does not tell apart."""
+
+    name: str
+    kind: str  # global, heap, stack, external
+    file: str
+    line: int  # 0: unknown
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A way into the program that may run beside others."""
+
+    function: str
+    kind: str  # main, thread, signal-handler, exported, callback
+    many: bool  # several at the same time
+
+
+@dataclass(frozen=True, slots=True)
+class LockSite:
+    """A call that acquires, tries, waits for or releases a lock."""
+
+    operation: str  # lock, trylock, wait, unlock, signal
+    primitive: str
+    lock: str
+    file: str
+    line: int
+    function: str
+    sections: tuple[str, ...]  # that it begins or ends
+    reason: str = ""  # why there is none
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A further place of a finding."""
+
+    file: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """Something that a person should look at."""
 
@@ -96,6 +161,9 @@ class Finding:
     file: str
     line: int
     message: str
+    notes: tuple[Note, ...] = ()
+    function: str = ""  # what it is about
+    section: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +196,9 @@ class Report:
     analysis: Analysis
     output: str = ""
     enforcement: Enforcement | None = None
+    locations: tuple[Location, ...] = ()
+    threads: tuple[Thread, ...] = ()
+    lock_sites: tuple[LockSite, ...] = ()
 
 
 def read_report(path: Path) -> Report:

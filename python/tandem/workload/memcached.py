@@ -49,6 +49,11 @@ class Variant:
     def analysed(self) -> bool:
         return "TANDEM_REPORT" in self.environment
 
+    @property
+    def checked(self) -> bool:
+        """Whether its programs check the analysis while they run."""
+        return "TANDEM_CHECK_EFFECTS" in self.environment
+
 
 VARIANTS = {
     variant.name: variant
@@ -63,6 +68,18 @@ VARIANTS = {
                 "NM={bin}/tandem-nm",
             ),
             {"TANDEM_ENFORCE": "none", "TANDEM_REPORT": "{reports}/%o.json"},
+            "{bin}/tandem-cc",
+        ),
+        Variant(
+            "check",
+            "tandem-cc; what its sections touch is checked against the analysis while it runs",
+            (
+                "CC={bin}/tandem-cc",
+                "AR={bin}/tandem-ar",
+                "RANLIB={bin}/tandem-ranlib",
+                "NM={bin}/tandem-nm",
+            ),
+            {"TANDEM_CHECK_EFFECTS": "1", "TANDEM_REPORT": "{reports}/%o.json"},
             "{bin}/tandem-cc",
         ),
         Variant("gcc", "stock gcc", ("CC=gcc",), {}, "gcc"),
@@ -199,7 +216,7 @@ class Memcached:
     def suite(self, jobs: int) -> SuiteResult:
         """Builds, and runs memcached's own tests."""
         self.build()
-        return run_suite(self.tree, self.own, jobs)
+        return run_suite(self.tree, self.own, jobs, checked=self.variant.checked)
 
     def _fill(self, text: str) -> str:
         return text.replace("{bin}", str(self.prefix / "bin")).replace(
@@ -228,6 +245,8 @@ class Memcached:
         parts += [f"{k}={self._fill(v)}" for k, v in sorted(self.variant.environment.items())]
         if self.variant.analysed:
             tools = [self.prefix / "bin" / "tandem-cc", *(self.prefix / "lib" / "tandem").glob("*")]
+            if self.variant.checked:
+                tools.append(self.prefix / "lib" / "libtandem_observe.so")
             parts += [_digest(path) for path in sorted(tools) if path.is_file()]
         return "\n".join(parts) + "\n"
 

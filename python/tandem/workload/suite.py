@@ -13,7 +13,14 @@ from tandem.errors import CommandError
 from tandem.workload.loopback import alone
 from tandem.workload.steps import Meter, run
 
-__all__ = ["EXPECTED_SKIPS", "SuiteResult", "read_prove", "run_suite", "suite_environment"]
+__all__ = [
+    "EXPECTED_SKIPS",
+    "SuiteResult",
+    "read_prove",
+    "read_record",
+    "run_suite",
+    "suite_environment",
+]
 
 # Files that skip themselves in Debian's default configuration, and what each would need.
 EXPECTED_SKIPS = {
@@ -35,6 +42,7 @@ SUITE_SECONDS = 1800.0  # 430 s serially on the slowest machine seen
 
 _FILE = re.compile(r"^(t/\S+\.t) \.+ ?(.*)$")
 _TOTALS = re.compile(r"^Files=(\d+), Tests=(\d+),")
+_ACCESSES = re.compile(r"^summary .* accesses (\d+)")
 _TESTAPP = re.compile(r"^(not )?ok \d+")
 
 
@@ -50,6 +58,11 @@ class SuiteResult:
     testapp_not_ok: int = 0
     testapp_status: int = 0
     seconds: float = 0
+    # Of programs that check their analysis (docs/check-effects.md).
+    checked: bool = False
+    misses: list[str] = field(default_factory=list)  # each once
+    accesses: int = 0  # in sections, of all processes that ended by themselves
+    sections_ran: set[str] = field(default_factory=set)
 
     def problems(self) -> Iterator[str]:
         """Why the suite has not passed; nothing if it has."""
@@ -62,6 +75,9 @@ class SuiteResult:
             yield f"prove ended with status {self.status}"
         for file in sorted(set(self.skipped) - set(EXPECTED_SKIPS)):
             yield f"{file}: skipped, which was not expected: {self.skipped[file]}"
+        yield from self.misses
+        if self.checked and self.accesses == 0:
+            yield "no access of a section was checked"
         if self.testapp_status != 0 or self.testapp_not_ok or not self.testapp_ok:
             yield (
                 f"testapp: {self.testapp_ok} ok, {self.testapp_not_ok} not ok, "
@@ -96,13 +112,29 @@ def suite_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return own | {"LC_ALL": "C.UTF-8", "PYTHONPATH": str(Path(__file__).parents[2])}
 
 
-def run_suite(tree: Path, logs: Path, jobs: int) -> SuiteResult:
+def read_record(lines: Sequence[str], result: SuiteResult) -> None:
+    """Adds what the checking programs wrote into TANDEM_OBSERVE, one after the other."""
+    for line in lines:
+        what, _, text = line.partition(" ")
+        if what == "miss" and text not in result.misses:
+            result.misses.append(text)
+        elif what == "ran":
+            result.sections_ran.add(text.partition(" ")[2])
+        elif (count := _ACCESSES.search(line)) is not None:
+            result.accesses += int(count[1])
+
+
+def run_suite(tree: Path, logs: Path, jobs: int, *, checked: bool = False) -> SuiteResult:
     """Runs the suite in a built tree. CommandError if prove or testapp cannot be run at all."""
     environment = suite_environment(os.environ)
+    record = logs / "observed"
+    record.unlink(missing_ok=True)
+    if checked:
+        environment["TANDEM_OBSERVE"] = str(record)
     tests = sorted(tree.glob("t/*.t"))
     if not tests:
         raise CommandError(f"{tree}/t: has no test files")
-    result = SuiteResult()
+    result = SuiteResult(checked=checked)
     lines: list[str] = []
     meter = Meter(f"running {len(tests)} test files, {jobs} at a time", len(tests))
 
@@ -124,6 +156,8 @@ def run_suite(tree: Path, logs: Path, jobs: int) -> SuiteResult:
     meter.end()
     read_prove(lines, result)
     _run_testapp(tree, logs, environment, result)
+    if checked and record.exists():
+        read_record(record.read_text(encoding="utf-8", errors="replace").splitlines(), result)
     result.seconds = meter.end()
     return result
 

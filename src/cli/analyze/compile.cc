@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <sched.h>
 #include <unistd.h>
 
@@ -35,17 +36,51 @@ std::size_t processors() {
   return static_cast<std::size_t>(std::max(CPU_COUNT(&set), 1));
 }
 
-Result<Command> command_for(const std::string &source, const std::vector<std::string> &flags,
-                            const std::string &bitcode, bool colour) {
-  const Result<std::string> compiler = compiler_of(source);
-  if (!compiler)
-    return compiler.error();
+// `path` as seen from `folder`, where that is not where we are.
+std::string absolute(const std::string &path, const std::string &folder) {
+  return folder.empty() ? path : (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
+bool runs_here(const CompileUnit &unit) {
+  std::error_code error;
+  return unit.folder.empty() || std::filesystem::equivalent(unit.folder, ".", error);
+}
+
+// Folders of headers as absolute paths: debug information names files as they were found, and what
+// it names is looked for from where we are.
+void make_absolute(std::vector<std::string> &flags, const std::string &folder) {
+  for (std::size_t index = 0; index < flags.size(); ++index)
+    for (const std::string_view option : {"-iquote", "-isystem", "-idirafter", "-I"})
+      if (flags[index] == option && index + 1 < flags.size()) {
+        flags[index + 1] = absolute(flags[index + 1], folder);
+        break;
+      } else if (flags[index].starts_with(option) && flags[index].size() > option.size()) {
+        flags[index] = std::string(option) + absolute(flags[index].substr(option.size()), folder);
+        break;
+      }
+}
+
+Command command_for(const CompileUnit &unit, const std::string &bitcode, bool colour) {
   Command command;
   // -O1 keeps clang from marking every function optnone; the driver keeps the passes themselves
   // off, because a report is asked for. No report is written: that is for links.
-  command.words = {programs_folder() + "/" + *compiler, "-O1"};
+  command.words = {programs_folder() + "/" + (unit.cxx ? "tandem-c++" : "tandem-cc"), "-O1"};
   if (colour)
     command.words.emplace_back("-fcolor-diagnostics");
+  std::vector<std::string> flags = unit.flags;
+  std::string source = unit.source;
+  if (!unit.folder.empty()) {
+    // Written for another compiler, perhaps one with other warnings and options.
+    for (const char *flag :
+         {"-Wno-error", "-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument"})
+      flags.emplace_back(flag);
+    if (!runs_here(unit)) {
+      make_absolute(flags, unit.folder);
+      source = absolute(source, unit.folder);
+      flags.push_back("-fdebug-compilation-dir=" + std::filesystem::current_path().string());
+      command.folder = unit.folder;
+    }
+  }
   command.words.insert(command.words.end(), flags.begin(), flags.end());
   // Ours come last and win.
   for (const std::string &word :
@@ -79,34 +114,36 @@ Result<std::string> compiler_of(const std::string &source) {
       fmt::format("{}: neither C (.c) nor C++ (.cc, .cpp, .cxx, .C) nor a report (.json)", source)};
 }
 
-Result<std::vector<std::string>> compile_sources(const std::vector<std::string> &sources,
-                                                 const std::vector<std::string> &flags,
-                                                 const PrivateFolder &folder, EndSignals &signals) {
+Result<std::vector<std::string>> compile_units(const std::vector<CompileUnit> &units,
+                                               const PrivateFolder &folder, EndSignals &signals) {
   std::vector<std::string> bitcode;
   std::vector<Command> commands;
-  for (const std::string &source : sources) {
+  for (const CompileUnit &unit : units) {
+    if (std::error_code error;
+        !unit.folder.empty() && !std::filesystem::is_directory(unit.folder, error))
+      return Error{fmt::format("{}: no such folder: the compilation database says that {} is "
+                               "compiled there",
+                               unit.folder, unit.source)};
+    const std::string source = absolute(unit.source, unit.folder);
     if (::access(source.c_str(), R_OK) != 0)
       return read_file(source).error();
-    bitcode.push_back(fmt::format("{}/{}.bc", folder.path(), bitcode.size()));
-    Result<Command> command =
-        command_for(source, flags, bitcode.back(), Terminal::of(stderr).colour);
-    if (!command)
-      return command.error();
-    commands.push_back(std::move(*command));
+    bitcode.push_back(
+        fmt::format("{}/{}.bc", std::filesystem::absolute(folder.path()).string(), bitcode.size()));
+    commands.push_back(command_for(unit, bitcode.back(), Terminal::of(stderr).colour));
   }
-  Progress progress("compiling", sources.size());
+  Progress progress("compiling", units.size());
   const auto statuses =
       run_all(commands, processors(), signals, [&progress] { progress.advance(); });
   progress.clear();
   if (!statuses)
     return statuses.error();
-  for (std::size_t index = 0; index < sources.size(); ++index) {
+  for (std::size_t index = 0; index < units.size(); ++index) {
     const std::optional<int> &status = (*statuses)[index];
     if (!status)
-      return Error{fmt::format("{}: was not compiled: interrupted", sources[index])};
+      return Error{fmt::format("{}: was not compiled: interrupted", units[index].source)};
     pass_on(commands[index]);
     if (*status != 0)
-      return Error{fmt::format("{} does not compile: see the message above", sources[index])};
+      return Error{fmt::format("{} does not compile: see the message above", units[index].source)};
   }
   return bitcode;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "cli/analyze/database.h"
 #include "cli/common/process.h"
 
 #include <string>
@@ -18,12 +19,10 @@ Result<std::string> compiler_of(const std::string &source);
 // The file's suffix says that it is a report.
 bool is_report(const std::string &file);
 
-// Compiles `sources` with `flags`, as many at once as there are processors, into `folder`. Result:
-// the bitcode files, one for each source. What the compilers say goes to standard error, in the
-// order of the sources. Error: a source that cannot be read or does not compile; nothing if a
-// signal ended it.
-Result<std::vector<std::string>> compile_sources(const std::vector<std::string> &sources,
-                                                 const std::vector<std::string> &flags,
-                                                 const PrivateFolder &folder, EndSignals &signals);
+// Compiles `units`, as many at once as there are processors, into `folder`. Result: the bitcode
+// files, one for each unit. What the compilers say goes to standard error, in the order of the
+// units. Error: a source that cannot be read or does not compile; nothing if a signal ended it.
+Result<std::vector<std::string>> compile_units(const std::vector<CompileUnit> &units,
+                                               const PrivateFolder &folder, EndSignals &signals);
 
 } // namespace tandem

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kIndent = 14; // columns before a value
 constexpr std::size_t kLocationsOfConflict = 6;
+constexpr std::size_t kAccesses = 40;
 
 std::string line(const std::string &label, const std::string &value, const Terminal &terminal) {
   if (value.empty())
@@ -20,6 +21,30 @@ std::string line(const std::string &label, const std::string &value, const Termi
   for (std::size_t at = 0; (at = lines.find('\n', at)) != std::string::npos; at += kIndent)
     lines.insert(at + 1, kIndent, ' ');
   return fmt::format("{:<{}}{}\n", label + ":", kIndent, lines);
+}
+
+// "f (a.c:3) -> g (b.c:9) -> printf": where each calls the next.
+std::string chain_text(const ReportIrrevocable &call) {
+  std::vector<std::string> steps;
+  for (std::size_t index = 0; index < call.chain.size(); ++index)
+    steps.push_back(index < call.places.size()
+                        ? fmt::format("{} ({})", call.chain[index], call.places[index])
+                        : call.chain[index]);
+  return printable(fmt::format("{}{}", fmt::join(steps, " -> "), call.cold ? ", cold path" : ""));
+}
+
+std::string accesses_text(const ReportSection &section, const View &view,
+                          const Terminal &terminal) {
+  const std::size_t count =
+      view.all || section.accesses.size() <= kAccesses + 1 ? section.accesses.size() : kAccesses;
+  std::string text = count == 0 ? "" : "accesses:\n";
+  for (std::size_t index = 0; index < count; ++index) {
+    const ReportAccess &access = section.accesses[index];
+    text += fmt::format("  {}: {} {} in {}\n", printable(place_of(access.file, access.line)),
+                        access.writes ? "writes" : "reads", printable(access.location),
+                        printable(access.function));
+  }
+  return text + hidden_line(section.accesses.size() - count, terminal);
 }
 
 } // namespace
@@ -44,7 +69,8 @@ Result<std::string> section_text(const Report &report, const std::string &name, 
                   to_string(section->kind));
   for (const ReportRegion &region : section->lock)
     text += line("lock",
-                 fmt::format("{} ({}, {}, {})", lock_name(region), region.kind,
+                 fmt::format("{} ({}{}, {}, {}, {})", lock_name(region), region.primitive,
+                             region.shared ? ", held as a reader" : "", region.kind,
                              to_string(region.shape), counted(region.exits, "exit", "exits")),
                  terminal);
   text += line("colours", joined(section->colours), terminal);
@@ -59,13 +85,15 @@ Result<std::string> section_text(const Report &report, const std::string &name, 
     text += line("irrevocable",
                  std::string("at ") + std::string(to_string(section->irrevocable_at)), terminal);
   for (const ReportIrrevocable &call : section->irrevocable)
-    text += fmt::format("  {}\n", printable(fmt::format("{}", fmt::join(call.chain, " -> "))));
+    text += "  " + chain_text(call) + "\n";
+  if (section->strict)
+    text += line("strict", "promises to be revocable", terminal);
   if (!section->conflicts.empty())
     text += "conflicts with:\n";
   for (const ReportConflict &conflict : section->conflicts)
     text += fmt::format("  {} on {}\n", printable(conflict.with),
                         printable(joined(conflict.on, view.all ? 0 : kLocationsOfConflict)));
-  return text;
+  return text + accesses_text(*section, view, terminal);
 }
 
 } // namespace tandem

@@ -2,139 +2,192 @@
 //
 // `tandem analyze`: prints a report, or makes one from sources first.
 #include "base/file.h"
+#include "cli/analyze/arguments.h"
 #include "cli/analyze/compile.h"
 #include "cli/analyze/link.h"
 #include "cli/analyze/tables.h"
-#include "cli/common/program.h"
 #include "cli/common/progress.h"
+#include "cli/findings/findings.h"
+#include "cli/graph/graph.h"
+#include "cli/page/page.h"
 #include "compiler/pass/analyse.h"
+#include "compiler/strict/strict.h"
 
 #include "llvm/IR/LLVMContext.h"
+
+#include <filesystem>
 
 namespace tandem {
 namespace {
 
-struct Arguments {
-  std::vector<std::string> files;
-  std::vector<std::string> flags;
-  std::string json;
-  std::string points_to = "insensitive";
-  std::string catalogue;
-  std::string kinds;
-  std::string sort = "place";
-  std::string section;
-  bool all = false;
+constexpr int kFindingsStatus = 1; // there are findings, and that was asked for
+
+// A report, and how to speak of what it is about.
+struct Subject {
+  Report report;
+  std::string name;
+  std::vector<std::string> folders; // where relative names of its sources may begin
 };
 
-void declare(Program &program, Arguments &arguments) {
-  CLI::App &app = program.app();
-  program.add_usage("[OPTIONS] SOURCES... [-- FLAGS...]");
-  program.add_usage("[OPTIONS] REPORT.json");
-  program.keep_rest();
-  app.add_option("SOURCES", arguments.files,
-                 "C and C++ files, analysed as one program (the whole of it, where one of them "
-                 "defines main), compiled with FLAGS; or one report "
-                 "that tandem-cc -ftandem-report=FILE wrote")
-      ->type_name("FILE");
-  app.add_option("--points-to", arguments.points_to,
-                 "points-to analysis: sensitive or insensitive (the default) to the calling "
-                 "context")
-      ->type_name("MODE")
-      ->check(checked_by(parse_points_to));
-  app.add_option("--catalogue", arguments.catalogue,
-                 "what external functions do; 'papers': all of them are irrevocable")
-      ->type_name("FILE");
-  program.add_json(arguments.json, "write the report as JSON instead of, or beside, the tables");
-  app.add_option("--kind", arguments.kinds,
-                 "show only these: function, block, lambda, lock-region; separated by commas")
-      ->type_name("KINDS")
-      ->check(checked_by(parse_kinds));
-  app.add_option("--sort", arguments.sort,
-                 "order of the tables: place (the default), name, class, lock or size")
-      ->type_name("ORDER")
-      ->check(checked_by(parse_sort));
-  app.add_option("--section", arguments.section,
-                 "show everything about one section: locations, call chains, conflicts")
-      ->type_name("NAME");
-  program.add_flag("--all", arguments.all, "cut no list, and name shared locations and externals");
-  program.set_epilogue("Examples:\n"
-                       "  tandem analyze queue.c main.c -- -Iinclude -DNDEBUG\n"
-                       "  tandem analyze --sort lock --all memcached.json");
-}
-
 Result<std::unique_ptr<llvm::Module>> compile_and_link(llvm::LLVMContext &context,
-                                                       const Arguments &arguments) {
+                                                       const std::vector<CompileUnit> &units) {
   EndSignals signals; // takes effect after the folder is gone
   Result<PrivateFolder> folder = PrivateFolder::make();
   if (!folder)
     return folder.error();
-  const Result<std::vector<std::string>> bitcode =
-      compile_sources(arguments.files, arguments.flags, *folder, signals);
+  const Result<std::vector<std::string>> bitcode = compile_units(units, *folder, signals);
   if (!bitcode)
     return bitcode.error();
-  return link_bitcode(context, *bitcode, arguments.files);
+  std::vector<std::string> sources;
+  sources.reserve(units.size());
+  for (const CompileUnit &unit : units)
+    sources.push_back(unit.source);
+  return link_bitcode(context, *bitcode, sources);
 }
 
-Result<Report> analyse_sources(const Arguments &arguments) {
+Result<std::vector<CompileUnit>> units_of(const Arguments &arguments) {
+  std::vector<CompileUnit> units;
+  if (!arguments.database.empty()) {
+    Result<std::vector<CompileUnit>> found = load_database(arguments.database, arguments.files);
+    if (!found)
+      return found;
+    units = std::move(*found);
+  } else {
+    for (const std::string &file : arguments.files)
+      units.push_back({file, *compiler_of(file) == "tandem-c++", "", {}});
+  }
+  for (CompileUnit &unit : units)
+    unit.flags.insert(unit.flags.end(), arguments.flags.begin(), arguments.flags.end());
+  return units;
+}
+
+Result<Subject> analyse_sources(const Arguments &arguments) {
   const Result<Catalogue> catalogue = Catalogue::load(arguments.catalogue);
   if (!catalogue)
     return catalogue.error();
+  const Result<std::vector<CompileUnit>> units = units_of(arguments);
+  if (!units)
+    return units.error();
   llvm::LLVMContext context;
-  const Result<std::unique_ptr<llvm::Module>> module = compile_and_link(context, arguments);
+  const Result<std::unique_ptr<llvm::Module>> module = compile_and_link(context, *units);
   if (!module)
     return module.error();
   PassOptions options;
   options.catalogue = arguments.catalogue;
   options.points_to = *parse_points_to(arguments.points_to);
-  const Progress progress("analysing", 0);
-  return analyse(**module, options, *catalogue);
+  Subject subject;
+  {
+    const Progress progress("analysing", 0);
+    subject.report = analyse(**module, options, *catalogue);
+  }
+  subject.name = std::filesystem::path(units->front().source).filename().string();
+  if (units->size() > 1)
+    subject.name += fmt::format(" and {} more", units->size() - 1);
+  for (const CompileUnit &unit : *units)
+    if (!unit.folder.empty())
+      subject.folders.push_back(unit.folder);
+  return subject;
 }
 
-Result<Report> obtain(const Arguments &arguments) {
-  if (!is_report(arguments.files.front()))
+Result<Subject> obtain(const Arguments &arguments) {
+  if (arguments.files.empty() || !is_report(arguments.files.front()))
     return analyse_sources(arguments);
   const std::string &file = arguments.files.front();
   const Result<std::string> text = read_file(file);
   if (!text)
     return text.error();
-  return report_from_json(*text, file);
-}
-
-// Mistakes that show before any work.
-Status check(const Arguments &arguments) {
-  if (arguments.files.empty())
-    return Error{"nothing to analyse: name C or C++ files, or a report; see tandem analyze --help"};
-  for (const std::string &file : arguments.files)
-    if (is_report(file)) {
-      if (arguments.files.size() > 1)
-        return Error{fmt::format("{}: a report is analysed alone", file)};
-      if (!arguments.flags.empty())
-        return Error{fmt::format("{}: a report takes no flags after '--'", file)};
-    } else if (const Result<std::string> compiler = compiler_of(file); !compiler) {
-      return compiler.error();
-    }
-  return arguments.json.empty() ? Status(Unit{}) : check_writable(arguments.json);
-}
-
-Status run(const Arguments &arguments) {
-  if (Status checked = check(arguments); !checked)
-    return checked;
-  const Result<Report> report = obtain(arguments);
+  Result<Report> report = report_from_json(*text, file);
   if (!report)
     return report.error();
+  const std::filesystem::path named(report->output.empty() ? file : report->output);
+  return Subject{
+      std::move(*report), (report->output.empty() ? named.stem() : named.filename()).string(), {}};
+}
+
+// Where source files are looked for: where the user says, here, where they were compiled, and in
+// the folders above, because debug information leaves away what a file's folder shares with the
+// compiler's.
+SourceFiles sources_of(const Arguments &arguments, const Subject &subject) {
+  std::vector<std::string> folders = arguments.roots;
+  folders.emplace_back(".");
+  for (const std::string &folder : subject.folders)
+    if (std::find(folders.begin(), folders.end(), folder) == folders.end())
+      folders.push_back(folder);
+  std::error_code error;
+  for (std::filesystem::path at = std::filesystem::current_path(error);
+       !error && at.has_relative_path(); at = at.parent_path())
+    folders.push_back(at.parent_path().string());
+  return SourceFiles(std::move(folders));
+}
+
+Result<std::vector<JudgedFinding>> judged(const Arguments &arguments, const Report &report,
+                                          SourceFiles &sources) {
+  std::vector<SuppressionFile> files;
+  for (const std::string &path : arguments.suppress) {
+    Result<SuppressionFile> file = load_suppressions(path);
+    if (!file)
+      return file.error();
+    files.push_back(std::move(*file));
+  }
+  return judge(report, files, sources);
+}
+
+Status write_outputs(const Arguments &arguments, const Subject &subject,
+                     const std::vector<JudgedFinding> &findings, SourceFiles &sources) {
+  Status status = Unit{};
+  const auto write = [&](const std::string &path, const auto &make) {
+    if (status && !path.empty())
+      status = write_file(path, make());
+  };
+  write(arguments.json, [&] { return to_json(subject.report); });
+  write(arguments.html, [&] { return to_html(subject.report, findings, sources, subject.name); });
+  write(arguments.sarif, [&] { return to_sarif(findings); });
+  write(arguments.svg, [&] { return to_svg(subject.report); });
+  write(arguments.dot, [&] { return to_dot(subject.report); });
+  return status;
+}
+
+// Whether the findings are such that the user wants to know by the exit status.
+bool fails(const Arguments &arguments, const std::vector<JudgedFinding> &findings) {
+  if (arguments.error_rules.empty())
+    return false;
+  return arguments.error_rules == "all"
+             ? count_open(findings) > 0
+             : count_open(findings, *parse_rules(arguments.error_rules)) > 0;
+}
+
+// The exit status.
+Result<int> run(const Arguments &arguments) {
+  if (Status checked = check(arguments); !checked)
+    return checked.error();
+  const Result<Subject> subject = obtain(arguments);
+  if (!subject)
+    return subject.error();
+  SourceFiles sources = sources_of(arguments, *subject);
+  const Result<std::vector<JudgedFinding>> findings = judged(arguments, subject->report, sources);
+  if (!findings)
+    return findings.error();
   const Terminal terminal = Terminal::of(stdout);
-  View view{.sort = *parse_sort(arguments.sort), .all = arguments.all};
+  View view{.sort = *parse_sort(arguments.sort),
+            .all = arguments.all,
+            .suppressed = arguments.show_suppressed};
   if (!arguments.kinds.empty())
     view.kinds = *parse_kinds(arguments.kinds);
-  Result<std::string> text = arguments.section.empty()
-                                 ? report_text(*report, view, terminal)
-                                 : section_text(*report, arguments.section, view, terminal);
+  Result<std::string> text =
+      arguments.section.empty()
+          ? report_text(subject->report, subject->name, *findings, view, terminal)
+          : section_text(subject->report, arguments.section, view, terminal);
   if (!text)
     return text.error();
-  if (!arguments.json.empty())
-    if (Status written = write_file(arguments.json, to_json(*report)); !written)
-      return written;
-  return arguments.json == "-" ? Status(Unit{}) : write_file("-", *text);
+  if (Status written = write_outputs(arguments, *subject, *findings, sources); !written)
+    return written.error();
+  const std::vector<std::string> outputs = outputs_of(arguments);
+  if (std::find(outputs.begin(), outputs.end(), "-") == outputs.end())
+    if (Status written = write_file("-", *text); !written)
+      return written.error();
+  if (!strict_violations(subject->report).empty())
+    return kUsageStatus; // the program does not link with tandem-cc
+  return fails(arguments, *findings) ? kFindingsStatus : 0;
 }
 
 } // namespace
@@ -147,6 +200,6 @@ int main(int argc, char **argv) {
   if (const std::optional<int> status = program.parse(argc, argv))
     return *status;
   arguments.flags = program.rest();
-  const tandem::Status status = tandem::run(arguments);
-  return status ? 0 : program.fail(status.error());
+  const tandem::Result<int> status = tandem::run(arguments);
+  return status ? *status : program.fail(status.error());
 }

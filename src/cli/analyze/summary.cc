@@ -2,14 +2,15 @@
 #include "cli/analyze/tables.h"
 
 #include "cli/common/table.h"
+#include "cli/graph/graph.h"
 
 #include <algorithm>
+#include <set>
 
 namespace tandem {
 namespace {
 
 constexpr std::size_t kColourRows = 12;
-constexpr std::size_t kFindings = 40;
 // Locations named in a cell unless all are asked for.
 constexpr std::size_t kLocationsInCell = 6;
 
@@ -22,6 +23,37 @@ std::string names_text(const std::vector<std::string> &names, const std::string 
 }
 
 } // namespace
+
+std::string program_text(const Report &report, const std::string &name,
+                         const std::vector<JudgedFinding> &findings, const Terminal &terminal) {
+  Sections sections;
+  std::set<std::string_view> taken; // NRC: the colours of non-revocable sections
+  for (const ReportSection &section : report.sections) {
+    sections.push_back(&section);
+    if (section.klass == SectionClass::non_revocable)
+      taken.insert(section.colours.begin(), section.colours.end());
+  }
+  const ClassTotals totals = count_classes(sections);
+  constexpr auto kRight = Column::Align::right;
+  Table table({{.header = "PROGRAM", .least = 12, .cut = Cut::middle},
+               {.header = "SECTIONS", .align = kRight},
+               {.header = "NON-REVOC", .align = kRight},
+               {.header = "HYBRID", .align = kRight},
+               {.header = "PURE", .align = kRight},
+               {.header = "SHARED", .align = kRight},
+               {.header = "CONFLICTS", .align = kRight, .optional = true},
+               {.header = "COLOURS", .align = kRight},
+               {.header = "NRC", .align = kRight},
+               {.header = "FINDINGS", .align = kRight, .optional = true},
+               {.header = "SECONDS", .align = kRight}});
+  const auto number = [](std::size_t value) { return Cell(std::to_string(value)); };
+  table.add({name, number(sections.size()), number(totals.non_revocable), number(totals.hybrid),
+             number(totals.pure), number(report.shared.size()),
+             number(conflict_edges(report).size()), number(report.colours.size()),
+             number(taken.size()), number(count_open(findings)),
+             fmt::format("{:.3f}", report.analysis.seconds)});
+  return table.text(terminal);
+}
 
 std::string colours_text(const Report &report, const View &view, const Terminal &terminal) {
   if (report.colours.empty())
@@ -45,21 +77,8 @@ std::string colours_text(const Report &report, const View &view, const Terminal 
   return table.text(wide, shown) + hidden_line(table.rows() - shown, terminal);
 }
 
-std::string findings_text(const Report &report, const View &view, const Terminal &terminal) {
-  const std::size_t shown = shown_rows(report.findings.size(), kFindings, view, terminal);
-  std::string text;
-  for (std::size_t index = 0; index < shown; ++index) {
-    const ReportFinding &finding = report.findings[index];
-    text += fmt::format(
-        "{} {} {} [{}]\n",
-        terminal.paint(Colour::bold, printable(place_of(finding.file, finding.line)) + ":"),
-        terminal.paint(Colour::magenta, "warning:"), printable(finding.message),
-        printable(finding.rule));
-  }
-  return text + hidden_line(report.findings.size() - shown, terminal);
-}
-
-std::string totals_text(const Report &report, const View &view, const Terminal &terminal) {
+std::string totals_text(const Report &report, const std::vector<JudgedFinding> &findings,
+                        const View &view, const Terminal &terminal) {
   const ReportAnalysis &analysis = report.analysis;
   std::string text = names_text(report.shared, "shared", view, terminal) +
                      names_text(report.externals, "external", view, terminal);
@@ -68,7 +87,7 @@ std::string totals_text(const Report &report, const View &view, const Terminal &
                   counted(report.shared.size(), "shared location", "shared locations"),
                   counted(report.externals.size(), "external function or object",
                           "external functions and objects"),
-                  counted(report.findings.size(), "finding", "findings"));
+                  findings_count(findings));
   if (!view.all && !(report.shared.empty() && report.externals.empty()))
     counts += "; --all names them";
   text += wrap(counts, terminal.width, 2) + "\n";

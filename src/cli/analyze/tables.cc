@@ -11,6 +11,7 @@ using Align = Column::Align;
 // Rows of each table where a person is watching and did not ask for all.
 constexpr std::size_t kSectionRows = 40;
 constexpr std::size_t kLockRows = 12;
+constexpr std::size_t kFindings = 40;
 // Colours named in a cell unless all are asked for: one section may have hundreds.
 constexpr std::size_t kColoursInCell = 8;
 
@@ -157,11 +158,13 @@ std::string irrevocable_cell(const ReportSection &section) {
 }
 
 std::string region_line(const RegionTotals &totals) {
+  const std::string guarded =
+      totals.flag_guarded == 0 ? "" : fmt::format(", {} guarded by flags", totals.flag_guarded);
   return fmt::format("{}: {} mutex, {} trylock, {} wait; {} same-function, {} escape, {} not "
-                     "nested; {} with more than one exit",
+                     "nested{}; {} with more than one exit",
                      counted(totals.regions, "lock region", "lock regions"), totals.mutex,
                      totals.trylock, totals.wait, totals.same_function, totals.escapes,
-                     totals.not_nested, totals.several_exits);
+                     totals.not_nested, guarded, totals.several_exits);
 }
 
 std::string class_line(const ClassTotals &totals) {
@@ -181,7 +184,9 @@ std::string hidden_line(std::size_t hidden, const Terminal &terminal) {
   return terminal.paint(Colour::dim, fmt::format("… {} more; --all shows them", hidden)) + "\n";
 }
 
-std::string report_text(const Report &report, const View &view, const Terminal &terminal) {
+std::string report_text(const Report &report, const std::string &name,
+                        const std::vector<JudgedFinding> &findings, const View &view,
+                        const Terminal &terminal) {
   Sections marked;
   Sections regions;
   for (const ReportSection *section : select_sections(report, view))
@@ -191,16 +196,17 @@ std::string report_text(const Report &report, const View &view, const Terminal &
     if (!part.empty())
       text += (text.empty() ? "" : "\n") + part;
   };
-  add(heading(report));
+  add(heading(report) + program_text(report, name, findings, terminal));
   add(sections_part(marked, view, terminal));
   add(regions_part(regions, view, terminal));
   add(locks_part(regions, view, terminal));
   add(colours_text(report, view, terminal));
-  add(findings_text(report, view, terminal));
+  const std::size_t most = view.all || !terminal.interactive ? 0 : kFindings;
+  add(findings_text(findings, {.suppressed = view.suppressed, .most = most}, terminal));
   if (marked.empty() && regions.empty())
     add(view.kinds.empty() ? "no atomic sections and no lock regions\n"
                            : "no sections of that kind\n");
-  add(totals_text(report, view, terminal));
+  add(totals_text(report, findings, view, terminal));
   return text;
 }
 

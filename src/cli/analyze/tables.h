@@ -5,6 +5,7 @@
 
 #include "cli/analyze/view.h"
 #include "cli/common/terminal.h"
+#include "cli/findings/findings.h"
 
 #include <string>
 #include <vector>
@@ -13,9 +14,12 @@ namespace tandem {
 
 using Sections = std::vector<const ReportSection *>;
 
-// The whole report: sections as in the LockSTM paper's Figure 9, lock regions, locks, colours,
-// findings, totals. Where a person is watching, long lists are cut, and a line says so.
-std::string report_text(const Report &report, const View &view, const Terminal &terminal);
+// The whole report: the program in one line and its sections as in the LockSTM paper's Figure 9,
+// lock regions, locks, colours, findings, totals. `name` is the program's. Where a person is
+// watching, long lists are cut, and a line says so.
+std::string report_text(const Report &report, const std::string &name,
+                        const std::vector<JudgedFinding> &findings, const View &view,
+                        const Terminal &terminal);
 
 // Everything about one section; long lists of what it conflicts on only if `view.all`. Error: there
 // is none of that name, and the nearest.
@@ -35,11 +39,13 @@ std::string irrevocable_cell(const ReportSection &section);
 // "A, E, F"; more than `most` (0: no limit) give "A, E, 14 more".
 std::string joined(const std::vector<std::string> &names, std::size_t most = 0);
 
-// The parts of report_text() that are not tables of sections: colours, findings and totals. Each
-// ends with a newline, or is empty.
+// The parts of report_text() that are not tables of sections: the program, colours, and what is
+// known about the analysis. Each ends with a newline, or is empty.
+std::string program_text(const Report &report, const std::string &name,
+                         const std::vector<JudgedFinding> &findings, const Terminal &terminal);
 std::string colours_text(const Report &report, const View &view, const Terminal &terminal);
-std::string findings_text(const Report &report, const View &view, const Terminal &terminal);
-std::string totals_text(const Report &report, const View &view, const Terminal &terminal);
+std::string totals_text(const Report &report, const std::vector<JudgedFinding> &findings,
+                        const View &view, const Terminal &terminal);
 
 // How many of `count` rows are shown, and the line that says how many are not ("" if none).
 std::size_t shown_rows(std::size_t count, std::size_t most, const View &view,

@@ -43,6 +43,9 @@ void count(const ReportRegion &region, RegionTotals &totals) {
   case RegionShape::not_nested:
     ++totals.not_nested;
     break;
+  case RegionShape::flag_guarded:
+    ++totals.flag_guarded;
+    break;
   }
   if (region.exits > 1)
     ++totals.several_exits;

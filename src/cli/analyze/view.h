@@ -23,7 +23,8 @@ Result<std::set<SectionKind>> parse_kinds(std::string_view text);
 struct View {
   std::set<SectionKind> kinds = {}; // empty: all
   SortKey sort = SortKey::place;
-  bool all = false; // cut nothing
+  bool all = false;        // cut nothing
+  bool suppressed = false; // show findings that are suppressed
 };
 
 // The sections of `report` that `view` shows, in its order. They live as long as the report.
@@ -49,6 +50,7 @@ struct RegionTotals {
   std::size_t same_function = 0;
   std::size_t escapes = 0;
   std::size_t not_nested = 0;
+  std::size_t flag_guarded = 0;
   std::size_t several_exits = 0;
   bool operator==(const RegionTotals &) const = default;
 };

@@ -23,7 +23,7 @@ ReportSection section(const std::string &name, SectionKind kind, SectionClass kl
 ReportSection region(const std::string &name, const std::string &lock, const std::string &kind,
                      RegionShape shape, std::uint32_t exits) {
   ReportSection result = section(name, SectionKind::lock_region, SectionClass::pure);
-  result.lock = {{{lock}, kind, exits, shape}};
+  result.lock = {{{lock}, kind, "pthread-mutex", false, exits, shape}};
   return result;
 }
 
@@ -35,7 +35,8 @@ Report sample() {
                      region("r1", "b", "mutex", RegionShape::same_function, 1),
                      region("r2", "a", "wait", RegionShape::not_nested, 3)};
   report.sections[2].writes = {"x", "y"};
-  report.sections[2].irrevocable = {{"printf", {"a", "printf"}}, {"write", {"a", "g", "write"}}};
+  report.sections[2].irrevocable = {{"printf", {"a", "printf"}, {}, false},
+                                    {"write", {"a", "g", "write"}, {}, false}};
   report.sections[2].irrevocable_at = IrrevocableAt::reach;
   return report;
 }
@@ -86,34 +87,38 @@ TEST(Totals, CountRegionsByKindShapeAndLock) {
 }
 
 TEST(ReportText, SaysThatThereIsNothing) {
-  EXPECT_THAT(report_text(Report{}, {}, {}), HasSubstr("no atomic sections and no lock regions\n"));
-  EXPECT_THAT(report_text(sample(), {.kinds = {SectionKind::lambda}}, {}),
+  EXPECT_THAT(report_text(Report{}, "p", {}, {}, {}),
+              HasSubstr("no atomic sections and no lock regions\n"));
+  EXPECT_THAT(report_text(sample(), "p", {}, {.kinds = {SectionKind::lambda}}, {}),
               HasSubstr("no sections of that kind\n"));
 }
 
 TEST(ReportText, CutsLongListsOnATerminalOnly) {
   Report report;
+  std::vector<JudgedFinding> findings;
   for (int index = 0; index < 100; ++index) {
     report.sections.push_back(
         section("f" + std::to_string(index), SectionKind::function, SectionClass::pure));
-    report.findings.push_back({"rule", "a.c", 1, "m" + std::to_string(index)});
+    findings.push_back({{"rule", "a.c", 1, "m" + std::to_string(index), {}}, std::nullopt});
   }
   const Terminal person{.interactive = true, .width = 200, .colour = false};
-  EXPECT_THAT(report_text(report, {}, person), HasSubstr("… 60 more; --all shows them\n"));
-  EXPECT_THAT(report_text(report, {}, person), Not(HasSubstr("f40.c")));
-  EXPECT_THAT(report_text(report, {.all = true}, person), Not(HasSubstr("more;")));
-  EXPECT_THAT(report_text(report, {}, {}), HasSubstr("f99.c"));
-  EXPECT_THAT(report_text(report, {}, {}), HasSubstr("m99 [rule]"));
+  EXPECT_THAT(report_text(report, "p", findings, {}, person),
+              HasSubstr("… 60 more; --all shows them\n"));
+  EXPECT_THAT(report_text(report, "p", findings, {}, person), Not(HasSubstr("f40.c")));
+  EXPECT_THAT(report_text(report, "p", findings, {.all = true}, person), Not(HasSubstr("more;")));
+  EXPECT_THAT(report_text(report, "p", findings, {}, {}), HasSubstr("f99.c"));
+  EXPECT_THAT(report_text(report, "p", findings, {}, {}), HasSubstr("m99 [rule]"));
 }
 
 TEST(ReportText, NamesFromOutsideCannotWriteToTheTerminal) {
   Report report = sample();
   report.output = "o\033[2J";
   report.shared = {"s\033[2J"};
-  report.findings = {{"r\033[2J", "f\033[2J", 1, "m\033[2J"}};
+  const std::vector<JudgedFinding> findings = {
+      {{"r\033[2J", "f\033[2J", 1, "m\033[2J", {}}, std::nullopt}};
   report.sections[0].name = report.sections[0].file = "n\033[2J";
   report.colours = {{"A\033[2J", {"l\033[2J"}}};
-  EXPECT_THAT(report_text(report, {.all = true}, {}), Not(HasSubstr("\033")));
+  EXPECT_THAT(report_text(report, "p\033[2J", findings, {.all = true}, {}), Not(HasSubstr("\033")));
   EXPECT_THAT(*section_text(report, "n\033[2J", {}, {}), Not(HasSubstr("\033")));
 }
 

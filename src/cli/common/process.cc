@@ -86,6 +86,9 @@ Result<pid_t> start(const Command &command, const EndSignals &signals) {
   ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, command.output.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
   ::posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  // Last: `output` is relative to where this process runs.
+  if (!command.folder.empty())
+    ::posix_spawn_file_actions_addchdir_np(&files, command.folder.c_str());
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);

@@ -59,6 +59,7 @@ struct Command {
   std::vector<std::string> words; // the program's path, then its arguments; not empty
   std::vector<std::string> unset; // environment variables that the child does not get
   std::string output;             // the file that gets its standard output and error
+  std::string folder = {};        // where it runs; empty: where this process does
 };
 
 // Runs `commands`, `width` at a time, in order; after one has failed it starts no more. For each

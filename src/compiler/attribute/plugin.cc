@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // TandemAttributes.so: the attribute `atomic` for functions as a plugin of clang, verbatim as the
-// LockSTM paper writes it (section 4.1). tandem-cc loads it into every compile step.
+// LockSTM paper writes it (section 4.1), and `atomic_strict`, which also demands that nothing in
+// the section is irrevocable. tandem-cc loads it into every compile step.
 //
 // The mark becomes an annotation that the whole-program pass finds, and keeps the function out of
 // its callers until then. Where the optimiser runs before that pass, the annotation says so: calls
@@ -31,22 +32,32 @@ constexpr const char *kOptimisedMacro = "__TANDEM_OPTIMISED__";
 
 constexpr const char *kAnnotation = "tandem.atomic";
 constexpr const char *kOptimisedAnnotation = "tandem.atomic.optimised";
+constexpr const char *kStrictAnnotation = "tandem.atomic.strict"; // beside one of the others
 
 // A mark of the translation unit that is being compiled. clang compiles one at a time in a process.
 struct Mark {
   const FunctionDecl *function;
   SourceLocation location;
+  bool strict;
 };
 std::vector<Mark> marks;
 
-struct AtomicAttribute : public ParsedAttrInfo {
+constexpr ParsedAttrInfo::Spelling kSpellings[] = {{ParsedAttr::AS_GNU, "atomic"},
+                                                   {ParsedAttr::AS_CXX11, "tandem::atomic"},
+                                                   {ParsedAttr::AS_C23, "tandem::atomic"}};
+constexpr ParsedAttrInfo::Spelling kStrictSpellings[] = {
+    {ParsedAttr::AS_GNU, "atomic_strict"},
+    {ParsedAttr::AS_CXX11, "tandem::atomic_strict"},
+    {ParsedAttr::AS_C23, "tandem::atomic_strict"}};
+
+template <bool strict> struct AtomicAttribute : public ParsedAttrInfo {
   AtomicAttribute() {
     OptArgs = 0;
     NumArgs = 0;
-    static constexpr Spelling kSpellings[] = {{ParsedAttr::AS_GNU, "atomic"},
-                                              {ParsedAttr::AS_CXX11, "tandem::atomic"},
-                                              {ParsedAttr::AS_C23, "tandem::atomic"}};
-    Spellings = kSpellings;
+    if constexpr (strict)
+      Spellings = kStrictSpellings;
+    else
+      Spellings = kSpellings;
   }
 
   bool diagAppertainsToDecl(Sema &sema, const ParsedAttr &attribute,
@@ -73,8 +84,11 @@ struct AtomicAttribute : public ParsedAttrInfo {
     declaration->addAttr(
         AnnotateAttr::CreateImplicit(sema.Context, optimised ? kOptimisedAnnotation : kAnnotation,
                                      nullptr, 0, attribute.getRange()));
+    if (strict)
+      declaration->addAttr(AnnotateAttr::CreateImplicit(sema.Context, kStrictAnnotation, nullptr, 0,
+                                                        attribute.getRange()));
     declaration->addAttr(NoInlineAttr::CreateImplicit(sema.Context, attribute.getRange()));
-    marks.push_back({declaration->getAsFunction(), attribute.getLoc()});
+    marks.push_back({declaration->getAsFunction(), attribute.getLoc(), strict});
     return AttributeApplied;
   }
 };
@@ -94,21 +108,24 @@ public:
 private:
   void check(const Mark &mark) {
     const FunctionDecl *definition = nullptr;
-    if (!mark.function->isDefined(definition) || is_marked(*definition))
+    if (!mark.function->isDefined(definition) || is_marked(*definition, mark.strict))
       return;
     const unsigned late = diagnostics_.getCustomDiagID(
-        DiagnosticsEngine::Error, "'atomic' comes after the definition of %0, which it cannot "
+        DiagnosticsEngine::Error, "'%0' comes after the definition of %1, which it cannot "
                                   "change any more; mark the first "
                                   "declaration");
-    diagnostics_.Report(mark.location, late) << mark.function;
+    diagnostics_.Report(mark.location, late)
+        << (mark.strict ? "atomic_strict" : "atomic") << mark.function;
     diagnostics_.Report(definition->getLocation(), diag::note_previous_definition);
   }
 
-  static bool is_marked(const FunctionDecl &function) {
-    for (const auto *annotation : function.specific_attrs<AnnotateAttr>())
-      if (annotation->getAnnotation() == kAnnotation ||
-          annotation->getAnnotation() == kOptimisedAnnotation)
+  static bool is_marked(const FunctionDecl &function, bool strictly) {
+    for (const auto *annotation : function.specific_attrs<AnnotateAttr>()) {
+      const llvm::StringRef text = annotation->getAnnotation();
+      if (strictly ? text == kStrictAnnotation
+                   : text == kAnnotation || text == kOptimisedAnnotation)
         return true;
+    }
     return false;
   }
 
@@ -128,8 +145,11 @@ protected:
   ActionType getActionType() override { return AddBeforeMainAction; }
 };
 
-const ParsedAttrInfoRegistry::Add<AtomicAttribute>
+const ParsedAttrInfoRegistry::Add<AtomicAttribute<false>>
     kRegistered("atomic", "functions that are atomic sections");
+const ParsedAttrInfoRegistry::Add<AtomicAttribute<true>>
+    kStrictRegistered("atomic_strict",
+                      "functions that are atomic sections and irrevocable nowhere");
 const FrontendPluginRegistry::Add<LateMarksAction> kCheckRegistered("tandem-late-marks",
                                                                     "marks that come too late");
 

@@ -5,7 +5,8 @@
 
 namespace tandem {
 
-extern const char kBuiltinCatalogue[]; // data/catalogue.toml
-extern const char kPapersCatalogue[];  // data/catalogue-papers.toml
+extern const char kBuiltinCatalogue[];        // data/catalogue.toml
+extern const char kPapersCatalogue[];         // data/catalogue-papers.toml
+extern const char kDeferredOutputCatalogue[]; // data/catalogue-deferred-output.toml
 
 } // namespace tandem

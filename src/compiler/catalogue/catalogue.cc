@@ -3,8 +3,8 @@
 
 #include "base/file.h"
 #include "compiler/catalogue/builtin.h"
+#include "compiler/catalogue/entry_reader.h"
 
-#include <array>
 #include <cctype>
 #include <optional>
 #include <toml++/toml.h>
@@ -12,32 +12,12 @@
 namespace tandem {
 namespace {
 
+using namespace catalogue_file;
+
 using Entries = std::map<std::string, CatalogueEntry, std::less<>>;
+using Names = std::set<std::string, std::less<>>;
 
 constexpr int kVersion = 1;
-constexpr std::array kEffects = {ExternalEffect::pure,       ExternalEffect::thread_local_,
-                                 ExternalEffect::reads,      ExternalEffect::tm_safe,
-                                 ExternalEffect::deferrable, ExternalEffect::irrevocable};
-constexpr const char *kEffectNames =
-    "pure, thread-local, reads, tm-safe, deferrable or irrevocable";
-
-std::optional<ExternalEffect> effect_from(std::string_view text) {
-  for (const ExternalEffect effect : kEffects)
-    if (text == to_string(effect))
-      return effect;
-  return std::nullopt;
-}
-
-// What an entry of `effect` is where the file says no more: the worst that the effect allows.
-CatalogueEntry entry_of(ExternalEffect effect) {
-  CatalogueEntry entry;
-  entry.effect = effect;
-  entry.captures = effect != ExternalEffect::pure;
-  entry.writes_arguments =
-      effect == ExternalEffect::irrevocable || effect == ExternalEffect::deferrable;
-  return entry;
-}
-
 // One line, its first letter small, without a full stop.
 std::string as_message(std::string_view text) {
   std::string line;
@@ -58,9 +38,10 @@ public:
   Status read(const toml::table &root);
   [[nodiscard]] bool extends_builtin() const { return extends_builtin_; }
   [[nodiscard]] Entries &entries() { return entries_; }
+  [[nodiscard]] Names &own_variables() { return own_variables_; }
 
   [[nodiscard]] Error at(const toml::source_position &position, std::string_view message) const {
-    return Error{fmt::format("{}:{}:{}: {}", place_, position.line, position.column, message)};
+    return mistake(place_, position, message);
   }
 
 private:
@@ -73,15 +54,16 @@ private:
   Status read_version(const toml::node *node);
   Status read_extends(const toml::node &node);
   Status read_lists(const toml::node &node);
-  Status read_list(const toml::node &node, ExternalEffect effect);
+  Status read_names(const toml::node &node, std::string_view list, const CatalogueEntry &entry);
   Status read_details(const toml::node &node);
-  Result<CatalogueEntry> read_entry(std::string_view name, const toml::table &table);
-  Status check(const CatalogueEntry &entry, std::string_view name, const toml::node &node);
+  Status read_groups(const toml::node &node);
+  Status read_variables(const toml::node &node);
   Status add(std::string_view name, CatalogueEntry entry, const toml::source_position &position);
 
   const std::string &place_;
   bool extends_builtin_ = true;
   Entries entries_;
+  Names own_variables_;
 };
 
 Status Reader::read_version(const toml::node *node) {
@@ -114,14 +96,14 @@ Status Reader::add(std::string_view name, CatalogueEntry entry,
   return Unit{};
 }
 
-Status Reader::read_list(const toml::node &node, ExternalEffect effect) {
+Status Reader::read_names(const toml::node &node, std::string_view list,
+                          const CatalogueEntry &entry) {
   if (!node.is_array())
-    return at(node, fmt::format("{} is not a list of function names", to_string(effect)));
+    return at(node, fmt::format("{} is not a list of function names", list));
   for (const toml::node &element : *node.as_array()) {
     if (!element.is_string())
       return at(element, "a function name is not a string; write it in quotes");
-    if (Status added = add(element.as_string()->get(), entry_of(effect), element.source().begin);
-        !added)
+    if (Status added = add(element.as_string()->get(), entry, element.source().begin); !added)
       return added;
   }
   return Unit{};
@@ -136,57 +118,10 @@ Status Reader::read_lists(const toml::node &node) {
       return at(key, fmt::format("'{}' is not an effect; use {}", key.str(), kEffectNames));
     if (*effect == ExternalEffect::tm_safe)
       return at(key, "tm-safe functions need a replacement each; write them below [function]");
-    if (Status read = read_list(value, *effect); !read)
+    if (Status read = read_names(value, key.str(), worst(*effect)); !read)
       return read;
   }
   return Unit{};
-}
-
-Status Reader::check(const CatalogueEntry &entry, std::string_view name, const toml::node &node) {
-  const bool harmless =
-      entry.effect == ExternalEffect::pure || entry.effect == ExternalEffect::reads;
-  if (entry.writes_arguments && harmless)
-    return at(node, fmt::format("'{}' is {} and yet writes its arguments; drop one of the two",
-                                name, to_string(entry.effect)));
-  if (entry.effect == ExternalEffect::tm_safe && entry.replacement.empty())
-    return at(node, fmt::format("'{}' is tm-safe without a replacement; name the symbol of its "
-                                "transactional version",
-                                name));
-  if (entry.effect != ExternalEffect::tm_safe && !entry.replacement.empty())
-    return at(node, fmt::format("'{}' has a replacement and is {}; only tm-safe functions have one",
-                                name, to_string(entry.effect)));
-  return Unit{};
-}
-
-Result<CatalogueEntry> Reader::read_entry(std::string_view name, const toml::table &table) {
-  const toml::node *effect_node = table.get("effect");
-  if (effect_node == nullptr)
-    return at(table, fmt::format("'{}' has no effect; use {}", name, kEffectNames));
-  const auto *effect_text = effect_node->as_string();
-  const std::optional<ExternalEffect> effect =
-      effect_text == nullptr ? std::nullopt : effect_from(effect_text->get());
-  if (!effect)
-    return at(*effect_node, fmt::format("'{}' has an unknown effect; use {}", name, kEffectNames));
-  CatalogueEntry entry = entry_of(*effect);
-  for (const auto &[key, value] : table) {
-    if (key.str() == "replacement") {
-      if (!value.is_string() || value.as_string()->get().empty())
-        return at(value, "replacement is not the name of a symbol; write it in quotes");
-      entry.replacement = value.as_string()->get();
-    } else if (key.str() == "writes-arguments" || key.str() == "captures") {
-      if (!value.is_boolean())
-        return at(value, fmt::format("{} is neither true nor false", key.str()));
-      (key.str() == "captures" ? entry.captures : entry.writes_arguments) =
-          value.as_boolean()->get();
-    } else if (key.str() != "effect") {
-      return at(key, fmt::format("unknown key '{}'; use effect, replacement, writes-arguments or "
-                                 "captures",
-                                 key.str()));
-    }
-  }
-  if (Status good = check(entry, name, table); !good)
-    return good.error();
-  return entry;
 }
 
 Status Reader::read_details(const toml::node &node) {
@@ -196,11 +131,42 @@ Status Reader::read_details(const toml::node &node) {
     if (!value.is_table())
       return at(value, fmt::format("'{}' is not a table; write {} = {{ effect = \"...\" }}",
                                    key.str(), key.str()));
-    Result<CatalogueEntry> entry = read_entry(key.str(), *value.as_table());
+    Result<CatalogueEntry> entry = read_entry(key.str(), *value.as_table(), "", place_);
     if (!entry)
       return entry.error();
     if (Status added = add(key.str(), std::move(*entry), key.source().begin); !added)
       return added;
+  }
+  return Unit{};
+}
+
+// [[group]]: functions that all do the same.
+Status Reader::read_groups(const toml::node &node) {
+  if (!node.is_array_of_tables())
+    return at(node, "group is not a list of tables; write [[group]]");
+  for (const toml::node &element : *node.as_array()) {
+    const toml::table &table = *element.as_table();
+    const toml::node *names = table.get("names");
+    if (names == nullptr)
+      return at(table, "a group has no names; write names = [\"...\"]");
+    const Result<CatalogueEntry> entry = read_entry("group", table, "names", place_);
+    if (!entry)
+      return entry.error();
+    if (Status read = read_names(*names, "names", *entry); !read)
+      return read;
+  }
+  return Unit{};
+}
+
+Status Reader::read_variables(const toml::node &node) {
+  const toml::table *table = node.as_table();
+  const toml::node *own = table == nullptr ? nullptr : table->get("own");
+  if (own == nullptr || table->size() != 1 || !own->is_array())
+    return at(node, "variables is not a table with a list of variable names, own");
+  for (const toml::node &element : *own->as_array()) {
+    if (!element.is_string())
+      return at(element, "a variable name is not a string; write it in quotes");
+    own_variables_.insert(element.as_string()->get());
   }
   return Unit{};
 }
@@ -216,8 +182,13 @@ Status Reader::read(const toml::table &root) {
       read = read_lists(value);
     else if (key.str() == "function")
       read = read_details(value);
+    else if (key.str() == "group")
+      read = read_groups(value);
+    else if (key.str() == "variables")
+      read = read_variables(value);
     else if (key.str() != "version")
-      read = at(key, fmt::format("unknown key '{}'; use version, extends, functions or function",
+      read = at(key, fmt::format("unknown key '{}'; use version, extends, functions, function, "
+                                 "group or variables",
                                  key.str()));
     if (!read)
       return read;
@@ -254,23 +225,29 @@ Result<Catalogue> Catalogue::parse(std::string_view text, const std::string &pla
     return read.error();
   Catalogue catalogue;
   catalogue.entries_ = std::move(reader.entries());
+  catalogue.own_variables_ = std::move(reader.own_variables());
   if (reader.extends_builtin()) {
     Result<Catalogue> builtin = load("");
     if (!builtin)
       return builtin.error();
     catalogue.entries_.merge(builtin->entries_); // keeps what the file says about the same name
+    catalogue.own_variables_.merge(builtin->own_variables_);
   }
   return catalogue;
 }
 
 Result<Catalogue> Catalogue::load(const std::string &path) {
-  const bool papers = path == "papers";
-  if (path.empty() || papers) {
-    Result<Catalogue> builtin = papers ? parse(kPapersCatalogue, "catalogue-papers.toml")
-                                       : parse(kBuiltinCatalogue, "catalogue.toml");
-    CHECK(builtin.ok(), "{}", builtin.error().message);
-    return builtin;
-  }
+  const auto builtin = [](const char *text, const char *place) {
+    Result<Catalogue> catalogue = parse(text, place);
+    CHECK(catalogue.ok(), "{}", catalogue.error().message);
+    return catalogue;
+  };
+  if (path.empty())
+    return builtin(kBuiltinCatalogue, "catalogue.toml");
+  if (path == "papers")
+    return builtin(kPapersCatalogue, "catalogue-papers.toml");
+  if (path == "deferred-output")
+    return builtin(kDeferredOutputCatalogue, "catalogue-deferred-output.toml");
   const Result<std::string> text = read_file(path);
   if (!text)
     return text.error();
@@ -279,7 +256,7 @@ Result<Catalogue> Catalogue::load(const std::string &path) {
 
 CatalogueEntry Catalogue::lookup(std::string_view function) const {
   const auto found = entries_.find(function);
-  return found == entries_.end() ? entry_of(ExternalEffect::irrevocable) : found->second;
+  return found == entries_.end() ? worst(ExternalEffect::irrevocable) : found->second;
 }
 
 } // namespace tandem

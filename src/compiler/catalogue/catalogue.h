@@ -7,12 +7,19 @@
 
 #include "base/result.h"
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tandem {
+
+// Names of entries for what has no linker name: an assembly statement that is not empty, and an
+// atomic load, store, exchange, update or fence.
+inline constexpr std::string_view kInlineAssembly = "(inline assembly)";
+inline constexpr std::string_view kAtomicOperation = "(atomic operation)";
 
 // What a call does, from the most harmless to the least.
 enum class ExternalEffect {
@@ -20,21 +27,134 @@ enum class ExternalEffect {
   thread_local_, // TOML "thread-local": memory of the calling thread only: errno, pthread_self
   reads,         // reads memory that its pointer arguments reach, writes none: strlen, memcmp
   tm_safe,       // has a transactional version, `replacement`: malloc -> _ITM_malloc
-  deferrable,  // may be put off to commit where the section opts in (not used before a later issue)
-  irrevocable, // everything else: cannot be undone, and may touch any memory
+  deferrable,    // may be put off to commit where the section opts in
+  irrevocable,   // cannot be undone: input and output, locks, all that no entry names
 };
 
 std::string_view to_string(ExternalEffect effect);
 
+// A set of arguments by number, from 0; arguments from 63 on count as 63.
+struct ArgumentSet {
+  std::uint64_t bits = 0;
+  [[nodiscard]] bool contains(unsigned argument) const {
+    return ((bits >> (argument < 63 ? argument : 63U)) & 1U) != 0;
+  }
+  [[nodiscard]] bool empty() const { return bits == 0; }
+  static constexpr ArgumentSet all() { return {~std::uint64_t{0}}; }
+  static constexpr ArgumentSet none() { return {0}; }
+  bool operator==(const ArgumentSet &) const = default;
+};
+
+// What a pointer that a function returns, or stores, may be.
+enum class PointerValue {
+  anything, // any memory that code outside the program can know of
+  nothing,  // no pointer of the program: a number, null, an opaque handle that is never followed
+  fresh,    // a new object: malloc, fopen
+  argument, // (into) what an argument points to: strchr, memcpy
+  own,      // the function's own memory (see CatalogueEntry::own)
+  loaded,   // a pointer that lies in what an argument points to, or in the function's own memory:
+            // event_get_base, pthread_getspecific
+};
+
+// Arguments are those of the call as compiled: a result that is returned in memory is argument 0.
+//
+// Where a function stores or finds pointers: an argument's number (the address that it is), or one
+// of these.
+constexpr int kResult = -1; // what the pointer that it returns points to
+constexpr int kOwn = -2;    // its own memory
+
+// A pointer's origin. `of` is the argument for `argument`, the place for `loaded`, else 0.
+struct PointerSource {
+  PointerValue value = PointerValue::anything;
+  int of = 0;
+  bool operator==(const PointerSource &) const = default;
+};
+
+// The function stores a pointer at some place: strtol stores argument 0 in what argument 1 points
+// to, getaddrinfo a fresh object in what argument 3 points to.
+struct StoredPointer {
+  int to = 0; // argument, kResult or kOwn
+  PointerSource what;
+  bool operator==(const StoredPointer &) const = default;
+};
+
+// Pointers that may lie in memory are copied from one place to another, with all else that lies
+// there: memcpy, realloc. Where `to` and `from` are one place, what lies there is rearranged: each
+// pointer may come to lie at any offset: qsort.
+struct CopiedMemory {
+  int to = 0; // argument, kResult or kOwn
+  int from = 0;
+  bool operator==(const CopiedMemory &) const = default;
+};
+
+// A function of the program that is passed to an external function, to be called. What it returns
+// is known to code outside the program from then on.
+struct Callback {
+  static constexpr int kNothing = -1;    // no pointer of the program
+  static constexpr int kAnything = -2;   // any memory that code outside the program can know of
+  static constexpr int kOwnContent = -3; // a pointer that lies in the function's own memory
+  static constexpr int kFound = -4;      // any pointer that leads from argument `function` on
+
+  int function = 0; // argument that is the function; or kOwn: it lies in the own memory: exit
+  bool in_memory =
+      false; // every function that lies in memory which the argument leads to, directly
+             // or through further pointers: sigaction, std::thread's virtual function
+  enum class When {
+    now,    // before the call returns, in its thread: qsort
+    later,  // later, in any thread that calls into the library: event_set
+    exit,   // when the process or the thread exits, outside all sections: atexit
+    thread, // in a new thread: pthread_create
+    signal, // in a signal handler: signal, sigaction
+  } when = When::now;
+  // What its parameters are: parameter i is argument gets[i] itself, or a pointer into what
+  // argument gets[i] points to (`inside`); or one of the constants above. Parameters beyond its
+  // end: kAnything.
+  std::vector<int> gets;
+  bool inside = false;
+  bool operator==(const Callback &) const = default;
+};
+
+// The defaults of the members are those of a function that nothing is known of.
 struct CatalogueEntry {
   ExternalEffect effect = ExternalEffect::irrevocable;
   std::string replacement; // the transactional version's symbol; only for tm_safe
-  // Whether a call with a pointer argument may write through it. Never for pure and reads.
-  bool writes_arguments = false;
-  // Whether the callee may keep a pointer argument after it returns.
-  bool captures = true;
+  // Pointer arguments that a call may write through. Empty for pure and reads.
+  ArgumentSet writes = ArgumentSet::all();
+  // Pointer arguments through which it reads. Empty for pure.
+  ArgumentSet reads = ArgumentSet::all();
+  // Pointer arguments that the callee may keep after it returns, where later code may find them.
+  // Not for those that it only returns, stores or passes on (`returns`, `stores`, `callbacks`).
+  ArgumentSet captures = ArgumentSet::all();
+  // Pointer arguments whose targets it follows further: writev's vector, getaddrinfo's hints. What
+  // it then reaches counts as read, and as written where `writes` has the argument.
+  ArgumentSet follows = ArgumentSet::all();
+  // Whether it may store any pointer that code outside the program can know of, in all that it
+  // writes. Else it stores only what `stores` and `copies` say; all else that it writes is no
+  // pointer.
+  bool stores_anything = true;
+  std::vector<StoredPointer> stores;
+  std::vector<CopiedMemory> copies;
+  PointerSource returns;
+  std::vector<Callback> callbacks;
+  // Memory of the library's own that no pointer of the program reaches but those that the library
+  // gives away: rand's state, localtime's buffer, the values of pthread_setspecific. One object for
+  // all functions that give the same name here; empty where it is the function's alone. It counts
+  // as read by a call; as written if `writes_own`; as absent if `own` is empty and neither
+  // `returns`, `stores` nor `copies` names it. `own_per_thread`: each thread has its own copy.
+  std::string own;
+  bool writes_own = false;
+  bool own_per_thread = false;
+  // May touch the program's memory beyond what its arguments lead to: globals that are not local to
+  // the program, and what was captured before. May also call, now or later, every function of the
+  // program that code outside knows of, those that it gets included.
+  bool touches_anything = true;
   bool operator==(const CatalogueEntry &) const = default;
 };
+
+// Whether `name` is a built-in catalogue that Catalogue::load() knows, and not a path.
+inline bool is_builtin_catalogue(std::string_view name) {
+  return name == "papers" || name == "deferred-output";
+}
 
 class Catalogue {
 public:
@@ -44,11 +164,19 @@ public:
   static Result<Catalogue> parse(std::string_view text, const std::string &place);
 
   // The catalogue in `path`; the built-in one where `path` is empty. "papers" is the built-in
-  // catalogue that treats every external function as irrevocable, as LockSTM did (paper section 3).
+  // catalogue that treats every external function as irrevocable, as LockSTM did (paper section 3);
+  // "deferred-output" is the built-in catalogue with output that may wait for the commit.
   static Result<Catalogue> load(const std::string &path);
 
   // What `function` (its linker name) does; names that no entry has are irrevocable.
+  // kInlineAssembly and kAtomicOperation stand for what has no name.
   [[nodiscard]] CatalogueEntry lookup(std::string_view function) const;
+
+  // Whether `variable` (its linker name), which the program declares and a library defines, holds
+  // pointers to the library's own memory only: stdout, environ.
+  [[nodiscard]] bool is_own_variable(std::string_view variable) const {
+    return own_variables_.contains(variable);
+  }
 
   // All entries by name, for listings and tests.
   [[nodiscard]] const std::map<std::string, CatalogueEntry, std::less<>> &entries() const {
@@ -57,6 +185,7 @@ public:
 
 private:
   std::map<std::string, CatalogueEntry, std::less<>> entries_;
+  std::set<std::string, std::less<>> own_variables_;
 };
 
 } // namespace tandem

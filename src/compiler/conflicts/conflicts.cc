@@ -8,65 +8,63 @@
 namespace tandem {
 
 ConflictGraph::ConflictGraph(const std::vector<SectionEffects> &sections,
-                             const std::vector<Location> &locations)
+                             const std::vector<Location> &locations, MayOverlap may_overlap)
     : size_(sections.size()) {
-  const auto count = static_cast<unsigned>(locations.size());
-  const auto bits = [&](const std::set<std::uint32_t> &numbers) {
-    llvm::BitVector set(count);
-    for (const std::uint32_t number : numbers)
-      set.set(number);
-    return set;
-  };
-  // By location: itself and the others of its object that it overlaps.
-  std::vector<llvm::BitVector> same(count, llvm::BitVector(count));
-  llvm::BitVector memory(count);
-  llvm::BitVector exposed(count); // variables that pointers may reach
-  for (std::uint32_t a = 0; a < count; ++a) {
-    memory[a] = locations[a].object == kMemoryObject;
-    exposed[a] = !memory[a] && locations[a].exposed;
-    for (std::uint32_t b = 0; b < count; ++b)
-      if (locations[a].object == locations[b].object && locations[a].overlaps(locations[b]))
-        same[a].set(b);
+  // The shared locations that sections touch, numbered anew.
+  std::map<std::uint32_t, unsigned> number;
+  for (const SectionEffects &section : sections)
+    for (const std::set<std::uint32_t> *touched : {&section.reads, &section.writes})
+      for (const std::uint32_t id : *touched)
+        if (locations[id].shared)
+          number.try_emplace(id, 0);
+  std::vector<std::uint32_t> original;
+  for (auto &[id, compact] : number) {
+    compact = static_cast<unsigned>(original.size());
+    original.push_back(id);
   }
+  const auto count = static_cast<unsigned>(original.size());
+  // By location: itself and the others that it overlaps.
+  std::map<NodeId, std::vector<unsigned>> by_node;
+  for (unsigned i = 0; i < count; ++i)
+    by_node[locations[original[i]].node].push_back(i);
+  std::vector<llvm::SmallVector<unsigned, 4>> same(count);
+  for (const auto &[node, members] : by_node)
+    for (const unsigned a : members)
+      for (const unsigned b : members)
+        if (locations[original[a]].overlaps(locations[original[b]]))
+          same[a].push_back(b);
   struct Access {
-    llvm::BitVector writes, touches, overlapped; // overlapped: by its writes, in the same objects
+    llvm::BitVector touches, overlapped; // overlapped: by its writes
   };
   std::vector<Access> accesses;
   for (const SectionEffects &section : sections) {
-    Access access{bits(section.writes), bits(section.reads), llvm::BitVector(count)};
-    access.touches |= access.writes;
-    for (const std::uint32_t written : section.writes)
-      access.overlapped |= same[written];
+    Access access{llvm::BitVector(count), llvm::BitVector(count)};
+    for (const std::uint32_t id : section.reads)
+      if (const auto entry = number.find(id); entry != number.end())
+        access.touches.set(entry->second);
+    for (const std::uint32_t id : section.writes)
+      if (const auto entry = number.find(id); entry != number.end()) {
+        access.touches.set(entry->second);
+        for (const unsigned other : same[entry->second])
+          access.overlapped.set(other);
+      }
     accesses.push_back(std::move(access));
   }
-  // What `writer` may do to `other`.
-  const auto add = [&](const Access &writer, const Access &other, llvm::BitVector &on) {
-    llvm::BitVector hit = writer.overlapped;
-    hit &= other.touches;
-    on |= hit;
-  };
-  const auto add_through_pointers = [&](const Access &writer, const Access &other,
-                                        llvm::BitVector &on) {
-    llvm::BitVector hit(count);
-    if (writer.writes.anyCommon(memory))
-      hit |= other.touches;
-    if (other.touches.anyCommon(memory))
-      hit |= writer.writes;
-    hit &= exposed;
-    on |= hit;
-  };
   for (std::size_t a = 0; a < size_; ++a)
     for (std::size_t b = a; b < size_; ++b) {
-      llvm::BitVector on(count);
-      add(accesses[a], accesses[b], on);
-      add(accesses[b], accesses[a], on);
-      // `(memory)` includes every exposed variable: they need no mention beside it.
-      if (!on.anyCommon(memory)) {
-        add_through_pointers(accesses[a], accesses[b], on);
-        add_through_pointers(accesses[b], accesses[a], on);
-      }
-      if (on.any())
-        edges_[{a, b}].assign(on.set_bits_begin(), on.set_bits_end());
+      if (!accesses[a].overlapped.anyCommon(accesses[b].touches) &&
+          !accesses[b].overlapped.anyCommon(accesses[a].touches))
+        continue;
+      if (!may_overlap(a, b))
+        continue;
+      llvm::BitVector on = accesses[a].overlapped;
+      on &= accesses[b].touches;
+      llvm::BitVector back = accesses[b].overlapped;
+      back &= accesses[a].touches;
+      on |= back;
+      std::vector<std::uint32_t> &edge = edges_[{a, b}];
+      for (const unsigned i : on.set_bits())
+        edge.push_back(original[i]);
     }
 }
 
@@ -76,18 +74,18 @@ const std::vector<std::uint32_t> &ConflictGraph::common(std::size_t a, std::size
   return found == edges_.end() ? kNone : found->second;
 }
 
-std::vector<Colour> colour(const ConflictGraph &graph) {
+std::vector<ColourMembers> colour(const ConflictGraph &graph) {
   const std::size_t size = graph.size();
   std::vector<std::vector<bool>> adjacent(size, std::vector<bool>(size));
   std::vector<bool> coloured(size);
   for (const auto &[pair, on] : graph.edges())
     adjacent[pair.first][pair.second] = adjacent[pair.second][pair.first] = true;
   std::vector<std::vector<bool>> uncovered = adjacent;
-  std::vector<Colour> colours;
+  std::vector<ColourMembers> colours;
   for (const auto &[pair, on] : graph.edges()) {
     if (pair.first == pair.second || !uncovered[pair.first][pair.second])
       continue;
-    Colour clique{pair.first, pair.second};
+    ColourMembers clique{pair.first, pair.second};
     for (std::size_t candidate = 0; candidate < size; ++candidate) {
       const auto all = [&](const auto &matrix) {
         return std::all_of(clique.begin(), clique.end(), [&](std::size_t member) {
@@ -110,7 +108,7 @@ std::vector<Colour> colour(const ConflictGraph &graph) {
   }
   for (std::size_t i = 0; i < size; ++i)
     if (adjacent[i][i] && !coloured[i])
-      colours.push_back(Colour{i});
+      colours.push_back(ColourMembers{i});
   return colours;
 }
 
@@ -122,13 +120,13 @@ std::string colour_name(std::size_t index) {
 }
 
 std::vector<Classified> classify(const std::vector<SectionEffects> &sections,
-                                 const std::vector<Colour> &colours) {
+                                 const std::vector<ColourMembers> &colours) {
   std::vector<Classified> result(sections.size());
   for (std::size_t i = 0; i < sections.size(); ++i)
     if (!sections[i].irrevocable.empty())
       result[i].klass = SectionClass::non_revocable;
   for (std::size_t number = 0; number < colours.size(); ++number) {
-    const Colour &members = colours[number];
+    const ColourMembers &members = colours[number];
     const bool non_revocable = std::any_of(members.begin(), members.end(), [&](std::size_t i) {
       return result[i].klass == SectionClass::non_revocable;
     });

@@ -6,6 +6,8 @@
 
 #include "compiler/effects/effects.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <cstdint>
 #include <map>
 #include <set>
@@ -14,12 +16,15 @@
 
 namespace tandem {
 
-// Two sections conflict where one may write what the other may read or write. A section conflicts
-// with itself where two threads that run it may.
+// Whether two sections, by number, may run at the same time in different threads.
+using MayOverlap = llvm::function_ref<bool(std::size_t, std::size_t)>;
+
+// Two sections conflict where one may write shared memory that the other may read or write, and
+// both may run at the same time. A section conflicts with itself where two threads that run it may.
 class ConflictGraph {
 public:
-  ConflictGraph(const std::vector<SectionEffects> &sections,
-                const std::vector<Location> &locations);
+  ConflictGraph(const std::vector<SectionEffects> &sections, const std::vector<Location> &locations,
+                MayOverlap may_overlap);
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool conflict(std::size_t a, std::size_t b) const {
@@ -39,12 +44,12 @@ private:
 };
 
 // A clique of the graph; its members exclude each other by one lock.
-using Colour = std::vector<std::size_t>;
+using ColourMembers = std::vector<std::size_t>;
 
 // Cliques that cover every edge (LockSTM, section 2.2): greedily, in the order of the sections, a
 // section joining a clique only where that covers a conflict not yet covered. A section that
 // conflicts only with itself gets a colour of its own.
-std::vector<Colour> colour(const ConflictGraph &graph);
+std::vector<ColourMembers> colour(const ConflictGraph &graph);
 
 // "A", "B", ..., "Z", "AA", "AB", ...
 std::string colour_name(std::size_t index);
@@ -57,6 +62,6 @@ struct Classified {
   std::vector<std::pair<std::size_t, LockMode>> locks; // colour number, mode
 };
 std::vector<Classified> classify(const std::vector<SectionEffects> &sections,
-                                 const std::vector<Colour> &colours);
+                                 const std::vector<ColourMembers> &colours);
 
 } // namespace tandem

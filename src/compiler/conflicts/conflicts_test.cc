@@ -8,11 +8,12 @@
 namespace tandem {
 namespace {
 
-Location variable(std::uint32_t object, std::uint64_t begin, std::uint64_t end, bool exposed) {
-  return {.object = object, .begin = begin, .end = end, .exposed = exposed, .name = "v"};
+Location part(NodeId node, std::uint64_t begin, std::uint64_t end, bool shared) {
+  return {.node = node, .begin = begin, .end = end, .shared = shared, .name = "v"};
 }
 
-// A random program of `sections` sections over a few variables, halves of variables, and (memory).
+// A random program of `sections` sections over a few objects and halves of objects, shared or not,
+// some of which never run together.
 struct Program {
   std::vector<SectionEffects> sections;
   std::vector<Location> locations;
@@ -21,12 +22,10 @@ struct Program {
 Program random_program(std::mt19937_64 &random, std::size_t sections) {
   const auto chance = [&](unsigned percent) { return random() % 100 < percent; };
   Program program;
-  program.locations.push_back(Location{.name = "(memory)"});
-  for (std::uint32_t object = 1; object <= 4; ++object) {
-    const bool exposed = chance(30);
-    program.locations.push_back(variable(object, 0, 4, exposed));
-    program.locations.push_back(variable(object, 4, 8, exposed));
-    program.locations.push_back(variable(object, 0, 8, exposed));
+  for (NodeId node = 0; node <= 4; ++node) {
+    program.locations.push_back(part(node, 0, 4, chance(80)));
+    program.locations.push_back(part(node, 4, 8, chance(80)));
+    program.locations.push_back(part(node, 0, 8, chance(80)));
   }
   program.sections.resize(sections);
   for (SectionEffects &section : program.sections) {
@@ -37,9 +36,22 @@ Program random_program(std::mt19937_64 &random, std::size_t sections) {
         section.writes.insert(location);
     }
     if (chance(25))
-      section.irrevocable.push_back({"puts", {"s", "puts"}});
+      section.irrevocable.push_back({.callee = "puts", .chain = {"s", "puts"}, .places = {}});
+    section.entries = {static_cast<std::uint32_t>(random() % 3)};
   }
   return program;
+}
+
+// Entry 0 is run by one thread, the others by many.
+bool may_run_together(const Program &program, std::size_t a, std::size_t b) {
+  return program.sections[a].entries != program.sections[b].entries ||
+         program.sections[a].entries.front() != 0;
+}
+
+ConflictGraph graph_of(const Program &program) {
+  return ConflictGraph(program.sections, program.locations, [&](std::size_t a, std::size_t b) {
+    return may_run_together(program, a, b);
+  });
 }
 
 // Slow and obvious: two accesses, one a write, to a byte that both may touch.
@@ -50,20 +62,19 @@ bool may_conflict(const Program &program, std::size_t a, std::size_t b) {
       for (const std::uint32_t t : any) {
         const Location &x = program.locations[w];
         const Location &y = program.locations[t];
-        const bool through_pointer = (x.object == kMemoryObject && (y.exposed || y.object == 0)) ||
-                                     (y.object == kMemoryObject && (x.exposed || x.object == 0));
         bool same_byte = false;
         for (std::uint64_t byte = 0; byte < 8; ++byte)
-          same_byte |= x.object == y.object && x.begin <= byte && byte < x.end && y.begin <= byte &&
+          same_byte |= x.node == y.node && x.begin <= byte && byte < x.end && y.begin <= byte &&
                        byte < y.end;
-        if (through_pointer || same_byte)
+        if (same_byte && x.shared && y.shared)
           return true;
       }
     return false;
   };
   const SectionEffects &x = program.sections[a];
   const SectionEffects &y = program.sections[b];
-  return clash(x.writes, y.reads) || clash(x.writes, y.writes) || clash(y.writes, x.reads);
+  return may_run_together(program, a, b) &&
+         (clash(x.writes, y.reads) || clash(x.writes, y.writes) || clash(y.writes, x.reads));
 }
 
 class RandomPrograms : public testing::TestWithParam<std::uint64_t> {
@@ -76,7 +87,7 @@ protected:
 };
 
 TEST_P(RandomPrograms, EdgesAreExactlyThePossibleConflicts) {
-  const ConflictGraph graph(program_.sections, program_.locations);
+  const ConflictGraph graph = graph_of(program_);
   for (std::size_t a = 0; a < graph.size(); ++a)
     for (std::size_t b = a; b < graph.size(); ++b) {
       EXPECT_EQ(graph.conflict(a, b), may_conflict(program_, a, b)) << a << " " << b;
@@ -85,26 +96,26 @@ TEST_P(RandomPrograms, EdgesAreExactlyThePossibleConflicts) {
 }
 
 TEST_P(RandomPrograms, ColoursAreCliquesThatCoverEveryEdge) {
-  const ConflictGraph graph(program_.sections, program_.locations);
-  const std::vector<Colour> colours = colour(graph);
-  for (const Colour &members : colours)
+  const ConflictGraph graph = graph_of(program_);
+  const std::vector<ColourMembers> colours = colour(graph);
+  for (const ColourMembers &members : colours)
     for (const std::size_t a : members)
       for (const std::size_t b : members)
         EXPECT_TRUE(a == b ? members.size() > 1 || graph.conflict(a, a) : graph.conflict(a, b));
-  const auto has = [](const Colour &members, std::size_t section) {
+  const auto has = [](const ColourMembers &members, std::size_t section) {
     return std::find(members.begin(), members.end(), section) != members.end();
   };
   for (const auto &[pair, on] : graph.edges())
     EXPECT_TRUE(std::any_of(colours.begin(), colours.end(),
-                            [&](const Colour &members) {
+                            [&](const ColourMembers &members) {
                               return has(members, pair.first) && has(members, pair.second);
                             }))
         << pair.first << " and " << pair.second << " share no colour";
 }
 
 TEST_P(RandomPrograms, LocksKeepNonRevocableSectionsApartFromWhatConflictsWithThem) {
-  const ConflictGraph graph(program_.sections, program_.locations);
-  const std::vector<Colour> colours = colour(graph);
+  const ConflictGraph graph = graph_of(program_);
+  const std::vector<ColourMembers> colours = colour(graph);
   const std::vector<Classified> classes = classify(program_.sections, colours);
   const auto mode = [&](std::size_t section, std::size_t colour_number) {
     for (const auto &[number, lock_mode] : classes[section].locks)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/link.h"
 
+#include "compiler/catalogue/catalogue.h"
+
 #include <algorithm>
 
 namespace tandem {
@@ -75,9 +77,9 @@ Status plan_relocatable(const Request &request, const CommandLine &line, const S
 std::vector<std::string> runtime_libraries(const Request &request, const CommandLine &line,
                                            const Settings &settings) {
   const Enforcement built = built_enforcement(settings.enforcement);
+  const std::string &folder = request.installation.libraries;
   if (built == Enforcement::none || line.other_width)
     return {};
-  const std::string &folder = request.installation.libraries;
   std::vector<std::string> libraries = {"-Wl,--push-state,--as-needed"};
   if (request.files.exists(folder + (line.is_static ? "/libtandem.a" : "/libtandem.so"))) {
     libraries.push_back("-L" + folder);
@@ -85,6 +87,8 @@ std::vector<std::string> runtime_libraries(const Request &request, const Command
   }
   if (built == Enforcement::stm)
     libraries.emplace_back("-litm");
+  if (settings.check_effects)
+    libraries.emplace_back("-ltandem_observe");
   libraries.emplace_back("-Wl,--pop-state");
   if (!line.is_static && folder != "/usr/lib" && folder != "/lib")
     libraries.push_back("-Wl,-rpath," + folder);
@@ -92,7 +96,7 @@ std::vector<std::string> runtime_libraries(const Request &request, const Command
 }
 
 std::string absolute(const std::string &path, const std::string &folder) {
-  return path.empty() || path[0] == '/' || path == "papers" ? path : folder + "/" + path;
+  return path.empty() || path[0] == '/' || is_builtin_catalogue(path) ? path : folder + "/" + path;
 }
 
 Environment link_environment(const Request &request, const CommandLine &line,
@@ -102,6 +106,7 @@ Environment link_environment(const Request &request, const CommandLine &line,
   set[kEnvReport] = settings.report;
   set[kEnvCatalogue] = absolute(settings.catalogue, request.folder);
   set[kEnvPointsTo] = to_string(settings.points_to);
+  set[kEnvCheckEffects] = settings.check_effects ? "1" : "";
   set[kEnvLinkOutput] = line.output.empty() ? "a.out" : line.output;
   set[kEnvLinkInputs] = joined_lines(link_inputs(line, request.files));
   set[kEnvLinkShared] = line.shared ? "1" : "";

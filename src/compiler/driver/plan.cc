@@ -80,7 +80,7 @@ Status add_checks(const CommandLine &line, const Settings &settings, std::vector
     checks.push_back({Check::Kind::writable, output, "choose another -o"});
   if (!settings.analyses() || !(makes_bitcode(line) || line.links()))
     return Unit{};
-  if (!settings.catalogue.empty() && settings.catalogue != "papers")
+  if (!settings.catalogue.empty() && !is_builtin_catalogue(settings.catalogue))
     checks.push_back({Check::Kind::catalogue, settings.catalogue, ""});
   if (settings.report.empty())
     return Unit{};

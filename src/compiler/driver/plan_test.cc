@@ -210,6 +210,7 @@ TEST_F(PlanTest, TheEnvironmentOfALink) {
                          {"TANDEM_REPORT", "%o.json"},
                          {"TANDEM_CATALOGUE", "/here/mine.toml"},
                          {"TANDEM_POINTS_TO", "sensitive"},
+                         {"TANDEM_CHECK_EFFECTS", ""},
                          {"TANDEM_LINK_OUTPUT", "out/x.so"},
                          {"TANDEM_LINK_INPUTS", "b.o\nc.a\nw.a\nlib/libone.a\nlib/exact.a\n"},
                          {"TANDEM_LINK_SHARED", "1"}}));
@@ -273,6 +274,7 @@ TEST_F(PlanTest, ChecksComeBeforeAnythingStarts) {
       checked("-ftandem-catalogue=c.toml -ftandem-enforce=none -c a.c", Check::Kind::catalogue),
       IsEmpty());
   EXPECT_THAT(checked("-ftandem-catalogue=papers a.o", Check::Kind::catalogue), IsEmpty());
+  EXPECT_THAT(checked("-ftandem-catalogue=deferred-output a.o", Check::Kind::catalogue), IsEmpty());
   EXPECT_THAT(mistake("-ftandem-report=%q a.o"), HasSubstr("-ftandem-report: "));
 }
 

@@ -39,6 +39,13 @@ constexpr std::array kOwnOptions = {
               [](Settings &settings, const std::string &value) {
                 return assign(settings.points_to, parse_points_to(value));
               }},
+    OwnOption{"-ftandem-check-effects=", kEnvCheckEffects,
+              [](Settings &settings, const std::string &value) {
+                if (value != "0" && value != "1")
+                  return Status{Error{fmt::format("'{}' is neither 0 nor 1", value)}};
+                settings.check_effects = value == "1";
+                return Status{Unit{}};
+              }},
 };
 
 const OwnOption *option_of(std::string_view word) {
@@ -58,7 +65,8 @@ Result<Settings> read_settings(const std::vector<std::string> &own_options,
     const OwnOption *option = option_of(word);
     if (option == nullptr)
       return Error{fmt::format("'{}' is not an option; use -ftandem-enforce=, -ftandem-report=, "
-                               "-ftandem-catalogue= or -ftandem-points-to=",
+                               "-ftandem-catalogue=, -ftandem-points-to= or "
+                               "-ftandem-check-effects=",
                                word)};
     last[static_cast<std::size_t>(option - kOwnOptions.data())] = &word;
   }
@@ -78,6 +86,8 @@ Result<Settings> read_settings(const std::vector<std::string> &own_options,
     if (Status set = option.set(settings, value); !set)
       return Error{fmt::format("{}: {}", place, set.error().message)};
   }
+  if (settings.check_effects)
+    settings.enforcement = Enforcement::global_lock; // which needs no copies of functions
   return settings;
 }
 
@@ -91,9 +101,13 @@ TANDEM OPTIONS (each also an environment variable; the command line wins):
                           Write a report of each link as JSON; %o is the output's file name, %p its
                           path with '-' for '/', %% a percent sign (TANDEM_REPORT)
   -ftandem-catalogue=<file>
-                          What external functions do, a TOML file, or 'papers' (TANDEM_CATALOGUE)
+                          What external functions do: a TOML file, 'papers' or 'deferred-output'
+                          (TANDEM_CATALOGUE)
   -ftandem-points-to=sensitive|insensitive
                           Precision of the points-to analysis [insensitive] (TANDEM_POINTS_TO)
+  -ftandem-check-effects=0|1
+                          Enforce by one global lock, and build a program that checks, while it
+                          runs, what the analysis says of its sections [0] (TANDEM_CHECK_EFFECTS)
   With -ftandem-enforce=none and no report nothing is analysed. TANDEM_LLVM_BIN names the folder of
   clang and ld.lld [/usr/lib/llvm-19/bin].
 

@@ -19,12 +19,13 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 struct Settings {
   Enforcement enforcement = Enforcement::hybrid;
   std::string report;    // the pattern; empty: no report
-  std::string catalogue; // a path, "papers", or empty
+  std::string catalogue; // a path, the name of a built-in one, or empty
   PointsTo points_to = PointsTo::insensitive;
+  bool check_effects = false; // enforcement is global_lock then
 
   // Whether links run the pass at all.
   [[nodiscard]] bool analyses() const {
-    return enforcement != Enforcement::none || !report.empty();
+    return enforcement != Enforcement::none || !report.empty() || check_effects;
   }
 };
 

@@ -1,341 +1,510 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/effects/effects.h"
 
+#include "base/check.h"
+#include "compiler/points_to/components.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/lock_functions.h"
 
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/PostDominators.h"
-#include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/Constants.h"
-#include "llvm/IR/DataLayout.h"
-#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/Instructions.h"
-#include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/Operator.h"
 
 #include <algorithm>
-#include <deque>
 
 namespace tandem {
-namespace {
 
 using namespace llvm;
 
-constexpr std::uint64_t kWhole = std::numeric_limits<std::uint64_t>::max();
-constexpr const char *kMemoryName = "(memory)";
+namespace {
 
-bool is_lock_operation(StringRef name) {
-  return name.starts_with("pthread_mutex_") &&
-         (name.ends_with("lock") || name == "pthread_mutex_unlock");
-}
+constexpr std::uint64_t kToTheEnd = std::numeric_limits<std::uint64_t>::max();
+// Addresses kept for each location, to name it by.
+constexpr std::size_t kSamples = 16;
 
-// Intrinsics that touch memory through their arguments; all others are harmless here (lifetime,
-// debug, arithmetic, va_start and the like on the caller's own frame).
-bool is_memory_intrinsic(const CallBase &call) {
-  return isa<MemIntrinsic>(call) || isa<AtomicMemIntrinsic>(call);
-}
-
-// An argument passed in memory of the callee's own, whose address stays there.
-bool is_own_argument(const Value *object) {
-  const auto *argument = dyn_cast<Argument>(object);
-  return argument != nullptr && argument->hasByValAttr() &&
-         !PointerMayBeCaptured(argument, /*ReturnCaptures=*/true, /*StoreCaptures=*/true);
-}
-
-// Functions that keep or hand on the function that they get, and do not run it before they return.
-bool runs_later(StringRef name) {
-  static const StringSet<> kLater{"pthread_create", "thrd_create",    "atexit",
-                                  "on_exit",        "at_quick_exit",  "__cxa_atexit",
-                                  "signal",         "pthread_atfork", "pthread_key_create",
-                                  "event_set",      "event_assign",   "event_new"};
-  return kLater.contains(name);
+bool is_whole_function(const Section &section) {
+  return section.kind == SectionKind::function || section.kind == SectionKind::lambda;
 }
 
 } // namespace
 
-bool is_harmless(const IntrinsicInst &intrinsic) {
-  if (intrinsic.isAssumeLikeIntrinsic() || intrinsic.doesNotAccessMemory())
-    return true;
-  switch (intrinsic.getIntrinsicID()) {
-  case Intrinsic::vastart:
-  case Intrinsic::vaend:
-  case Intrinsic::vacopy:
-  case Intrinsic::stacksave:
-  case Intrinsic::stackrestore:
-  case Intrinsic::prefetch:
-  case Intrinsic::trap:
-  case Intrinsic::ubsantrap:
-  case Intrinsic::eh_typeid_for:
-  case Intrinsic::experimental_noalias_scope_decl:
-    return true;
-  default:
-    return false;
+std::string source_place(const Instruction &instruction) {
+  const DebugLoc &location = instruction.getDebugLoc();
+  if (!location)
+    return "";
+  return fmt::format("{}:{}", cast<DIScope>(location.getScope())->getFilename().str(),
+                     location.getLine());
+}
+
+Effects::Effects(const Module &module, const Catalogue &catalogue,
+                 const PointsToAnalysis &points_to, const Sharing &sharing)
+    : actions_(module, catalogue), points_to_(points_to), sharing_(sharing),
+      layout_(module.getDataLayout()), program_(points_to.node_count()) {
+  survey(module);
+}
+
+// What each function's own instructions do; and from where in the program memory is touched.
+void Effects::survey(const Module &module) {
+  for (const Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    const FunctionFacts &facts = facts_of(function);
+    for (const Own &own : facts.own) {
+      const EntrySet &entries = sharing_.entries_of(*own.instruction);
+      const auto [set, fresh] =
+          entry_sets_.try_emplace(entries, static_cast<std::uint32_t>(entry_set_of_.size()));
+      if (fresh)
+        entry_set_of_.push_back(entries);
+      for (const std::uint32_t id : locations_of(own.touch)) {
+        if (own.touch.address != nullptr && samples_[id].size() < kSamples)
+          samples_[id].push_back({own.touch.address, own.touch.size});
+        if (entries.empty())
+          continue;
+        const Location &location = locations_[id];
+        if (location.node >= program_.size())
+          program_.resize(location.node + 1);
+        if (own.touch.reads)
+          program_[location.node].push_back(
+              {location.begin, location.end, location.object, set->second, false});
+        if (own.touch.writes)
+          program_[location.node].push_back(
+              {location.begin, location.end, location.object, set->second, true});
+      }
+    }
+  }
+  for (std::vector<ProgramAccess> &accesses : program_) {
+    std::sort(accesses.begin(), accesses.end());
+    accesses.erase(std::unique(accesses.begin(), accesses.end()), accesses.end());
+    accesses.shrink_to_fit();
   }
 }
 
-Effects::Effects(const Module &module, const Catalogue &catalogue)
-    : module_(module), catalogue_(catalogue) {
-  location(Location{.name = kMemoryName});
-  for (const Function &function : module)
-    if (!function.isIntrinsic() && !function.isDeclaration() &&
-        function.hasAddressTaken(nullptr, /*IgnoreCallbackUses=*/false,
-                                 /*IgnoreAssumeLikeCalls=*/true, /*IngoreLLVMUsed=*/true))
-      address_taken_.push_back(&function);
-}
-
-std::uint32_t Effects::location(const Location &location) {
+std::uint32_t Effects::location(NodeId node, const ObjectRange &range) {
   const auto [entry, fresh] =
-      ids_.try_emplace({location.object, location.begin, location.end, location.name},
-                       static_cast<std::uint32_t>(locations_.size()));
-  if (fresh)
-    locations_.push_back(location);
+      ids_.try_emplace({node, range}, static_cast<std::uint32_t>(locations_.size()));
+  if (fresh) {
+    locations_.push_back({.node = node,
+                          .object = range.object,
+                          .begin = range.begin,
+                          .end = range.end,
+                          .shared = false,
+                          .name = ""});
+    samples_.emplace_back();
+  }
   return entry->second;
 }
 
-// Whether the address of `global` is used for anything but loads, stores and memory intrinsics on
-// it.
-bool Effects::exposed(const GlobalVariable &global) {
-  const auto known = exposed_.find(&global);
-  if (known != exposed_.end())
-    return known->second;
-  const auto leaks = [&] {
-    if (!global.hasLocalLinkage())
-      return true;
-    SmallVector<const User *, 16> work(global.users());
-    SmallPtrSet<const User *, 16> seen;
-    while (!work.empty()) {
-      const User *user = work.pop_back_val();
-      if (!seen.insert(user).second || isa<LoadInst>(user) || isa<ICmpInst>(user))
-        continue;
-      if (isa<GEPOperator>(user) || isa<BitCastOperator>(user) ||
-          isa<AddrSpaceCastOperator>(user)) {
-        append_range(work, user->users());
-        continue;
-      }
-      if (const auto *store = dyn_cast<StoreInst>(user)) {
-        const Value *stored = store->getValueOperand();
-        if (stored == &global || getUnderlyingObject(stored, 0) == &global)
-          return true;
-        continue;
-      }
-      if (isa<IntrinsicInst>(user) && user->getType()->isPointerTy()) {
-        append_range(work, user->users()); // llvm.threadlocal.address and the like return it
-        continue;
-      }
-      if (const auto *call = dyn_cast<CallBase>(user)) {
-        const Function *callee = called_function(*call);
-        if (is_memory_intrinsic(*call) || (callee != nullptr && callee->isIntrinsic()) ||
-            (callee != nullptr && callee->isDeclaration() &&
-             (is_lock_operation(callee->getName()) ||
-              !catalogue_.lookup(callee->getName().str()).captures)))
-          continue;
-      }
-      return true;
-    }
-    return false;
-  };
-  return exposed_[&global] = leaks();
-}
-
-bool Effects::captured(const AllocaInst &slot) {
-  const auto known = captured_.find(&slot);
-  if (known != captured_.end())
-    return known->second;
-  return captured_[&slot] =
-             PointerMayBeCaptured(&slot, /*ReturnCaptures=*/true, /*StoreCaptures=*/true);
-}
-
-std::uint32_t Effects::global_location(const GlobalVariable &global, const Value *address,
-                                       std::uint64_t size) {
-  const DataLayout &layout = module_.getDataLayout();
-  const auto next = static_cast<std::uint32_t>(objects_.size() + 1);
-  Location found;
-  found.object = objects_.try_emplace(&global, next).first->second;
-  found.exposed = exposed(global);
-  APInt offset(layout.getIndexTypeSizeInBits(address->getType()), 0);
-  const Value *base =
-      address->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
-  if (base == &global && size != kWhole && offset.isNonNegative()) {
-    found.begin = offset.getZExtValue();
-    found.end = found.begin + size;
+// In the program's graph.
+std::vector<std::uint32_t> Effects::locations_of(const Touch &touch) {
+  std::vector<std::uint32_t> found;
+  for (const Cell &place : points_to_.places(touch.cell)) {
+    Summary one;
+    for (const ObjectRange &range : touch.objects)
+      add_range(place, range, kReads, one);
+    for (const std::uint32_t id : one.reads)
+      found.push_back(id);
   }
-  found.name = access_path(address, size == kWhole ? 0 : size).print();
-  return location(found);
+  return found;
 }
 
-void Effects::add_access(const Value *address, std::uint64_t size, bool reads, bool writes,
-                         FunctionEffects &effects) {
-  SmallVector<const Value *, 4> objects;
-  getUnderlyingObjects(address, objects, nullptr, /*MaxLookup=*/0);
-  for (const Value *object : objects) {
-    std::uint32_t id = kMemoryObject;
-    if (const auto *global = dyn_cast<GlobalVariable>(object)) {
-      if (global->isConstant() || (global->isThreadLocal() && !exposed(*global)))
-        continue;
-      // Through a phi or a select the address is no constant offset from this object.
-      id = global_location(*global, objects.size() == 1 ? address : object,
-                           objects.size() == 1 ? size : kWhole);
-    } else if (const auto *slot = dyn_cast<AllocaInst>(object)) {
-      if (!captured(*slot))
-        continue;
-    } else if (is_own_argument(object) || isa<Function>(object) || isa<UndefValue>(object) ||
-               isa<ConstantPointerNull>(object)) {
-      continue;
-    }
-    if (reads)
-      effects.reads.insert(id);
-    if (writes)
-      effects.writes.insert(id);
-  }
-}
-
-std::vector<const Function *> Effects::targets(const CallBase &call) const {
-  if (const Function *callee = called_function(call))
-    return callee->isDeclaration() ? std::vector<const Function *>{}
-                                   : std::vector<const Function *>{callee};
-  if (call.isInlineAsm())
-    return {};
-  std::vector<const Function *> possible;
-  for (const Function *function : address_taken_)
-    if (function->arg_size() == call.arg_size() ||
-        (function->isVarArg() && function->arg_size() <= call.arg_size()))
-      possible.push_back(function);
-  return possible;
-}
-
-std::string Effects::irrevocable_action(const Instruction &instruction) const {
-  if (isa<AtomicRMWInst>(instruction) || isa<AtomicCmpXchgInst>(instruction) ||
-      isa<FenceInst>(instruction) || instruction.isAtomic())
-    return "(atomic operation)";
-  const auto *call = dyn_cast<CallBase>(&instruction);
-  if (call == nullptr)
-    return "";
-  if (call->isInlineAsm())
-    // Empty assembly is a compiler barrier: it orders, and does nothing.
-    return cast<InlineAsm>(call->getCalledOperand())->getAsmString().empty() ? ""
-                                                                             : "(inline assembly)";
-  const Function *callee = called_function(*call);
-  if (callee == nullptr)
-    return "(indirect call)";
-  if (const auto *intrinsic = dyn_cast<IntrinsicInst>(call))
-    return isa<MemIntrinsic>(intrinsic) || is_harmless(*intrinsic) ? "" : callee->getName().str();
-  if (!callee->isDeclaration() || call->doesNotAccessMemory())
-    return "";
-  switch (catalogue_.lookup(callee->getName().str()).effect) {
-  case ExternalEffect::pure:
-  case ExternalEffect::thread_local_:
-  case ExternalEffect::reads:
-  case ExternalEffect::tm_safe:
-    return "";
-  case ExternalEffect::deferrable:
-  case ExternalEffect::irrevocable:
-    return source_name(*callee);
-  }
-  CHECK(false);
-}
-
-void Effects::add_call(const CallBase &call, FunctionEffects &effects) {
-  if (const auto *transfer = dyn_cast<MemTransferInst>(&call)) {
-    const auto *length = dyn_cast<ConstantInt>(transfer->getLength());
-    const std::uint64_t size = length == nullptr ? kWhole : length->getZExtValue();
-    add_access(transfer->getDest(), size, false, true, effects);
-    add_access(transfer->getSource(), size, true, false, effects);
-    return;
-  }
-  if (const auto *set = dyn_cast<MemSetInst>(&call)) {
-    const auto *length = dyn_cast<ConstantInt>(set->getLength());
-    add_access(set->getDest(), length == nullptr ? kWhole : length->getZExtValue(), false, true,
-               effects);
-    return;
-  }
-  for (const Function *target : targets(call))
-    effects.callees.push_back(target);
-  const Function *callee = called_function(call);
-  if (callee != nullptr && !callee->isDeclaration())
-    return;
-  if (const auto *intrinsic = dyn_cast<IntrinsicInst>(&call);
-      intrinsic != nullptr && is_harmless(*intrinsic))
-    return;
-  if (callee != nullptr && is_lock_operation(callee->getName())) {
-    effects.irrevocable.emplace(callee->getName().str(), true);
-    effects.lock_operations.push_back(&call);
-    return;
-  }
-  const std::string action = irrevocable_action(call);
-  if (!action.empty())
-    effects.irrevocable.emplace(action, false);
-  if (call.doesNotAccessMemory() || (call.isInlineAsm() && action.empty()))
-    return;
-  const CatalogueEntry entry =
-      callee == nullptr ? CatalogueEntry{} : catalogue_.lookup(callee->getName().str());
-  if (entry.effect == ExternalEffect::pure || entry.effect == ExternalEffect::thread_local_)
-    return;
-  const bool anything =
-      entry.effect == ExternalEffect::irrevocable || entry.effect == ExternalEffect::deferrable;
-  const bool writes = (anything || entry.writes_arguments) && !call.onlyReadsMemory();
-  for (const Value *argument : call.args())
-    if (argument->getType()->isPointerTy())
-      add_access(argument, kWhole, true, writes, effects);
-  if (!anything)
-    return;
-  effects.reads.insert(kMemoryObject);
-  if (writes)
-    effects.writes.insert(kMemoryObject);
-  for (const Function *function : callbacks(call))
-    effects.callees.push_back(function);
-}
-
-// Functions of the program that an external function gets as an argument and so may run. Where the
-// argument is a variable: all that fit anywhere, for the functions of libc that call back.
-std::vector<const Function *> Effects::callbacks(const CallBase &call) const {
-  const Function *callee = called_function(call);
-  if (callee != nullptr && runs_later(callee->getName()))
-    return {};
-  std::vector<const Function *> passed;
-  for (const Value *argument : call.args())
-    if (const auto *function = dyn_cast<Function>(argument->stripPointerCastsAndAliases());
-        function != nullptr && !function->isDeclaration())
-      passed.push_back(function);
-  static const StringSet<> kCallBack{"qsort",   "qsort_r", "bsearch", "lfind",        "lsearch",
-                                     "tsearch", "tfind",   "tdelete", "twalk",        "ftw",
-                                     "nftw",    "glob",    "scandir", "pthread_once", "call_once"};
-  if (passed.empty() && (callee == nullptr || kCallBack.contains(callee->getName())))
-    return address_taken_;
-  return passed;
-}
-
-void Effects::add_instruction(const Instruction &instruction, FunctionEffects &effects) {
-  const DataLayout &layout = module_.getDataLayout();
-  if (instruction.isAtomic())
-    effects.irrevocable.emplace(irrevocable_action(instruction), false);
-  if (const auto *load = dyn_cast<LoadInst>(&instruction))
-    add_access(load->getPointerOperand(), layout.getTypeStoreSize(load->getType()), true, false,
-               effects);
-  else if (const auto *store = dyn_cast<StoreInst>(&instruction))
-    add_access(store->getPointerOperand(),
-               layout.getTypeStoreSize(store->getValueOperand()->getType()), false, true, effects);
-  else if (const auto *update = dyn_cast<AtomicRMWInst>(&instruction))
-    add_access(update->getPointerOperand(), layout.getTypeStoreSize(update->getType()), true, true,
-               effects);
-  else if (const auto *exchange = dyn_cast<AtomicCmpXchgInst>(&instruction))
-    add_access(exchange->getPointerOperand(),
-               layout.getTypeStoreSize(exchange->getNewValOperand()->getType()), true, true,
-               effects);
-  else if (const auto *arguments = dyn_cast<VAArgInst>(&instruction))
-    add_access(arguments->getPointerOperand(), kWhole, true, true, effects);
-  else if (const auto *call = dyn_cast<CallBase>(&instruction))
-    add_call(*call, effects);
-}
-
-const Effects::FunctionEffects &Effects::of_function(const Function &function) {
-  const auto [entry, fresh] = functions_.try_emplace(&function);
+const Effects::FunctionFacts &Effects::facts_of(const Function &function) {
+  const auto [entry, fresh] = facts_.try_emplace(&function);
   if (fresh)
     for (const Instruction &instruction : instructions(function))
-      add_instruction(instruction, entry->second);
+      add_facts(instruction, entry->second);
   return entry->second;
+}
+
+Effects::FunctionFacts Effects::facts_of(const Section &section) {
+  FunctionFacts facts;
+  for (const Instruction *instruction : section.body)
+    add_facts(*instruction, facts);
+  return facts;
+}
+
+void Effects::add_facts(const Instruction &instruction, FunctionFacts &facts) {
+  for (const Touch &touch : touches(instruction))
+    facts.own.push_back({&instruction, touch});
+  if (instruction.isAtomic())
+    if (const std::string action = actions_.irrevocable_action(instruction); !action.empty())
+      facts.irrevocable.try_emplace(action, &instruction, false);
+  if (const auto *call = dyn_cast<CallBase>(&instruction))
+    add_call_facts(*call, facts);
+}
+
+void Effects::add_call_facts(const CallBase &call, FunctionFacts &facts) {
+  for (const Function *target : points_to_.targets(call))
+    facts.calls.push_back({&call, target});
+  const Function *callee = called_function(call);
+  if (callee != nullptr && callee->isDeclaration() && is_lock_operation(*callee)) {
+    facts.irrevocable.try_emplace(callee->getName().str(), &call, true);
+    facts.lock_operations.push_back(&call);
+    return;
+  }
+  if (callee == nullptr && !call.isInlineAsm()) {
+    for (const Function *target : points_to_.external_targets(call))
+      if (const std::string action = actions_.irrevocable_call(call, *target); !action.empty())
+        facts.irrevocable.try_emplace(action, &call, false);
+    if (points_to_.may_leave(call) ||
+        (points_to_.targets(call).empty() && points_to_.external_targets(call).empty()))
+      facts.irrevocable.try_emplace("(indirect call)", &call, false);
+    return;
+  }
+  if (const std::string action = actions_.irrevocable_action(call); !action.empty())
+    facts.irrevocable.try_emplace(action, &call, false);
+}
+
+bool Effects::is_lock_operation(const Function &callee) {
+  const auto known = lock_operations_.find(&callee);
+  if (known != lock_operations_.end())
+    return known->second;
+  const std::optional<LockFunction> found = lock_function(callee);
+  return lock_operations_[&callee] = found && (found->operation || found->signals);
+}
+
+// Memory of the function's own that nothing else can reach.
+bool Effects::is_private(const Value *address) {
+  const Value *object = address->stripInBoundsOffsets();
+  if (!isa<AllocaInst>(object))
+    return isa<ConstantPointerNull>(object) || isa<UndefValue>(object);
+  const auto [entry, fresh] = captured_.try_emplace(object, false);
+  if (fresh)
+    entry->second = PointerMayBeCaptured(object, /*ReturnCaptures=*/true, /*StoreCaptures=*/true);
+  return !captured_.lookup(object);
+}
+
+void Effects::touch(const Value *address, std::uint64_t size, bool reads, bool writes,
+                    std::vector<Touch> &out) {
+  if ((!reads && !writes) || is_private(address))
+    return;
+  const std::optional<Cell> cell = points_to_.local(*address);
+  if (!cell)
+    return;
+  const std::vector<ObjectRange> objects = points_to_.objects(*address, size);
+  if (objects.empty())
+    return;
+  if (points_to_.has_objects()) {
+    out.push_back({.cell = *cell,
+                   .end = kToTheEnd,
+                   .reads = reads,
+                   .writes = writes,
+                   .address = address,
+                   .size = size,
+                   .objects = objects});
+    return;
+  }
+  for (const auto &[begin, end] : points_to_.ranges(*cell, size))
+    out.push_back({.cell = {cell->node, begin},
+                   .end = end,
+                   .reads = reads,
+                   .writes = writes,
+                   .address = address,
+                   .size = size,
+                   .objects = {{0, begin, end}}});
+}
+
+// What a pointer denotes and all that it leads to.
+void Effects::touch_all(const Value &pointer, bool reads, bool writes, std::vector<Touch> &out) {
+  const std::optional<Cell> cell = points_to_.local(pointer);
+  if (!cell)
+    return;
+  const std::vector<ObjectRange> objects = points_to_.reachable_objects(pointer);
+  for (const NodeId node : points_to_.reachable(*cell))
+    out.push_back({.cell = {node, 0},
+                   .end = kToTheEnd,
+                   .reads = reads,
+                   .writes = writes,
+                   .objects = objects});
+}
+
+void Effects::touch_outside(bool reads, bool writes, std::vector<Touch> &out) {
+  out.push_back({.cell = points_to_.external(),
+                 .end = kToTheEnd,
+                 .reads = reads,
+                 .writes = writes,
+                 .objects = {ObjectRange{}}});
+}
+
+std::vector<Effects::Touch> Effects::touches(const Instruction &instruction) {
+  std::vector<Touch> out;
+  const auto size = [&](Type *type) { return layout_.getTypeStoreSize(type).getFixedValue(); };
+  if (const auto *load = dyn_cast<LoadInst>(&instruction))
+    touch(load->getPointerOperand(), size(load->getType()), true, false, out);
+  else if (const auto *store = dyn_cast<StoreInst>(&instruction))
+    touch(store->getPointerOperand(), size(store->getValueOperand()->getType()), false, true, out);
+  else if (const auto *update = dyn_cast<AtomicRMWInst>(&instruction))
+    touch(update->getPointerOperand(), size(update->getType()), true, true, out);
+  else if (const auto *exchange = dyn_cast<AtomicCmpXchgInst>(&instruction))
+    touch(exchange->getPointerOperand(), size(exchange->getNewValOperand()->getType()), true, true,
+          out);
+  else if (const auto *arguments = dyn_cast<VAArgInst>(&instruction))
+    touch(arguments->getPointerOperand(), PointsToAnalysis::kUnknownSize, true, true, out);
+  else if (const auto *call = dyn_cast<CallBase>(&instruction))
+    touch_call(*call, out);
+  return out;
+}
+
+void Effects::touch_call(const CallBase &call, std::vector<Touch> &out) {
+  constexpr std::uint64_t kUnknown = PointsToAnalysis::kUnknownSize;
+  const auto length = [](const Value *value) {
+    const auto *constant = dyn_cast<ConstantInt>(value);
+    return constant == nullptr ? kUnknown : constant->getZExtValue();
+  };
+  if (const auto *transfer = dyn_cast<AnyMemTransferInst>(&call)) {
+    touch(transfer->getRawDest(), length(transfer->getLength()), false, true, out);
+    touch(transfer->getRawSource(), length(transfer->getLength()), true, false, out);
+    return;
+  }
+  if (const auto *set = dyn_cast<AnyMemSetInst>(&call)) {
+    touch(set->getRawDest(), length(set->getLength()), false, true, out);
+    return;
+  }
+  // A parameter that is passed in memory is copied.
+  for (unsigned i = 0; i < call.arg_size(); ++i)
+    if (Type *copied = call.getParamByValType(i))
+      touch(call.getArgOperand(i), layout_.getTypeStoreSize(copied).getFixedValue(), true, false,
+            out);
+  const auto *intrinsic = dyn_cast<IntrinsicInst>(&call);
+  if (call.isInlineAsm() || intrinsic != nullptr) {
+    const bool nothing = intrinsic != nullptr ? is_harmless(*intrinsic)
+                                              : call.arg_empty() || call.doesNotAccessMemory();
+    if (nothing)
+      return;
+    for (const Value *argument : call.args())
+      if (argument->getType()->isPointerTy())
+        touch(argument, kUnknown, true, !call.onlyReadsMemory(), out);
+    return;
+  }
+  if (const Function *callee = called_function(call)) {
+    if (callee->isDeclaration())
+      touch_external(call, *callee, out);
+    return;
+  }
+  for (const Function *target : points_to_.external_targets(call))
+    touch_external(call, *target, out);
+  if (points_to_.may_leave(call))
+    touch_outside(true, true, out);
+}
+
+void Effects::touch_external(const CallBase &call, const Function &callee,
+                             std::vector<Touch> &out) {
+  if (call.doesNotAccessMemory() || is_lock_operation(callee))
+    return;
+  const CatalogueEntry &entry = points_to_.entry(callee);
+  const bool may_write = !call.onlyReadsMemory();
+  for (unsigned i = 0; i < call.arg_size(); ++i) {
+    const Value *argument = call.getArgOperand(i);
+    if (!argument->getType()->isPointerTy())
+      continue;
+    const bool reads = entry.reads.contains(i);
+    const bool writes = entry.writes.contains(i) && may_write;
+    touch(argument, PointsToAnalysis::kUnknownSize, reads, writes, out);
+    if (entry.follows.contains(i) && (reads || writes) && !is_private(argument))
+      touch_all(*argument, true, writes, out);
+  }
+  if (!entry.own.empty())
+    if (const std::optional<Cell> own = points_to_.own_memory(callee))
+      out.push_back({.cell = {own->node, 0},
+                     .end = kToTheEnd,
+                     .reads = true,
+                     .writes = entry.writes_own && may_write,
+                     .objects = {{points_to_.own_object(callee), 0, kToTheEnd}}});
+  if (entry.touches_anything)
+    touch_outside(true, may_write, out);
+}
+
+// A range of an object that a node may hold; where objects are not told apart, of the node.
+void Effects::add_range(const Cell &cell, const ObjectRange &range, std::uint8_t how,
+                        Summary &summary) {
+  const Cell root = points_to_.find(cell);
+  if (!points_to_.everywhere(root)) {
+    summary.local[{root, range}] |= how;
+    return;
+  }
+  if (points_to_.places(root).empty() || !points_to_.may_hold(root.node, range.object))
+    return;
+  const auto take = [&](const ObjectRange &part) {
+    const std::uint32_t id = location(root.node, part);
+    if ((how & kReads) != 0)
+      summary.reads.set(id);
+    if ((how & kWrites) != 0)
+      summary.writes.set(id);
+  };
+  if (points_to_.has_objects()) {
+    take(range.object == 0 ? ObjectRange{} : range);
+  } else if (range.end == kToTheEnd) {
+    std::uint64_t begin = root.offset;
+    for (const Fold &fold : points_to_.folds(root.node))
+      if (fold.begin <= begin && begin < fold.end)
+        begin = fold.begin;
+    take({0, begin, kToTheEnd});
+  } else {
+    for (const auto &[begin, end] : points_to_.ranges(root, range.end - range.begin))
+      take({0, begin, end});
+  }
+}
+
+void Effects::add(const Touch &touch, Summary &summary) {
+  const auto how =
+      static_cast<std::uint8_t>((touch.reads ? kReads : 0) | (touch.writes ? kWrites : 0));
+  for (const ObjectRange &range : touch.objects)
+    add_range(touch.cell, range, how, summary);
+}
+
+// What the target of a call does, as its caller knows it.
+void Effects::add(const Call &call, Summary &summary) {
+  const Summary &callee = summaries_[group_.at(call.target)];
+  if (&callee == &summary)
+    return;
+  summary.reads |= callee.reads;
+  summary.writes |= callee.writes;
+  for (const auto &[key, how] : callee.local) {
+    const auto &[cell, range] = key;
+    if (const std::optional<Cell> known = points_to_.in_caller(*call.call, *call.target, cell))
+      add_range(*known, range, how, summary);
+  }
+}
+
+void Effects::summarise(const Module &module, const std::set<const Function *> &needed) {
+  const auto groups =
+      components(module, [&](const CallBase &call) { return points_to_.targets(call); });
+  summaries_.reserve(groups.size());
+  for (const auto &group : groups) {
+    const auto number = static_cast<std::uint32_t>(summaries_.size());
+    summaries_.emplace_back();
+    for (const Function *function : group)
+      group_[function] = number;
+    if (none_of(group, [&](const Function *function) { return needed.contains(function); }))
+      continue;
+    Summary &summary = summaries_.back();
+    for (const Function *function : group) {
+      const FunctionFacts &facts = facts_of(*function);
+      for (const Own &own : facts.own)
+        add(own.touch, summary);
+      for (const Call &call : facts.calls)
+        add(call, summary);
+    }
+  }
+}
+
+std::vector<SectionEffects> Effects::of(const std::vector<Section> &sections) {
+  if (sections.empty())
+    return {};
+  std::set<const Function *> needed;
+  std::vector<const Function *> work;
+  const auto need = [&](const Function *function) {
+    if (!function->isDeclaration() && needed.insert(function).second)
+      work.push_back(function);
+  };
+  for (const Section &section : sections) {
+    if (is_whole_function(section))
+      need(section.function);
+    else
+      for (const Call &call : facts_of(section).calls)
+        need(call.target);
+  }
+  while (!work.empty()) {
+    const Function *function = work.back();
+    work.pop_back();
+    for (const Call &call : facts_of(*function).calls)
+      need(call.target);
+  }
+  summarise(*sections.front().function->getParent(), needed);
+  std::vector<SectionEffects> all;
+  std::set<std::uint32_t> used;
+  for (const Section &section : sections) {
+    all.push_back(effects_of(section));
+    used.insert(all.back().reads.begin(), all.back().reads.end());
+    used.insert(all.back().writes.begin(), all.back().writes.end());
+  }
+  mark_shared(used);
+  name_locations(used);
+  for (SectionEffects &effects : all)
+    std::erase_if(effects.accesses,
+                  [&](const SectionAccess &access) { return !locations_[access.location].shared; });
+  return all;
+}
+
+SectionEffects Effects::effects_of(const Section &section) {
+  SectionEffects result;
+  const FunctionFacts facts =
+      is_whole_function(section) ? facts_of(*section.function) : facts_of(section);
+  Summary summary;
+  for (const Own &own : facts.own)
+    add(own.touch, summary);
+  for (const Call &call : facts.calls)
+    add(call, summary);
+  // What the section's function knows by its parameters is what its callers pass.
+  const auto local = std::move(summary.local);
+  for (const auto &[key, how] : local) {
+    const auto &[cell, range] = key;
+    for (const Cell &place : points_to_.places(cell))
+      add_range(place, range, how, summary);
+  }
+  result.reads.insert(summary.reads.begin(), summary.reads.end());
+  result.writes.insert(summary.writes.begin(), summary.writes.end());
+  if (is_whole_function(section)) {
+    std::set<const Function *> active;
+    result.irrevocable_at_begin = always_irrevocable(*section.function, active);
+    result.entries = sharing_.entries_of(*section.function);
+  } else {
+    result.entries = sharing_.entries_of(*section.entry.call);
+  }
+  follow(section, facts, result);
+  return result;
+}
+
+// Breadth first, so that the chain to each irrevocable callee is a shortest one.
+void Effects::follow(const Section &section, const FunctionFacts &start, SectionEffects &result) {
+  const bool region = section.kind == SectionKind::lock_region;
+  const Instruction *begin = region ? section.entry.call : nullptr;
+  std::map<const Function *, std::pair<const Function *, const Instruction *>> reached_by;
+  std::vector<const Function *> order;
+  std::map<std::string, ReportIrrevocable> irrevocable;
+  std::set<std::pair<std::uint32_t, bool>> accessed;
+  const auto take = [&](const FunctionFacts &facts, const Function *self) {
+    for (const auto &[callee, action] : facts.irrevocable) {
+      const auto &[instruction, is_lock] = action;
+      // The locks of a lock region's own program are what a conversion replaces: they do not make
+      // its regions irrevocable.
+      if ((is_lock && region) || irrevocable.contains(callee))
+        continue;
+      std::vector<const Instruction *> calls{instruction};
+      ReportIrrevocable found{.callee = callee, .chain = {callee}, .places = {}};
+      for (const Function *at = self; at != nullptr; at = reached_by.at(at).first) {
+        found.chain.push_back(source_name(*at));
+        calls.push_back(reached_by.at(at).second);
+      }
+      found.chain.push_back(section.name);
+      std::reverse(found.chain.begin(), found.chain.end());
+      std::reverse(calls.begin(), calls.end());
+      for (const Instruction *call : calls)
+        found.places.push_back(source_place(*call));
+      found.cold = cold_.is_cold(calls, begin);
+      irrevocable[callee] = std::move(found);
+    }
+    if (!region)
+      result.lock_operations.insert(result.lock_operations.end(), facts.lock_operations.begin(),
+                                    facts.lock_operations.end());
+    for (const Own &own : facts.own)
+      for (const std::uint32_t id : locations_of(own.touch)) {
+        if (own.touch.reads && result.reads.contains(id) && accessed.insert({id, false}).second)
+          result.accesses.push_back({own.instruction, id, false});
+        if (own.touch.writes && result.writes.contains(id) && accessed.insert({id, true}).second)
+          result.accesses.push_back({own.instruction, id, true});
+      }
+    for (const Call &call : facts.calls)
+      if ((!is_whole_function(section) || call.target != section.function) &&
+          reached_by.try_emplace(call.target, self, call.call).second)
+        order.push_back(call.target);
+  };
+  take(start, nullptr);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    take(facts_of(*order[i]), order[i]);
+  for (auto &[callee, entry] : irrevocable)
+    result.irrevocable.push_back(std::move(entry));
 }
 
 // Whether every execution of `function` that returns performs an irrevocable action: one lies in a
@@ -357,8 +526,9 @@ bool Effects::always_irrevocable(const Function &function, std::set<const Functi
       const auto *call = dyn_cast<CallBase>(&instruction);
       const Function *callee = call == nullptr ? nullptr : called_function(*call);
       const bool direct = callee != nullptr && !callee->isDeclaration();
-      always = always || (direct ? always_irrevocable(*callee, active)
-                                 : !irrevocable_action(instruction).empty() && callee != nullptr);
+      always = always ||
+               (direct ? always_irrevocable(*callee, active)
+                       : !actions_.irrevocable_action(instruction).empty() && callee != nullptr);
     }
   }
   active.erase(&function);
@@ -369,71 +539,28 @@ bool Effects::always_irrevocable(const Function &function, std::set<const Functi
   return always;
 }
 
-bool Effects::computes_only(const Function &function) {
-  std::set<const Function *> seen{&function};
-  std::vector<const Function *> work{&function};
-  while (!work.empty()) {
-    const Function *next = work.back();
-    work.pop_back();
-    if (next->isDeclaration())
-      return false;
-    const FunctionEffects &effects = of_function(*next);
-    if (!effects.reads.empty() || !effects.writes.empty() || !effects.irrevocable.empty())
-      return false;
-    for (const Function *callee : effects.callees)
-      if (seen.insert(callee).second)
-        work.push_back(callee);
-  }
-  return true;
-}
-
-SectionEffects Effects::of(const Section &section) {
-  SectionEffects result;
-  FunctionEffects start;
-  if (section.kind == SectionKind::lock_region) {
-    for (const Instruction *instruction : section.body)
-      add_instruction(*instruction, start);
-  } else {
-    start = of_function(*section.function);
-    std::set<const Function *> active;
-    result.irrevocable_at_begin = always_irrevocable(*section.function, active);
-  }
-  // Breadth first, so that the chain to each irrevocable callee is a shortest one.
-  std::map<const Function *, const Function *> caller;
-  std::deque<const Function *> work;
-  std::map<std::string, ReportIrrevocable> irrevocable;
-  const auto take = [&](const FunctionEffects &effects, const Function *self) {
-    result.reads.insert(effects.reads.begin(), effects.reads.end());
-    result.writes.insert(effects.writes.begin(), effects.writes.end());
-    for (const auto &[callee, is_lock] : effects.irrevocable) {
-      // The locks of a lock region's own program are what a conversion replaces: they do not make
-      // its regions irrevocable.
-      if ((is_lock && section.kind == SectionKind::lock_region) || irrevocable.contains(callee))
+void Effects::mark_shared(const std::set<std::uint32_t> &used) {
+  for (const std::uint32_t id : used) {
+    Location &location = locations_[id];
+    if (location.node >= program_.size())
+      continue;
+    EntrySet all;
+    EntrySet writing;
+    const auto merge = [](EntrySet &into, const EntrySet &from) {
+      EntrySet both;
+      std::set_union(into.begin(), into.end(), from.begin(), from.end(), std::back_inserter(both));
+      into = std::move(both);
+    };
+    for (const ProgramAccess &access : program_[location.node]) {
+      if (access.begin >= location.end || location.begin >= access.end ||
+          access.object != location.object)
         continue;
-      std::vector<std::string> chain{callee};
-      for (const Function *at = self; at != nullptr; at = caller.at(at))
-        chain.push_back(source_name(*at));
-      chain.push_back(section.name);
-      std::reverse(chain.begin(), chain.end());
-      irrevocable[callee] = ReportIrrevocable{callee, std::move(chain)};
+      merge(all, entry_set_of_[access.entries]);
+      if (access.writes)
+        merge(writing, entry_set_of_[access.entries]);
     }
-    if (section.kind != SectionKind::lock_region)
-      result.lock_operations.insert(result.lock_operations.end(), effects.lock_operations.begin(),
-                                    effects.lock_operations.end());
-    for (const Function *callee : effects.callees)
-      if ((section.kind == SectionKind::lock_region || callee != section.function) &&
-          caller.try_emplace(callee, self).second)
-        work.push_back(callee);
-  };
-  take(start, nullptr);
-  while (!work.empty()) {
-    const Function *function = work.front();
-    work.pop_front();
-    take(of_function(*function), function);
+    location.shared = sharing_.may_overlap(writing, all);
   }
-  for (auto &[callee, entry] : irrevocable)
-    result.irrevocable.push_back(std::move(entry));
-  return result;
 }
 
 } // namespace tandem

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Effects: which memory a section may read and write, and which irrevocable actions it may reach,
-// over the whole program.
-//
-// Memory is divided into the program's global variables, byte range by byte range where the offset
-// is constant, and one location for everything that is reached through pointers: `(memory)`. A
-// global whose address is used other than to access it (its address is *exposed*) overlaps
-// `(memory)`; so does one that code outside the program can see. That is sound and imprecise; a
-// points-to analysis divides `(memory)`.
+// over the whole program. Memory is what the points-to analysis tells apart: byte ranges of nodes.
 #pragma once
 
-#include "compiler/catalogue/catalogue.h"
+#include "compiler/cold/cold_paths.h"
+#include "compiler/effects/actions.h"
+#include "compiler/points_to/points_to.h"
 #include "compiler/sections/section.h"
+#include "compiler/sharing/sharing.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SparseBitVector.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
 #include <cstdint>
@@ -23,95 +20,161 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace tandem {
 
-inline constexpr std::uint32_t kMemoryObject = 0;
-
-// A part of an object that an access may touch.
+// A part of an object that an access may touch. Where objects are told apart, `node` tells further
+// which calling context made it.
 struct Location {
-  std::uint32_t object = kMemoryObject; // kMemoryObject, or the number of a global variable, from 1
-  std::uint64_t begin = 0;              // bytes [begin, end) of the object
+  NodeId node = 0;
+  ObjectId object = 0;     // 0: what code outside the program knows, or any object of the node
+  std::uint64_t begin = 0; // folded bytes [begin, end) of the object; of the node where it is 0
   std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
-  bool exposed = true; // may also be reached through pointers
-  std::string name;    // as in the source
+  bool shared = true; // two threads may touch it at the same time, and one of them writes it
+  std::string name;   // as in the source; two locations of one name overlap, or are one
 
   // Whether one address may lie in both.
   [[nodiscard]] bool overlaps(const Location &other) const {
-    if (object == other.object)
-      return begin < other.end && other.begin < end;
-    return (object == kMemoryObject && other.exposed) || (other.object == kMemoryObject && exposed);
+    return node == other.node && object == other.object && begin < other.end && other.begin < end;
   }
+};
+
+// An instruction of a section, or of what it calls, and a location that it touches.
+struct SectionAccess {
+  const llvm::Instruction *instruction = nullptr;
+  std::uint32_t location = 0;
+  bool writes = false;
 };
 
 // What one section may do. Numbers are indices of Effects::locations(), in ascending order.
 struct SectionEffects {
-  std::set<std::uint32_t> reads;
+  std::set<std::uint32_t> reads; // all that it may touch and that others could reach, shared or not
   std::set<std::uint32_t> writes;
+  std::vector<SectionAccess> accesses;        // one for each shared location and direction
   std::vector<ReportIrrevocable> irrevocable; // one per callee, with a shortest chain; by callee
   bool irrevocable_at_begin = false;          // every execution that returns performs one
   std::vector<const llvm::CallBase *> lock_operations; // reached inside a marked function
+  EntrySet entries;                                    // whose threads may run the section
 };
 
-// Whether an intrinsic neither touches memory that others may see nor does what cannot be undone,
-// although LLVM counts some of them as memory accesses to keep their place. The memory intrinsics
-// (memcpy and the like) are not harmless.
-bool is_harmless(const llvm::IntrinsicInst &intrinsic);
+// "file:line" of an instruction; "" where it is unknown.
+std::string source_place(const llvm::Instruction &instruction);
 
 class Effects {
 public:
-  Effects(const llvm::Module &module, const Catalogue &catalogue);
+  // All arguments outlive this object.
+  Effects(const llvm::Module &module, const Catalogue &catalogue, const PointsToAnalysis &points_to,
+          const Sharing &sharing);
 
-  [[nodiscard]] SectionEffects of(const Section &section);
+  // The effects of all sections, in their order. Once.
+  std::vector<SectionEffects> of(const std::vector<Section> &sections);
+
   [[nodiscard]] const std::vector<Location> &locations() const { return locations_; }
+  [[nodiscard]] const PointsToAnalysis &points_to() const { return points_to_; }
+  [[nodiscard]] const Sharing &sharing() const { return sharing_; }
+  // Other names that the program has for a location, alphabetically.
+  [[nodiscard]] std::vector<std::string> aliases(std::uint32_t location) const;
 
-  // What an instruction that is not a call to a function of the program does that cannot be undone:
-  // the callee's name, or "(inline assembly)", "(atomic operation)", "(indirect call)"; empty if it
-  // can be.
-  [[nodiscard]] std::string irrevocable_action(const llvm::Instruction &instruction) const;
-
-  // Whether no execution of `function` touches memory that others may see or performs an
-  // irrevocable action: it computes from its arguments alone.
-  [[nodiscard]] bool computes_only(const llvm::Function &function);
-
-  // Functions of the program that a call may run.
-  [[nodiscard]] std::vector<const llvm::Function *> targets(const llvm::CallBase &call) const;
+  // What an instruction touches itself, callees of the program not counted: memory in the graph of
+  // its function, and how.
+  struct Touch {
+    Cell cell;
+    std::uint64_t end = 0; // cell.offset up to here, in the node
+    bool reads = false;
+    bool writes = false;
+    const llvm::Value *address = nullptr; // null: reached through further pointers
+    std::uint64_t size = 0;               // of the access; PointsToAnalysis::kUnknownSize
+    std::vector<ObjectRange> objects;     // of the node
+  };
+  [[nodiscard]] std::vector<Touch> touches(const llvm::Instruction &instruction);
 
 private:
-  struct FunctionEffects {
-    std::set<std::uint32_t> reads;
-    std::set<std::uint32_t> writes;
-    std::map<std::string, bool> irrevocable; // callee -> it is a lock operation
-    std::vector<const llvm::Function *> callees;
+  // What a function knows by its parameters: a node of its graph, and what of it.
+  using Key = std::pair<Cell, ObjectRange>;
+  enum Direction : std::uint8_t { kReads = 1, kWrites = 2 };
+  // What a function may do to memory, with all that it calls.
+  struct Summary {
+    llvm::SparseBitVector<> reads; // locations that mean the same everywhere
+    llvm::SparseBitVector<> writes;
+    std::map<Key, std::uint8_t> local; // what its callers know by other names
+  };
+  struct Call {
+    const llvm::CallBase *call;
+    const llvm::Function *target;
+  };
+  struct Own {
+    const llvm::Instruction *instruction;
+    Touch touch;
+  };
+  struct FunctionFacts {
+    std::vector<Own> own;
+    std::vector<Call> calls;
+    std::map<std::string, std::pair<const llvm::Instruction *, bool>>
+        irrevocable; // lock operation?
     std::vector<const llvm::CallBase *> lock_operations;
   };
+  struct ProgramAccess {
+    std::uint64_t begin;
+    std::uint64_t end;
+    ObjectId object;
+    std::uint32_t entries; // number of the set
+    bool writes;
+    auto operator<=>(const ProgramAccess &) const = default;
+  };
+  struct Sample {
+    const llvm::Value *address;
+    std::uint64_t size;
+  };
 
-  void add_instruction(const llvm::Instruction &instruction, FunctionEffects &effects);
-  void add_call(const llvm::CallBase &call, FunctionEffects &effects);
-  void add_access(const llvm::Value *address, std::uint64_t size, bool reads, bool writes,
-                  FunctionEffects &effects);
-  const FunctionEffects &of_function(const llvm::Function &function);
+  void add_facts(const llvm::Instruction &instruction, FunctionFacts &facts);
+  void add_call_facts(const llvm::CallBase &call, FunctionFacts &facts);
+  void touch_call(const llvm::CallBase &call, std::vector<Touch> &out);
+  void touch_external(const llvm::CallBase &call, const llvm::Function &callee,
+                      std::vector<Touch> &out);
+  void touch(const llvm::Value *address, std::uint64_t size, bool reads, bool writes,
+             std::vector<Touch> &out);
+  void touch_all(const llvm::Value &pointer, bool reads, bool writes, std::vector<Touch> &out);
+  void touch_outside(bool reads, bool writes, std::vector<Touch> &out);
+  bool is_private(const llvm::Value *address);
+  bool is_lock_operation(const llvm::Function &callee);
+
+  const FunctionFacts &facts_of(const llvm::Function &function);
+  void survey(const llvm::Module &module);
+  void summarise(const llvm::Module &module, const std::set<const llvm::Function *> &needed);
+  void add(const Touch &touch, Summary &summary);
+  void add(const Call &call, Summary &summary);
+  void add_range(const Cell &cell, const ObjectRange &range, std::uint8_t how, Summary &summary);
+  std::vector<std::uint32_t> locations_of(const Touch &touch);
+  std::uint32_t location(NodeId node, const ObjectRange &range);
+  SectionEffects effects_of(const Section &section);
+  FunctionFacts facts_of(const Section &section);
+  void follow(const Section &section, const FunctionFacts &start, SectionEffects &result);
   bool always_irrevocable(const llvm::Function &function, std::set<const llvm::Function *> &active);
-  std::vector<const llvm::Function *> callbacks(const llvm::CallBase &call) const;
-  bool exposed(const llvm::GlobalVariable &global);
-  bool captured(const llvm::AllocaInst &slot);
-  std::uint32_t location(const Location &location);
-  std::uint32_t global_location(const llvm::GlobalVariable &global, const llvm::Value *address,
-                                std::uint64_t size);
+  void mark_shared(const std::set<std::uint32_t> &used);
+  void name_locations(const std::set<std::uint32_t> &used);
+  [[nodiscard]] std::string name_of(std::uint32_t location) const;
+  [[nodiscard]] std::string object_name(const Location &location) const;
 
-  const llvm::Module &module_;
-  const Catalogue &catalogue_;
+  const Actions actions_;
+  const PointsToAnalysis &points_to_;
+  const Sharing &sharing_;
+  const llvm::DataLayout &layout_;
+  ColdPaths cold_;
   std::vector<Location> locations_;
-  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::string>, std::uint32_t>
-      ids_;
-  llvm::DenseMap<const llvm::GlobalVariable *, std::uint32_t> objects_;
-  llvm::DenseMap<const llvm::GlobalVariable *, bool> exposed_;
-  llvm::DenseMap<const llvm::AllocaInst *, bool> captured_;
-  std::map<const llvm::Function *, FunctionEffects> functions_;
+  std::map<std::pair<NodeId, ObjectRange>, std::uint32_t> ids_;
+  std::vector<std::vector<Sample>> samples_;        // by location
+  std::vector<std::vector<ProgramAccess>> program_; // by node
+  std::map<EntrySet, std::uint32_t> entry_sets_;
+  std::vector<EntrySet> entry_set_of_;
+  llvm::DenseMap<const llvm::Value *, bool> captured_;
+  llvm::DenseMap<const llvm::Function *, bool> lock_operations_;
+  std::map<const llvm::Function *, FunctionFacts> facts_;
+  std::map<const llvm::Function *, std::uint32_t> group_; // index of the summary
+  std::vector<Summary> summaries_;
   std::map<const llvm::Function *, bool> always_irrevocable_;
   bool met_recursion_ = false; // in the current always_irrevocable()
-  std::vector<const llvm::Function *> address_taken_;
 };
 
 } // namespace tandem

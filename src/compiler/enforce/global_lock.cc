@@ -20,11 +20,28 @@ FunctionCallee lock_call(Module &module, StringRef name) {
   return callee;
 }
 
+void replace_marker(CallBase &marker, StringRef name, Constant *descriptor) {
+  IRBuilder<> builder(&marker);
+  builder.CreateCall(lock_call(*marker.getModule(), name), {descriptor});
+  if (!marker.getType()->isVoidTy())
+    marker.replaceAllUsesWith(Constant::getNullValue(marker.getType()));
+  marker.eraseFromParent();
+}
+
+void bracket_block(const Section &block, Constant *descriptor) {
+  replace_marker(*const_cast<CallBase *>(block.entry.call), "_TANDEM_inline_global_lock_enter",
+                 descriptor);
+  for (const CallBase *leave : block.exits)
+    replace_marker(*const_cast<CallBase *>(leave), "_TANDEM_inline_global_lock_leave", descriptor);
+}
+
 } // namespace
 
 void enforce_by_global_lock(const std::vector<Section> &sections, Descriptors &descriptors) {
   for (std::size_t i = 0; i < sections.size(); ++i) {
-    if (sections[i].kind != SectionKind::function)
+    if (sections[i].kind == SectionKind::block)
+      bracket_block(sections[i], descriptors.of(i));
+    if (sections[i].kind != SectionKind::function && sections[i].kind != SectionKind::lambda)
       continue;
     Function &function = *sections[i].function;
     Module &module = *function.getParent();

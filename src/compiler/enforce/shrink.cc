@@ -19,7 +19,7 @@ namespace {
 using namespace llvm;
 
 // Whether no other thread can tell when, or whether, `instruction` runs.
-bool computes_only(const Instruction &instruction, Effects &effects) {
+bool computes_only(const Instruction &instruction, const Actions &actions) {
   if (instruction.isAtomic())
     return false;
   if (const auto *load = dyn_cast<LoadInst>(&instruction))
@@ -30,7 +30,7 @@ bool computes_only(const Instruction &instruction, Effects &effects) {
     if (const auto *intrinsic = dyn_cast<IntrinsicInst>(call))
       return intrinsic->isAssumeLikeIntrinsic() || intrinsic->doesNotAccessMemory();
     const Function *callee = called_function(*call);
-    return callee != nullptr && effects.computes_only(*callee);
+    return callee != nullptr && actions.computes_only(*callee);
   }
   return !instruction.mayReadOrWriteMemory();
 }
@@ -89,12 +89,12 @@ bool gains(Instruction &start, const DominatorTree &dominators) {
 
 } // namespace
 
-std::vector<Instruction *> shared_instructions(Function &section, Effects &effects) {
+std::vector<Instruction *> shared_instructions(Function &section, const Actions &actions) {
   std::vector<Instruction *> shared;
   const DominatorTree dominators(section);
   for (Instruction &instruction : instructions(section))
     if (dominators.isReachableFromEntry(instruction.getParent()) &&
-        !computes_only(instruction, effects))
+        !computes_only(instruction, actions))
       shared.push_back(&instruction);
   return shared;
 }

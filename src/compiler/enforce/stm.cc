@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/enforce/enforce.h"
 
-#include "compiler/effects/effects.h"
+#include "compiler/effects/actions.h"
 #include "compiler/enforce/shrink.h"
 #include "compiler/instrument/clones.h"
 
@@ -210,11 +210,11 @@ private:
 
 void enforce_by_stm(Module &module, const std::vector<Section> &sections, const Report &report,
                     const Catalogue &catalogue) {
-  Effects effects(module, catalogue);
+  const Actions actions(module, catalogue);
   std::vector<std::pair<std::size_t, std::vector<Instruction *>>> shared;
   for (std::size_t i = 0; i < sections.size(); ++i)
-    if (sections[i].kind == SectionKind::function)
-      shared.emplace_back(i, shared_instructions(*sections[i].function, effects));
+    if (sections[i].kind != SectionKind::lock_region)
+      shared.emplace_back(i, shared_instructions(*sections[i].function, actions));
   struct Atomic {
     const ReportSection &described;
     Function &function; // the marked function, or the part of it that must be atomic
@@ -225,7 +225,7 @@ void enforce_by_stm(Module &module, const std::vector<Section> &sections, const 
     Function &function = shrink(*sections[i].function, instructions);
     atomics.push_back({report.sections[i], function, split_body(function)});
   }
-  TransactionalClones clones(module, effects, catalogue);
+  TransactionalClones clones(module, actions, catalogue);
   std::map<const Function *, Function *> body_of;
   for (const Atomic &atomic : atomics) {
     body_of[&atomic.function] = &atomic.body;

@@ -47,9 +47,9 @@ void drop_memory_promises(Function &function) {
 
 } // namespace
 
-TransactionalClones::TransactionalClones(Module &module, const Effects &effects,
+TransactionalClones::TransactionalClones(Module &module, const Actions &actions,
                                          const Catalogue &catalogue)
-    : module_(module), effects_(effects), catalogue_(catalogue), barriers_(module) {}
+    : module_(module), actions_(actions), catalogue_(catalogue), barriers_(module) {}
 
 bool TransactionalClones::can_clone(const Function &function) const {
   const auto body = bodies_.find(&function);
@@ -131,13 +131,13 @@ void TransactionalClones::become_irrevocable(Instruction &before) {
 
 void TransactionalClones::instrument_call(CallBase &call) {
   if (call.isInlineAsm()) {
-    if (!effects_.irrevocable_action(call).empty())
+    if (!actions_.irrevocable_action(call).empty())
       become_irrevocable(call);
     return;
   }
   Function *callee = called_function(call);
   if (callee == nullptr) {
-    for (const Function *target : effects_.targets(call))
+    for (const Function *target : actions_.targets(call))
       if (auto *function = const_cast<Function *>(target);
           can_clone(*function) && (!function->isVarArg() || !bodies_.contains(function)))
         called_by_pointer_.insert(function);
@@ -154,7 +154,7 @@ void TransactionalClones::instrument_call(CallBase &call) {
   } else if (!callee->isDeclaration()) {
     // The call keeps its own type; only the target changes.
     call.setCalledOperand(&clone_of(*callee));
-  } else if (!effects_.irrevocable_action(call).empty()) {
+  } else if (!actions_.irrevocable_action(call).empty()) {
     become_irrevocable(call);
     return;
   } else {

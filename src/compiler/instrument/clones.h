@@ -6,7 +6,7 @@
 #pragma once
 
 #include "compiler/catalogue/catalogue.h"
-#include "compiler/effects/effects.h"
+#include "compiler/effects/actions.h"
 #include "compiler/instrument/barriers.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -16,8 +16,8 @@ namespace tandem {
 
 class TransactionalClones {
 public:
-  // `effects` and `catalogue` outlive this object; `effects` describes the module as it is now.
-  TransactionalClones(llvm::Module &module, const Effects &effects, const Catalogue &catalogue);
+  // `actions` and `catalogue` outlive this object; `actions` describes the module as it is now.
+  TransactionalClones(llvm::Module &module, const Actions &actions, const Catalogue &catalogue);
 
   // Declares that calls of `called` within a transaction run the clone of `body`, a function of the
   // same type: how a section's wrapper leads to its body. Before instrument().
@@ -45,7 +45,7 @@ private:
   void emit_table();
 
   llvm::Module &module_;
-  const Effects &effects_;
+  const Actions &actions_;
   const Catalogue &catalogue_;
   Barriers barriers_;
   llvm::MapVector<llvm::Function *, llvm::Function *> clones_;

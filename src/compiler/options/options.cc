@@ -98,6 +98,9 @@ Result<PassOptions> PassOptions::from_environment() {
     options.points_to = *mode;
   }
   options.report = environment(kEnvReport);
+  options.check_effects = environment(kEnvCheckEffects) == "1";
+  if (options.check_effects)
+    options.check_effects_drop = environment(kEnvCheckEffectsDrop);
   options.catalogue = environment(kEnvCatalogue);
   options.link_output = environment(kEnvLinkOutput);
   std::string inputs = environment(kEnvLinkInputs);

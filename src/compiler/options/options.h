@@ -31,6 +31,9 @@ inline constexpr const char *kEnvEnforce = "TANDEM_ENFORCE";
 inline constexpr const char *kEnvReport = "TANDEM_REPORT";       // a pattern, see report_path
 inline constexpr const char *kEnvCatalogue = "TANDEM_CATALOGUE"; // a path, or empty
 inline constexpr const char *kEnvPointsTo = "TANDEM_POINTS_TO";
+inline constexpr const char *kEnvCheckEffects = "TANDEM_CHECK_EFFECTS"; // "1", or empty
+// Read by the pass alone: an effect to delete, so that the check must fail.
+inline constexpr const char *kEnvCheckEffectsDrop = "TANDEM_CHECK_EFFECTS_DROP";
 // Set by the driver for the link step only.
 inline constexpr const char *kEnvLinkOutput = "TANDEM_LINK_OUTPUT"; // the output's path
 // Objects and archives, one a line; or '@' and the path of a file with them, where they are too
@@ -43,6 +46,8 @@ struct PassOptions {
   std::string report; // the pattern; empty: no report
   std::string catalogue;
   PointsTo points_to = PointsTo::insensitive;
+  bool check_effects = false; // build a program that checks its analysis while it runs
+  std::string check_effects_drop;
   std::string link_output;
   std::vector<std::string> link_inputs;
   bool link_shared = false;

@@ -3,8 +3,10 @@
 
 #include "compiler/conflicts/conflicts.h"
 #include "compiler/effects/effects.h"
+#include "compiler/findings/findings.h"
 #include "compiler/pass/link_inputs.h"
 #include "compiler/sections/access_path.h"
+#include "compiler/strict/strict.h"
 
 #include "llvm/IR/DebugInfoMetadata.h"
 
@@ -17,11 +19,13 @@ namespace {
 
 using namespace llvm;
 
+// Of shared locations: what no other thread touches is nobody's business.
 template <typename Numbers>
 std::vector<std::string> names_of(const Numbers &numbers, const std::vector<Location> &locations) {
   std::vector<std::string> names;
   for (const std::uint32_t number : numbers)
-    names.push_back(locations[number].name);
+    if (locations[number].shared)
+      names.push_back(locations[number].name);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
@@ -49,6 +53,18 @@ IrrevocableAt irrevocable_at(const SectionEffects &effects) {
   return effects.irrevocable_at_begin ? IrrevocableAt::begin : IrrevocableAt::reach;
 }
 
+ReportAccess describe(const SectionAccess &access, const std::vector<Location> &locations) {
+  ReportAccess described;
+  described.location = locations[access.location].name;
+  described.writes = access.writes;
+  described.function = source_name(*access.instruction->getFunction());
+  if (const DebugLoc &place = access.instruction->getDebugLoc()) {
+    described.file = cast<DIScope>(place.getScope())->getFilename().str();
+    described.line = place.getLine();
+  }
+  return described;
+}
+
 ReportSection describe(const Section &section, const SectionEffects &effects,
                        const Classified &classified, const std::vector<Location> &locations) {
   ReportSection described;
@@ -56,6 +72,7 @@ ReportSection describe(const Section &section, const SectionEffects &effects,
   described.kind = section.kind;
   described.file = section.file;
   described.line = section.line;
+  described.strict = section.strict;
   described.klass = classified.klass;
   described.irrevocable_at = irrevocable_at(effects);
   for (const auto &[colour, mode] : classified.locks)
@@ -63,9 +80,13 @@ ReportSection describe(const Section &section, const SectionEffects &effects,
   described.reads = names_of(effects.reads, locations);
   described.writes = names_of(effects.writes, locations);
   described.irrevocable = effects.irrevocable;
+  for (const SectionAccess &access : effects.accesses)
+    described.accesses.push_back(describe(access, locations));
   if (section.kind == SectionKind::lock_region) {
     ReportRegion region;
-    region.names = {section.entry.lock};
+    region.names = section.entry.locks;
+    region.primitive = section.entry.primitive;
+    region.shared = section.entry.shared;
     region.kind = kind_of(section.entry.operation);
     region.exits = static_cast<std::uint32_t>(section.exits.size());
     region.shape = section.shape;
@@ -85,8 +106,8 @@ void add_conflicts(Report &report, const ConflictGraph &graph,
   }
 }
 
-void add_colours(Report &report, const std::vector<Colour> &colours, const ConflictGraph &graph,
-                 const std::vector<Location> &locations) {
+void add_colours(Report &report, const std::vector<ColourMembers> &colours,
+                 const ConflictGraph &graph, const std::vector<Location> &locations) {
   for (std::size_t number = 0; number < colours.size(); ++number) {
     std::set<std::uint32_t> protects;
     for (const std::size_t a : colours[number]) {
@@ -113,24 +134,49 @@ std::vector<std::string> externals_of(const Module &module, const PassOptions &o
   return externals;
 }
 
-ReportFinding finding_at(std::string rule, const CallBase &call, std::string message) {
-  ReportFinding finding{std::move(rule), "", 0, std::move(message)};
-  if (const DebugLoc &location = call.getDebugLoc()) {
-    finding.file = cast<DIScope>(location.getScope())->getFilename().str();
-    finding.line = location.getLine();
+// What a node's objects are and where the first of them comes from.
+void describe_objects(const NodeObjects &objects, ReportLocation &location) {
+  if (!objects.globals.empty()) {
+    location.kind = "global";
+    SmallVector<DIGlobalVariableExpression *, 1> expressions;
+    objects.globals.front()->getDebugInfo(expressions);
+    if (!expressions.empty()) {
+      location.file = expressions.front()->getVariable()->getFilename().str();
+      location.line = expressions.front()->getVariable()->getLine();
+    }
+    return;
   }
-  return finding;
+  const bool heap = !objects.heap.empty();
+  location.kind = heap ? "heap" : objects.stack.empty() ? "external" : "stack";
+  if (!heap && objects.stack.empty())
+    return;
+  const auto *allocation =
+      dyn_cast<Instruction>(heap ? objects.heap.front() : objects.stack.front());
+  if (allocation == nullptr)
+    return;
+  if (const DebugLoc &place = allocation->getDebugLoc()) {
+    location.file = cast<DIScope>(place.getScope())->getFilename().str();
+    location.line = place.getLine();
+  }
 }
 
-void add_findings(Report &report, const Section &section, const SectionEffects &effects) {
-  for (const CallBase *call : effects.lock_operations) {
-    const auto *callee = cast<Function>(call->getCalledOperand()->stripPointerCasts());
-    report.findings.push_back(finding_at(
-        "lock-in-section", *call,
-        fmt::format("'{}' inside atomic section '{}': a thread that holds this lock and enters a "
-                    "section may wait for one that is in the section and waits for the lock",
-                    callee->getName().str(), section.name)));
+void add_locations(Report &report, const std::set<std::uint32_t> &touched, const Effects &effects) {
+  std::set<std::string> seen;
+  for (const std::uint32_t number : touched) {
+    const Location &location = effects.locations()[number];
+    if (!location.shared || !seen.insert(location.name).second)
+      continue;
+    ReportLocation described{
+        .name = location.name, .kind = "", .file = "", .aliases = effects.aliases(number)};
+    describe_objects(effects.points_to().objects(location.node), described);
+    report.locations.push_back(std::move(described));
   }
+}
+
+void add_threads(Report &report, const Sharing &sharing) {
+  for (const Entry &entry : sharing.entries())
+    report.threads.push_back(
+        {source_name(*entry.function), std::string(to_string(entry.kind)), entry.many});
 }
 
 double peak_mib() {
@@ -145,13 +191,23 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
   Analysis analysis;
   Report &report = analysis.report;
   analysis.sections = discover_sections(module);
-  Effects effects(module, catalogue);
-  std::vector<SectionEffects> section_effects;
-  for (const Section &section : analysis.sections)
-    section_effects.push_back(effects.of(section));
+  const PointsToAnalysis points_to(module, catalogue, options.points_to);
+  const Sharing sharing(module, points_to);
+  Effects effects(module, catalogue, points_to, sharing);
+  std::vector<SectionEffects> section_effects = effects.of(analysis.sections);
   const std::vector<Location> &locations = effects.locations();
-  const ConflictGraph graph(section_effects, locations);
-  const std::vector<Colour> colours = colour(graph);
+  if (!options.check_effects_drop.empty())
+    if (Status dropped = drop_effect(options.check_effects_drop, section_effects, locations,
+                                     points_to.has_objects());
+        !dropped)
+      analysis.observation = dropped.error();
+  const ConflictGraph graph(section_effects, locations, [&](std::size_t a, std::size_t b) {
+    return sharing.may_overlap(section_effects[a].entries, section_effects[b].entries);
+  });
+  if (options.check_effects && !analysis.observation)
+    analysis.observation = observe(module, analysis.sections, section_effects, locations, graph,
+                                   points_to, options.check_effects_drop);
+  const std::vector<ColourMembers> colours = colour(graph);
   const std::vector<Classified> classes = classify(section_effects, colours);
 
   report.output = options.link_output;
@@ -163,12 +219,19 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
         describe(analysis.sections[i], section_effects[i], classes[i], locations));
     touched.insert(section_effects[i].reads.begin(), section_effects[i].reads.end());
     touched.insert(section_effects[i].writes.begin(), section_effects[i].writes.end());
-    add_findings(report, analysis.sections[i], section_effects[i]);
   }
   add_conflicts(report, graph, locations);
   add_colours(report, colours, graph, locations);
   report.shared = names_of(touched, locations);
+  add_locations(report, touched, effects);
+  add_threads(report, sharing);
+  report.lock_sites = lock_sites(module, analysis.sections);
   report.externals = externals_of(module, options);
+  const LockCalls locks(module);
+  report.findings = find_problems(
+      {module, locks, analysis.sections, section_effects, locations, points_to, sharing});
+  for (ReportFinding &violation : strict_violations(report))
+    report.findings.push_back(std::move(violation));
   sort_report(report); // sections are in this order already
   report.analysis.mode = to_string(options.points_to);
   report.analysis.instructions = module.getInstructionCount();

@@ -4,12 +4,14 @@
 #pragma once
 
 #include "compiler/catalogue/catalogue.h"
+#include "compiler/observe/tables.h"
 #include "compiler/options/options.h"
 #include "compiler/report/report.h"
 #include "compiler/sections/section.h"
 
 #include "llvm/IR/Module.h"
 
+#include <optional>
 #include <vector>
 
 namespace tandem {
@@ -19,6 +21,7 @@ namespace tandem {
 struct Analysis {
   std::vector<Section> sections;
   Report report;
+  std::optional<Result<Observation>> observation; // where options.check_effects
 };
 
 // Analyses `module`, the whole program as far as it is bitcode. `options.link_inputs` tells what

@@ -3,8 +3,10 @@
 
 #include "base/file.h"
 #include "compiler/enforce/enforce.h"
+#include "compiler/observe/instrument.h"
 #include "compiler/pass/analyse.h"
 #include "compiler/pass/link_inputs.h"
+#include "compiler/strict/strict.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Verifier.h"
@@ -67,7 +69,7 @@ void tell_what_is_not_built(const Report &report) {
 
 void refuse_optimised(const std::vector<Section> &sections) {
   for (const Section &section : sections)
-    if (section.kind == SectionKind::function && section.optimised)
+    if (section.kind != SectionKind::lock_region && section.optimised)
       stop(
           fmt::format("{}: atomic section '{}' was optimised before the link, which may have moved "
                       "its calls; compile this file with the enforcement of the link too, and with "
@@ -75,6 +77,17 @@ void refuse_optimised(const std::vector<Section> &sections) {
                       section.line == 0 ? section.function->getParent()->getSourceFileName()
                                         : fmt::format("{}:{}", section.file, section.line),
                       section.name));
+}
+
+// Every irrevocable action that a strict section may reach, one line each.
+void refuse_irrevocable(const Report &report) {
+  const std::vector<std::string> errors = strict_errors(report);
+  for (const std::string &error : errors)
+    std::fprintf(stderr, "%s\n", error.c_str());
+  if (errors.empty())
+    return;
+  std::fflush(stderr);
+  ::_exit(kUsageStatus);
 }
 
 } // namespace
@@ -89,11 +102,20 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
         "with tandem-cc or with -flto=full",
         inputs.thin.front()));
   const Enforcement mode = built_enforcement(options_.enforcement);
-  const Analysis analysis = analyse_program(module, options_, *catalogue);
+  Analysis analysis = analyse_program(module, options_, *catalogue);
+  refuse_irrevocable(analysis.report);
   tell_what_is_not_built(analysis.report);
   if (mode != Enforcement::none)
     refuse_optimised(analysis.sections);
-  enforce(module, analysis.sections, analysis.report, mode, *catalogue);
+  if (analysis.observation) {
+    if (!*analysis.observation)
+      stop(analysis.observation->error().message);
+    instrument_observation(module, analysis.sections, std::move(*analysis.observation).value());
+  }
+  const Result<bool> changed =
+      enforce(module, analysis.sections, analysis.report, mode, *catalogue);
+  if (!changed)
+    stop(changed.error().message);
   if (mode == Enforcement::global_lock)
     link_runtime(module, runtime_bitcode_);
   std::string broken;
@@ -107,7 +129,7 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     if (const Status written = write_file(*path, to_json(analysis.report)); !written)
       stop(written.error().message);
   }
-  return mode == Enforcement::none ? PreservedAnalyses::all() : PreservedAnalyses::none();
+  return *changed || analysis.observation ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 
 } // namespace tandem

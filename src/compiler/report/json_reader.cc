@@ -46,6 +46,10 @@ std::string JsonReader::text() const {
   return node_->get<std::string>();
 }
 
+bool JsonReader::truth() const {
+  return !failed() && expect(node_->is_boolean(), "true or false") && node_->get<bool>();
+}
+
 double JsonReader::amount() const {
   if (failed() || !expect(node_->is_number(), "a number"))
     return 0;

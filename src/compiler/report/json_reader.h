@@ -35,6 +35,7 @@ public:
   [[nodiscard]] JsonReader field(const char *key) const;
 
   [[nodiscard]] std::string text() const;
+  [[nodiscard]] bool truth() const;
   // A number that is finite and not negative.
   [[nodiscard]] double amount() const;
   // A whole number from 0 to `most`.
@@ -50,6 +51,18 @@ public:
   }
 
   [[nodiscard]] std::vector<std::string> texts() const;
+
+  // For fields that may be absent: their value, else the empty one.
+  [[nodiscard]] bool truth_or_false(const char *key) const {
+    return has(key) && field(key).truth();
+  }
+  [[nodiscard]] std::vector<std::string> texts_or_none(const char *key) const {
+    return has(key) ? field(key).texts() : std::vector<std::string>();
+  }
+  template <typename Visit> void each_if_any(const char *key, Visit visit) const {
+    if (has(key))
+      field(key).each(visit);
+  }
 
   // One of `values`, by the name that to_string gives it.
   template <typename Enum, std::size_t size>

@@ -59,6 +59,8 @@ std::string_view to_string(RegionShape shape) {
     return "escapes";
   case RegionShape::not_nested:
     return "not-nested";
+  case RegionShape::flag_guarded:
+    return "flag-guarded";
   }
   CHECK(false, "region shape {}", static_cast<int>(shape));
 }

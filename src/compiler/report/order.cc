@@ -15,6 +15,22 @@ template <typename T, typename Key> void sort_unique(std::vector<T> &items, Key 
   items.erase(std::unique(items.begin(), items.end()), items.end());
 }
 
+// Equal items keep their order. (std::stable_sort of libstdc++ 12 warns that it is deprecated.)
+template <typename T, typename Key> void sort_stable(std::vector<T> &items, Key key) {
+  std::vector<std::size_t> order(items.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+    const auto left_key = key(items[left]);
+    const auto right_key = key(items[right]);
+    return left_key == right_key ? left < right : left_key < right_key;
+  });
+  std::vector<T> sorted;
+  sorted.reserve(items.size());
+  for (const std::size_t index : order)
+    sorted.push_back(std::move(items[index]));
+  items = std::move(sorted);
+}
+
 void sort_names(std::vector<std::string> &names) {
   sort_unique(names, [](const std::string &name) { return std::string_view(name); });
 }
@@ -38,33 +54,47 @@ void sort_section(ReportSection &section) {
             });
   sort_names(section.reads);
   sort_names(section.writes);
-  sort_unique(section.irrevocable,
-              [](const ReportIrrevocable &call) { return std::tie(call.callee, call.chain); });
+  sort_unique(section.irrevocable, [](const ReportIrrevocable &call) {
+    return std::tie(call.callee, call.chain, call.places, call.cold);
+  });
+  sort_unique(section.accesses, [](const ReportAccess &access) {
+    return std::tie(access.location, access.writes, access.file, access.line, access.function);
+  });
   for (ReportConflict &conflict : section.conflicts)
     sort_names(conflict.on);
   for (ReportRegion &region : section.lock)
     sort_names(region.names);
 }
 
-// By file and line; those of one line keep their order.
-void sort_sections(std::vector<ReportSection> &sections) {
-  std::vector<std::size_t> order(sections.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
-    return std::tie(sections[left].file, sections[left].line, left) <
-           std::tie(sections[right].file, sections[right].line, right);
+void sort_surroundings(Report &report) {
+  for (ReportLocation &location : report.locations)
+    sort_names(location.aliases);
+  sort_unique(report.locations, [](const ReportLocation &location) {
+    return std::tie(location.name, location.kind, location.file, location.line, location.aliases);
   });
-  std::vector<ReportSection> sorted;
-  sorted.reserve(sections.size());
-  for (const std::size_t index : order)
-    sorted.push_back(std::move(sections[index]));
-  sections = std::move(sorted);
+  sort_unique(report.threads, [](const ReportThread &thread) {
+    return std::tie(thread.function, thread.kind, thread.many);
+  });
+  for (ReportLockSite &site : report.lock_sites)
+    sort_names(site.sections);
+  // Two equal sites on one line, from a macro, are two sites.
+  sort_stable(report.lock_sites, [](const ReportLockSite &site) {
+    return std::tie(site.file, site.line, site.function, site.operation, site.lock, site.primitive,
+                    site.sections, site.reason);
+  });
+  // Further places tell a story: they keep their order.
+  sort_stable(report.findings, [](const ReportFinding &finding) {
+    return std::tie(finding.file, finding.line, finding.rule, finding.message);
+  });
+  report.findings.erase(std::unique(report.findings.begin(), report.findings.end()),
+                        report.findings.end());
 }
 
 } // namespace
 
 void sort_report(Report &report) {
-  sort_sections(report.sections);
+  sort_stable(report.sections,
+              [](const ReportSection &section) { return std::tie(section.file, section.line); });
   std::map<std::string_view, std::size_t> positions;
   for (const ReportSection &section : report.sections)
     positions.emplace(section.name, positions.size());
@@ -84,9 +114,7 @@ void sort_report(Report &report) {
             });
   sort_names(report.shared);
   sort_names(report.externals);
-  sort_unique(report.findings, [](const ReportFinding &finding) {
-    return std::tie(finding.file, finding.line, finding.rule, finding.message);
-  });
+  sort_surroundings(report);
 }
 
 } // namespace tandem

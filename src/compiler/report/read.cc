@@ -16,7 +16,7 @@ constexpr std::array kIrrevocableAt{IrrevocableAt::never, IrrevocableAt::begin,
                                     IrrevocableAt::reach};
 constexpr std::array kModes{LockMode::exclusive, LockMode::shared};
 constexpr std::array kShapes{RegionShape::same_function, RegionShape::escapes,
-                             RegionShape::not_nested};
+                             RegionShape::not_nested, RegionShape::flag_guarded};
 
 std::uint32_t read_u32(const JsonReader &reader) {
   return static_cast<std::uint32_t>(reader.count(std::numeric_limits<std::uint32_t>::max()));
@@ -29,9 +29,28 @@ ReportRegion read_region(const JsonReader &reader) {
   region.kind = kind.text();
   if (region.kind != "mutex" && region.kind != "trylock" && region.kind != "wait")
     kind.fail(fmt::format("'{}' is none of mutex, trylock, wait", region.kind));
+  if (reader.has("primitive"))
+    region.primitive = reader.field("primitive").text();
+  region.shared = reader.truth_or_false("shared");
   region.exits = read_u32(reader.field("exits"));
   region.shape = reader.field("shape").one_of(kShapes);
   return region;
+}
+
+ReportIrrevocable read_irrevocable(const JsonReader &reader) {
+  ReportIrrevocable call{reader.field("callee").text(), reader.field("chain").texts(),
+                         reader.texts_or_none("places"), reader.truth_or_false("cold")};
+  if (!call.places.empty() && call.places.size() + 1 != call.chain.size())
+    reader.field("places").fail(fmt::format("must have one element less than the chain: {}, not {}",
+                                            std::max<std::size_t>(call.chain.size(), 1) - 1,
+                                            call.places.size()));
+  return call;
+}
+
+ReportAccess read_access(const JsonReader &reader) {
+  return {reader.field("location").text(), reader.field("writes").truth(),
+          reader.field("function").text(), reader.field("file").text(),
+          read_u32(reader.field("line"))};
 }
 
 ReportSection read_section(const JsonReader &reader) {
@@ -49,16 +68,67 @@ ReportSection read_section(const JsonReader &reader) {
   section.reads = reader.field("reads").texts();
   section.writes = reader.field("writes").texts();
   reader.field("irrevocable").each([&](const JsonReader &call) {
-    section.irrevocable.push_back({call.field("callee").text(), call.field("chain").texts()});
+    section.irrevocable.push_back(read_irrevocable(call));
   });
   reader.field("conflicts").each([&](const JsonReader &conflict) {
     section.conflicts.push_back({conflict.field("with").text(), conflict.field("on").texts()});
   });
+  reader.each_if_any("accesses", [&](const JsonReader &access) {
+    section.accesses.push_back(read_access(access));
+  });
+  section.strict = reader.truth_or_false("strict");
   if (section.kind == SectionKind::lock_region)
     section.lock.push_back(read_region(reader.field("lock")));
   else if (reader.has("lock"))
     reader.field("lock").fail("only a lock-region has a lock");
   return section;
+}
+
+ReportLockSite read_lock_site(const JsonReader &reader) {
+  ReportLockSite site;
+  site.operation = reader.field("operation").text();
+  site.primitive = reader.field("primitive").text();
+  site.lock = reader.field("lock").text();
+  site.file = reader.field("file").text();
+  site.line = read_u32(reader.field("line"));
+  site.function = reader.field("function").text();
+  site.sections = reader.field("sections").texts();
+  if (reader.has("reason"))
+    site.reason = reader.field("reason").text();
+  return site;
+}
+
+ReportFinding read_finding(const JsonReader &reader) {
+  ReportFinding finding{reader.field("rule").text(),
+                        reader.field("file").text(),
+                        read_u32(reader.field("line")),
+                        reader.field("message").text(),
+                        {}};
+  reader.each_if_any("notes", [&](const JsonReader &note) {
+    finding.notes.push_back(
+        {note.field("file").text(), read_u32(note.field("line")), note.field("message").text()});
+  });
+  if (reader.has("function"))
+    finding.function = reader.field("function").text();
+  if (reader.has("section"))
+    finding.section = reader.field("section").text();
+  return finding;
+}
+
+// What a report from before these lists does not have stays empty.
+void read_surroundings(const JsonReader &reader, Report &report) {
+  reader.each_if_any("locations", [&](const JsonReader &location) {
+    report.locations.push_back({location.field("name").text(), location.field("kind").text(),
+                                location.field("file").text(), read_u32(location.field("line")),
+                                location.texts_or_none("aliases")});
+  });
+  reader.each_if_any("threads", [&](const JsonReader &thread) {
+    report.threads.push_back({thread.field("function").text(), thread.field("kind").text(),
+                              thread.field("many").truth()});
+  });
+  reader.each_if_any("lock_sites", [&](const JsonReader &site) {
+    report.lock_sites.push_back(read_lock_site(site));
+  });
 }
 
 Report read_report(const JsonReader &reader) {
@@ -76,10 +146,10 @@ Report read_report(const JsonReader &reader) {
     report.colours.push_back({colour.field("name").text(), colour.field("locations").texts()});
   });
   report.shared = reader.field("shared").texts();
+  read_surroundings(reader, report);
   report.externals = reader.field("externals").texts();
   reader.field("findings").each([&](const JsonReader &finding) {
-    report.findings.push_back({finding.field("rule").text(), finding.field("file").text(),
-                               read_u32(finding.field("line")), finding.field("message").text()});
+    report.findings.push_back(read_finding(finding));
   });
   const JsonReader analysis = reader.field("analysis");
   report.analysis.mode = analysis.field("mode").text();
@@ -117,6 +187,11 @@ void check_names(const JsonReader &reader) {
         [&](const JsonReader &lock) { expect_name(lock.field("colour"), colours, "colour"); });
     section.field("conflicts").each([&](const JsonReader &conflict) {
       expect_name(conflict.field("with"), sections, "section");
+    });
+  });
+  reader.each_if_any("lock_sites", [&](const JsonReader &site) {
+    site.field("sections").each([&](const JsonReader &name) {
+      expect_name(name, sections, "section");
     });
   });
 }

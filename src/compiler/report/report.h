@@ -24,13 +24,16 @@ enum class LockMode { exclusive, shared };
 // same_function: every path from the acquisition releases the lock in the acquiring function.
 // escapes: some path leaves the function, by return or by a callee, with the lock held.
 // not_nested: another lock is acquired inside and still held when this one is released.
-enum class RegionShape { same_function, escapes, not_nested };
+// flag_guarded: as same_function, where local flags tell whether the lock is held and which
+// releases run.
+enum class RegionShape { same_function, escapes, not_nested, flag_guarded };
 
 std::string_view to_string(SectionKind kind);   // "function", "block", "lambda", "lock-region"
 std::string_view to_string(SectionClass klass); // "non-revocable", "hybrid", "pure"
 std::string_view to_string(IrrevocableAt at);   // "never", "begin", "reach"
 std::string_view to_string(LockMode mode);      // "exclusive", "shared"
-std::string_view to_string(RegionShape shape);  // "same-function", "escapes", "not-nested"
+std::string_view to_string(RegionShape shape);  // "same-function", "escapes", "not-nested",
+                                                // "flag-guarded"
 
 struct ReportLock {
   std::string colour;
@@ -42,6 +45,12 @@ struct ReportIrrevocable {
   std::string callee;
   // Function names from the section to the callee, both included.
   std::vector<std::string> chain;
+  // Where chain[i] calls chain[i + 1], as "file:line"; one shorter than the chain. JSON: absent
+  // when empty.
+  std::vector<std::string> places;
+  // Reached only on an unlikely path: behind a branch that ends in an error exit, or that the
+  // source or its profile calls unlikely. JSON: absent when false.
+  bool cold = false;
   bool operator==(const ReportIrrevocable &) const = default;
 };
 
@@ -51,12 +60,26 @@ struct ReportConflict {
   bool operator==(const ReportConflict &) const = default;
 };
 
+// A place in the source where a section, or what it calls, touches a location.
+struct ReportAccess {
+  std::string location;
+  bool writes = false; // else it reads
+  std::string function;
+  std::string file;
+  std::uint32_t line = 0;
+  bool operator==(const ReportAccess &) const = default;
+};
+
 // What a lock region's lock is; only sections of kind lock-region have one.
 struct ReportRegion {
   // The lock as the source names it, e.g. "stats_lock", "item_locks[]".
   std::vector<std::string> names;
   // "mutex", "trylock", or "wait" (entered anew when a condition wait returns).
   std::string kind = "mutex";
+  // What the lock is: "pthread-mutex", "pthread-rwlock", "pthread-spinlock", "c11-mutex",
+  // "std-mutex", "std-shared-mutex", ...; and whether it is held shared (a reader's lock).
+  std::string primitive = "pthread-mutex";
+  bool shared = false;     // JSON: absent when false
   std::uint32_t exits = 0; // release sites that end the region
   RegionShape shape = RegionShape::same_function;
   bool operator==(const ReportRegion &) const = default;
@@ -75,6 +98,10 @@ struct ReportSection {
   std::vector<std::string> writes;
   std::vector<ReportIrrevocable> irrevocable;
   std::vector<ReportConflict> conflicts;
+  // One place for each location and direction that is in reads or writes: the first in the source.
+  // JSON: absent when empty.
+  std::vector<ReportAccess> accesses;
+  bool strict = false;            // TANDEM_ATOMIC_STRICT; JSON: absent when false
   std::vector<ReportRegion> lock; // empty, or one element; JSON: an object, absent when empty
   bool operator==(const ReportSection &) const = default;
 };
@@ -85,11 +112,53 @@ struct ReportColour {
   bool operator==(const ReportColour &) const = default;
 };
 
+// A class of memory that the analysis does not tell apart.
+struct ReportLocation {
+  std::string name;                 // as reads, writes and conflicts mention it
+  std::string kind;                 // "global", "heap", "stack", "external"
+  std::string file;                 // where it is declared or allocated; may be empty
+  std::uint32_t line = 0;           // 0: unknown
+  std::vector<std::string> aliases; // other access paths that the program has for it
+  bool operator==(const ReportLocation &) const = default;
+};
+
+// A way into the program that may run beside others.
+struct ReportThread {
+  std::string function;
+  std::string kind;  // "main", "thread", "signal-handler", "exported", "callback"
+  bool many = false; // several may run at the same time
+  bool operator==(const ReportThread &) const = default;
+};
+
+// A call that acquires, tries, waits for or releases a lock. Every one of the program is listed.
+struct ReportLockSite {
+  std::string operation; // "lock", "trylock", "wait", "unlock", "signal"
+  std::string primitive; // as ReportRegion::primitive
+  std::string lock;      // its access path
+  std::string file;
+  std::uint32_t line = 0;
+  std::string function;
+  std::vector<std::string> sections; // that it begins or ends
+  std::string reason;                // why there is none; empty where there is one
+  bool operator==(const ReportLockSite &) const = default;
+};
+
+struct ReportNote {
+  std::string file;
+  std::uint32_t line = 0;
+  std::string message;
+  bool operator==(const ReportNote &) const = default;
+};
+
 struct ReportFinding {
   std::string rule;
   std::string file;
   std::uint32_t line = 0;
   std::string message;
+  std::vector<ReportNote> notes; // further places; JSON: absent when empty
+  // What it is about, so that a person can allow it there. JSON: absent when empty.
+  std::string function = {};
+  std::string section = {};
   bool operator==(const ReportFinding &) const = default;
 };
 
@@ -113,6 +182,9 @@ struct Report {
   std::vector<ReportSection> sections;
   std::vector<ReportColour> colours;
   std::vector<std::string> shared;
+  std::vector<ReportLocation> locations; // those that a section touches
+  std::vector<ReportThread> threads;
+  std::vector<ReportLockSite> lock_sites;
   // Functions that the program calls and does not define, and linked objects without bitcode (by
   // path).
   std::vector<std::string> externals;
@@ -128,14 +200,18 @@ std::string to_json(const Report &report);
 // Puts every list into the order that reports are written in, so that equal programs give equal
 // bytes: sections by file and line (those of one line stay as they are); conflicts as the sections
 // they are with; locations, callees and other names alphabetically and once each; colours as they
-// are handed out (A, ..., Z, AA); findings by file, line, rule and message.
+// are handed out (A, ..., Z, AA); accesses by location, reads first; threads by function; lock
+// sites by file, line and function; findings by file, line, rule and message. Chains, their places
+// and the notes of a finding keep their order.
 void sort_report(Report &report);
 
-// Reads what to_json writes; fields that it does not know are skipped, `output` and `enforcement`
-// may be absent. `place` is the file's name for messages. Errors: `place:line:column: ...` where
-// the text is not JSON; `place: /sections/3/kind: ...` where a field is missing, has another type
-// or value; `place: version 2 cannot be read ...`. What it returns is consistent: section and
-// colour names are unique, every name of a colour or section that another field mentions exists.
+// Reads what to_json writes; fields that it does not know are skipped; `output`, `enforcement` and
+// what docs/formats/report.md calls optional may be absent. `place` is the file's name for
+// messages. Errors: `place:line:column: ...` where the text is not JSON; `place: /sections/3/kind:
+// ...` where a field is missing, has another type or value; `place: version 2 cannot be read ...`.
+// What it returns is consistent: section and colour names are unique, every name of a colour or
+// section that another field mentions exists, and a chain has no places or one for each of its
+// calls.
 Result<Report> report_from_json(std::string_view text, const std::string &place);
 
 // The name of the report file for an output: each %o in `pattern` becomes the output's file name

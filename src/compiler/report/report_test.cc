@@ -26,8 +26,12 @@ Report sample() {
   update.locks = {{"A", LockMode::exclusive}};
   update.reads = {"table"};
   update.writes = {"count", "table"};
-  update.irrevocable = {{"printf", {"update", "log_line", "printf"}}};
+  update.irrevocable = {
+      {"printf", {"update", "log_line", "printf"}, {"server.c:14", "log.c:8"}, true},
+      {"write", {"update", "write"}, {}, false}};
   update.conflicts = {{"update", {"count"}}, {"run_1", {"table"}}};
+  update.accesses = {{"count", true, "bump", "count.h", 3}, {"table", false, "update", "", 0}};
+  update.strict = true;
   ReportSection region;
   region.name = "run_1";
   region.kind = SectionKind::lock_region;
@@ -38,12 +42,25 @@ Report sample() {
   region.locks = {{"A", LockMode::shared}};
   region.reads = {"table"};
   region.conflicts = {{"update", {"table"}}};
-  region.lock = {{{"item_locks[]"}, "trylock", 2, RegionShape::escapes}};
+  region.lock = {{{"item_locks[]"}, "trylock", "pthread-rwlock", true, 2, RegionShape::escapes}};
   report.sections = {update, region};
   report.colours = {{"A", {"count", "table"}}};
   report.shared = {"count", "table"};
   report.externals = {"printf"};
-  report.findings = {{"unprotected-access", "run.c", 3, "count is read outside any section"}};
+  report.locations = {{"count", "global", "server.c", 2, {}},
+                      {"table", "heap", "run.c", 5, {"*head", "slot->next"}}};
+  report.threads = {{"main", "main", false}, {"worker", "thread", true}};
+  report.lock_sites = {
+      {"trylock", "pthread-rwlock", "item_locks[]", "run.c", 7, "run", {"run_1"}, ""},
+      {"unlock", "pthread-mutex", "*m", "log.c", 8, "log_line", {}, "the lock is not known"}};
+  report.findings = {{"unprotected-access", "run.c", 3, "count is read outside any section", {}},
+                     {"lock-order",
+                      "run.c",
+                      7,
+                      "a before b",
+                      {{"log.c", 8, "b before a"}, {"", 0, "so it is"}},
+                      "run",
+                      "run_1"}};
   report.analysis = {"sensitive", 0.25, 81.5, 30712};
   return report;
 }
@@ -85,7 +102,8 @@ TEST(ReportJson, WritesTheFieldsInTheOrderOfTheFormat) {
   for (const auto &item : document.items())
     fields.push_back(item.key());
   EXPECT_THAT(fields, ElementsAre("version", "output", "enforcement", "sections", "colours",
-                                  "shared", "externals", "findings", "analysis"));
+                                  "shared", "locations", "threads", "lock_sites", "externals",
+                                  "findings", "analysis"));
   fields.clear();
   for (const auto &item : document["sections"][1].items())
     fields.push_back(item.key());
@@ -93,6 +111,13 @@ TEST(ReportJson, WritesTheFieldsInTheOrderOfTheFormat) {
               ElementsAre("name", "kind", "file", "line", "class", "irrevocable_at", "colours",
                           "locks", "reads", "writes", "irrevocable", "conflicts", "lock"));
   EXPECT_FALSE(document["sections"][0].contains("lock"));
+  EXPECT_FALSE(document["sections"][1].contains("accesses"));
+  EXPECT_FALSE(document["sections"][1].contains("strict"));
+  EXPECT_FALSE(document["sections"][0]["irrevocable"][1].contains("places"));
+  EXPECT_FALSE(document["sections"][0]["irrevocable"][1].contains("cold"));
+  EXPECT_FALSE(document["locations"][0].contains("aliases"));
+  EXPECT_FALSE(document["lock_sites"][0].contains("reason"));
+  EXPECT_FALSE(document["findings"][0].contains("notes"));
   EXPECT_EQ(to_json(sample()).back(), '\n');
 }
 
@@ -115,6 +140,37 @@ TEST(ReportJson, OutputAndEnforcementMayBeAbsentAndNewFieldsAreSkipped) {
   Report expected = sample();
   expected.output = "";
   expected.enforcement = {};
+  EXPECT_EQ(*report, expected);
+}
+
+// What reports had before locations, threads, lock sites, places and notes.
+TEST(ReportJson, ReadsWhatOlderCompilersWrote) {
+  json document = json::parse(to_json(sample()));
+  for (const char *field : {"locations", "threads", "lock_sites"})
+    document.erase(field);
+  for (const char *field : {"notes", "function", "section"})
+    document["findings"][1].erase(field);
+  document["sections"][0].erase("accesses");
+  document["sections"][0].erase("strict");
+  document["sections"][0]["irrevocable"][0].erase("places");
+  document["sections"][0]["irrevocable"][0].erase("cold");
+  document["sections"][1]["lock"].erase("primitive");
+  document["sections"][1]["lock"].erase("shared");
+  const Result<Report> report = report_from_json(document.dump(), "r.json");
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  Report expected = sample();
+  expected.locations.clear();
+  expected.threads.clear();
+  expected.lock_sites.clear();
+  expected.findings[1].notes.clear();
+  expected.findings[1].function.clear();
+  expected.findings[1].section.clear();
+  expected.sections[0].accesses.clear();
+  expected.sections[0].strict = false;
+  expected.sections[0].irrevocable[0].places.clear();
+  expected.sections[0].irrevocable[0].cold = false;
+  expected.sections[1].lock[0].primitive = "pthread-mutex";
+  expected.sections[1].lock[0].shared = false;
   EXPECT_EQ(*report, expected);
 }
 
@@ -144,6 +200,13 @@ TEST(ReportJson, WrongFieldsAreNamedByTheirPointer) {
             "r.json: /sections/1/lock/kind: 'spin' is none of mutex, trylock, wait");
   EXPECT_EQ(error_with("/sections/0/reads/0", nullptr),
             "r.json: /sections/0/reads/0: must be a string, not null");
+  EXPECT_EQ(error_with("/sections/0/strict", 1),
+            "r.json: /sections/0/strict: must be true or false, not number");
+  EXPECT_EQ(error_with("/sections/0/irrevocable/0/places", json::array({"server.c:14"})),
+            "r.json: /sections/0/irrevocable/0/places: must have one element less than the chain: "
+            "2, not 1");
+  EXPECT_EQ(error_with("/sections/0/accesses/0/writes", "yes"),
+            "r.json: /sections/0/accesses/0/writes: must be true or false, not string");
   EXPECT_EQ(error_with("/shared", "count"), "r.json: /shared: must be a list, not string");
   EXPECT_EQ(error_with("/analysis/seconds", -0.5),
             "r.json: /analysis/seconds: must be a finite number from 0 on, not -0.5");
@@ -153,11 +216,30 @@ TEST(ReportJson, WrongFieldsAreNamedByTheirPointer) {
 }
 
 TEST(ReportJson, MissingFieldsAreNamedByTheirPointer) {
-  for (const char *pointer :
-       {"/version", "/sections", "/colours", "/shared", "/externals", "/findings", "/analysis",
-        "/sections/0/name", "/sections/0/irrevocable_at", "/sections/0/locks/0/mode",
-        "/sections/0/irrevocable/0/chain", "/sections/0/conflicts/1/on", "/sections/1/lock",
-        "/sections/1/lock/exits", "/colours/0/locations", "/findings/0/rule", "/analysis/mode"})
+  for (const char *pointer : {"/version",
+                              "/sections",
+                              "/colours",
+                              "/shared",
+                              "/externals",
+                              "/findings",
+                              "/analysis",
+                              "/sections/0/name",
+                              "/sections/0/irrevocable_at",
+                              "/sections/0/locks/0/mode",
+                              "/sections/0/irrevocable/0/chain",
+                              "/sections/0/conflicts/1/on",
+                              "/sections/1/lock",
+                              "/sections/1/lock/exits",
+                              "/sections/0/accesses/0/location",
+                              "/sections/0/accesses/1/line",
+                              "/locations/0/kind",
+                              "/threads/0/many",
+                              "/lock_sites/0/operation",
+                              "/lock_sites/1/sections",
+                              "/findings/1/notes/0/message",
+                              "/colours/0/locations",
+                              "/findings/0/rule",
+                              "/analysis/mode"})
     EXPECT_EQ(error_without(pointer), fmt::format("r.json: {}: is missing", pointer));
 }
 
@@ -170,6 +252,8 @@ TEST(ReportJson, NamesAreUniqueAndExist) {
             "r.json: /sections/1/locks/0/colour: there is no colour 'B'");
   EXPECT_EQ(error_with("/sections/0/conflicts/1/with", "gone"),
             "r.json: /sections/0/conflicts/1/with: there is no section 'gone'");
+  EXPECT_EQ(error_with("/lock_sites/0/sections/0", "gone"),
+            "r.json: /lock_sites/0/sections/0: there is no section 'gone'");
 }
 
 TEST(ReportJson, OnlyLockRegionsHaveALock) {
@@ -189,7 +273,15 @@ TEST(ReportOrder, SortsEveryList) {
   report.sections[0].colours = {"AA", "B", "A", "B"};
   report.colours = {{"AA", {}}, {"B", {"y", "x"}}, {"A", {}}};
   report.shared = {"table", "count"};
-  report.findings.push_back({"lock-order", "a.c", 9, "m"});
+  report.findings.push_back({"lock-order", "a.c", 9, "m", {}});
+  std::swap(report.sections[0].accesses[0], report.sections[0].accesses[1]);
+  report.sections[0].accesses.push_back({"table", false, "update", "", 0}); // once more
+  report.sections[0].accesses.push_back({"count", false, "update", "server.c", 99});
+  std::swap(report.locations[0], report.locations[1]);
+  report.locations[0].aliases = {"slot->next", "*head"};
+  std::swap(report.threads[0], report.threads[1]);
+  report.threads.push_back(report.threads[0]);
+  report.lock_sites.push_back(report.lock_sites[1]); // two of one macro
   sort_report(report);
   EXPECT_EQ(report.sections[0].name, "run_1"); // run.c is before server.c
   EXPECT_THAT(report.sections[1].writes, ElementsAre("count", "table"));
@@ -199,6 +291,17 @@ TEST(ReportOrder, SortsEveryList) {
   EXPECT_THAT(report.colours[1].locations, ElementsAre("x", "y"));
   EXPECT_THAT(report.shared, ElementsAre("count", "table"));
   EXPECT_EQ(report.findings[0].file, "a.c");
+  EXPECT_EQ(report.findings[2].notes[0].message, "b before a"); // as they were
+  ASSERT_EQ(report.sections[1].accesses.size(), 3u);
+  EXPECT_EQ(report.sections[1].accesses[0].line, 99u); // of one location, reads come first
+  EXPECT_EQ(report.sections[1].accesses[2].location, "table");
+  EXPECT_EQ(report.locations[0].name, "count");
+  EXPECT_THAT(report.locations[1].aliases, ElementsAre("*head", "slot->next"));
+  ASSERT_EQ(report.threads.size(), 2u);
+  EXPECT_EQ(report.threads[0].function, "main");
+  ASSERT_EQ(report.lock_sites.size(), 3u);
+  EXPECT_EQ(report.lock_sites[1].file, "log.c");
+  EXPECT_EQ(report.lock_sites[2].file, "run.c");
   const std::string once = to_json(report);
   sort_report(report);
   EXPECT_EQ(to_json(report), once);
@@ -253,7 +356,14 @@ public:
     report.shared = texts();
     report.externals = texts();
     for (std::size_t left = below(3); left > 0; --left)
-      report.findings.push_back({text(), text(), u32(), text()});
+      report.findings.push_back({text(), text(), u32(), text(), notes(), text(), text()});
+    for (std::size_t left = below(3); left > 0; --left)
+      report.locations.push_back({text(), text(), text(), u32(), texts()});
+    for (std::size_t left = below(3); left > 0; --left)
+      report.threads.push_back({text(), text(), below(2) == 1});
+    for (std::size_t left = below(3); left > 0; --left)
+      report.lock_sites.push_back(
+          {text(), text(), text(), text(), u32(), text(), some_sections(section_count), text()});
     report.analysis = {text(), static_cast<double>(random_()) / 1e6, static_cast<double>(u32()) / 7,
                        random_()};
     return report;
@@ -280,6 +390,27 @@ private:
     return texts;
   }
 
+  std::vector<ReportNote> notes() {
+    std::vector<ReportNote> notes;
+    for (std::size_t left = below(3); left > 0; --left)
+      notes.push_back({text(), u32(), text()});
+    return notes;
+  }
+
+  std::vector<std::string> some_sections(std::size_t count) {
+    if (count == 0)
+      return {};
+    return {names_[below(count)]};
+  }
+
+  ReportIrrevocable irrevocable() {
+    ReportIrrevocable call{text(), texts(), {}, below(2) == 1};
+    if (call.chain.size() > 1 && below(2) == 1)
+      for (std::size_t left = call.chain.size() - 1; left > 0; --left)
+        call.places.push_back(text());
+    return call;
+  }
+
   ReportSection section(std::size_t index, std::size_t count,
                         const std::vector<ReportColour> &colours) {
     ReportSection section;
@@ -298,13 +429,16 @@ private:
     section.reads = texts();
     section.writes = texts();
     for (std::size_t left = below(3); left > 0; --left)
-      section.irrevocable.push_back({text(), texts()});
+      section.irrevocable.push_back(irrevocable());
+    for (std::size_t left = below(3); left > 0; --left)
+      section.accesses.push_back({text(), below(2) == 1, text(), text(), u32()});
+    section.strict = below(2) == 1;
     for (std::size_t left = below(3); left > 0 && count > 0; --left)
       section.conflicts.push_back({names_[below(index + 1)], texts()});
     if (section.kind == SectionKind::lock_region) {
       static constexpr const char *kRegions[] = {"mutex", "trylock", "wait"};
-      section.lock.push_back(
-          {texts(), kRegions[below(3)], u32(), static_cast<RegionShape>(below(3))});
+      section.lock.push_back({texts(), kRegions[below(3)], text(), below(2) == 1, u32(),
+                              static_cast<RegionShape>(below(3))});
     }
     return section;
   }

@@ -17,10 +17,31 @@ template <typename T, typename Convert> Json list(const std::vector<T> &items, C
 }
 
 Json region_json(const ReportRegion &region) {
-  return Json{{"names", region.names},
-              {"kind", region.kind},
-              {"exits", region.exits},
-              {"shape", to_string(region.shape)}};
+  Json json{{"names", region.names}, {"kind", region.kind}, {"primitive", region.primitive}};
+  if (region.shared)
+    json["shared"] = true;
+  json["exits"] = region.exits;
+  json["shape"] = to_string(region.shape);
+  return json;
+}
+
+Json irrevocable_json(const ReportIrrevocable &call) {
+  CHECK(call.places.empty() || call.places.size() + 1 == call.chain.size(),
+        "{} places along a chain of {} to {}", call.places.size(), call.chain.size(), call.callee);
+  Json json{{"callee", call.callee}, {"chain", call.chain}};
+  if (!call.places.empty())
+    json["places"] = call.places;
+  if (call.cold)
+    json["cold"] = true;
+  return json;
+}
+
+Json access_json(const ReportAccess &access) {
+  return Json{{"location", access.location},
+              {"writes", access.writes},
+              {"function", access.function},
+              {"file", access.file},
+              {"line", access.line}};
 }
 
 Json section_json(const ReportSection &section) {
@@ -38,14 +59,52 @@ Json section_json(const ReportSection &section) {
   });
   json["reads"] = section.reads;
   json["writes"] = section.writes;
-  json["irrevocable"] = list(section.irrevocable, [](const ReportIrrevocable &call) {
-    return Json{{"callee", call.callee}, {"chain", call.chain}};
-  });
+  json["irrevocable"] = list(section.irrevocable, irrevocable_json);
   json["conflicts"] = list(section.conflicts, [](const ReportConflict &conflict) {
     return Json{{"with", conflict.with}, {"on", conflict.on}};
   });
+  if (!section.accesses.empty())
+    json["accesses"] = list(section.accesses, access_json);
+  if (section.strict)
+    json["strict"] = true;
   if (!section.lock.empty())
     json["lock"] = region_json(section.lock.front());
+  return json;
+}
+
+Json location_json(const ReportLocation &location) {
+  Json json{{"name", location.name},
+            {"kind", location.kind},
+            {"file", location.file},
+            {"line", location.line}};
+  if (!location.aliases.empty())
+    json["aliases"] = location.aliases;
+  return json;
+}
+
+Json lock_site_json(const ReportLockSite &site) {
+  Json json{{"operation", site.operation}, {"primitive", site.primitive},
+            {"lock", site.lock},           {"file", site.file},
+            {"line", site.line},           {"function", site.function},
+            {"sections", site.sections}};
+  if (!site.reason.empty())
+    json["reason"] = site.reason;
+  return json;
+}
+
+Json finding_json(const ReportFinding &finding) {
+  Json json{{"rule", finding.rule},
+            {"file", finding.file},
+            {"line", finding.line},
+            {"message", finding.message}};
+  if (!finding.notes.empty())
+    json["notes"] = list(finding.notes, [](const ReportNote &note) {
+      return Json{{"file", note.file}, {"line", note.line}, {"message", note.message}};
+    });
+  if (!finding.function.empty())
+    json["function"] = finding.function;
+  if (!finding.section.empty())
+    json["section"] = finding.section;
   return json;
 }
 
@@ -68,13 +127,13 @@ std::string to_json(const Report &report) {
     return Json{{"name", colour.name}, {"locations", colour.locations}};
   });
   json["shared"] = report.shared;
-  json["externals"] = report.externals;
-  json["findings"] = list(report.findings, [](const ReportFinding &finding) {
-    return Json{{"rule", finding.rule},
-                {"file", finding.file},
-                {"line", finding.line},
-                {"message", finding.message}};
+  json["locations"] = list(report.locations, location_json);
+  json["threads"] = list(report.threads, [](const ReportThread &thread) {
+    return Json{{"function", thread.function}, {"kind", thread.kind}, {"many", thread.many}};
   });
+  json["lock_sites"] = list(report.lock_sites, lock_site_json);
+  json["externals"] = report.externals;
+  json["findings"] = list(report.findings, finding_json);
   json["analysis"] = analysis_json(report.analysis);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

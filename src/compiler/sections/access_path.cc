@@ -65,10 +65,24 @@ bool is_array(const DIType *type) {
   return stripped != nullptr && stripped->getTag() == dwarf::DW_TAG_array_type;
 }
 
+bool in_std(const DIScope *scope) {
+  while (const auto *space = dyn_cast_or_null<DINamespace>(scope)) {
+    if (space->getName() == "std")
+      return true;
+    scope = space->getScope();
+  }
+  return false;
+}
+
 // Library types whose insides are not the program's business: paths stop at them.
 bool is_opaque_type(const DIType *type) {
+  if (const auto *record = dyn_cast_or_null<DICompositeType>(strip_names(type)))
+    if (in_std(record->getScope()) && (record->getName().ends_with("mutex") ||
+                                       record->getName().starts_with("condition_variable")))
+      return true;
   while (const auto *derived = dyn_cast_or_null<DIDerivedType>(type)) {
-    if (derived->getName().starts_with("pthread_"))
+    if (derived->getName().starts_with("pthread_") || derived->getName() == "mtx_t" ||
+        derived->getName() == "cnd_t")
       return true;
     if (derived->getTag() != dwarf::DW_TAG_typedef && derived->getTag() != dwarf::DW_TAG_member)
       return false;
@@ -156,7 +170,8 @@ const DILocalVariable *variable_of(const Value *value) {
 
 class Resolver {
 public:
-  AccessPath address(const Value *value, std::uint64_t size, unsigned depth) {
+  AccessPath address(const Value *value, std::uint64_t size, unsigned depth,
+                     std::uint64_t further = 0) {
     value = value->stripPointerCasts();
     if (const auto *call = dyn_cast<IntrinsicInst>(value);
         call != nullptr && call->getIntrinsicID() == Intrinsic::threadlocal_address)
@@ -164,14 +179,15 @@ public:
     if (depth > kMaxDepth)
       return AccessPath{.text = "?", .deref = true};
     if (const auto *gep = dyn_cast<GEPOperator>(value))
-      return element(*gep, size, depth);
+      return element(*gep, size, depth, further);
     AccessPath path = object(value, depth);
-    descend(path, 0, size);
+    descend(path, further, size);
     return path;
   }
 
 private:
-  AccessPath element(const GEPOperator &gep, std::uint64_t size, unsigned depth) {
+  AccessPath element(const GEPOperator &gep, std::uint64_t size, unsigned depth,
+                     std::uint64_t further) {
     const DataLayout &layout = layout_of(gep);
     const unsigned width = layout.getIndexTypeSizeInBits(gep.getType());
     MapVector<Value *, APInt> variable;
@@ -180,7 +196,7 @@ private:
       return AccessPath{.text = "?", .deref = true};
     // The base is the outermost object: the offset decides what is meant within it.
     const Value *base = gep.getPointerOperand()->stripPointerCasts();
-    std::uint64_t offset = constant.getZExtValue();
+    std::uint64_t offset = constant.getZExtValue() + further;
     while (const auto *inner = dyn_cast<GEPOperator>(base)) {
       APInt inner_offset(width, 0);
       if (!variable.empty() || !inner->accumulateConstantOffset(layout, inner_offset))
@@ -309,8 +325,8 @@ private:
 
 std::string AccessPath::print() const { return deref ? "*" + text : text; }
 
-AccessPath access_path(const llvm::Value *address, std::uint64_t size) {
-  return Resolver().address(address, size, 0);
+AccessPath access_path(const llvm::Value *address, std::uint64_t size, std::int64_t offset) {
+  return Resolver().address(address, size, 0, static_cast<std::uint64_t>(offset));
 }
 
 std::string source_name(const llvm::GlobalObject &object) {

@@ -29,9 +29,10 @@ struct AccessPath {
   [[nodiscard]] std::string print() const;
 };
 
-// The object of `size` bytes at `address` (an IR pointer). At a struct's first byte the size
-// decides whether the struct or its first field is meant; 0: the outermost object.
-AccessPath access_path(const llvm::Value *address, std::uint64_t size);
+// The object of `size` bytes at `address` (an IR pointer), `offset` bytes further. At a struct's
+// first byte the size decides whether the struct or its first field is meant; 0: the outermost
+// object.
+AccessPath access_path(const llvm::Value *address, std::uint64_t size, std::int64_t offset = 0);
 
 // The name that the source gives a global variable or a function, qualified and demangled in C++.
 std::string source_name(const llvm::GlobalObject &object);

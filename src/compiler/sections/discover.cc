@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/sections/access_path.h"
+#include "compiler/sections/blocks.h"
+#include "compiler/sections/lambdas.h"
 #include "compiler/sections/regions.h"
 #include "compiler/sections/section.h"
 
@@ -18,9 +20,14 @@ namespace {
 
 using namespace llvm;
 
-// The functions that are marked; true for those marked by kOptimisedAnnotation.
-MapVector<Function *, bool> marked_functions(Module &module) {
-  MapVector<Function *, bool> marked;
+struct Mark {
+  bool lambda = false;
+  bool optimised = false;
+  bool strict = false;
+};
+
+MapVector<Function *, Mark> marked_functions(Module &module) {
+  MapVector<Function *, Mark> marked;
   const GlobalVariable *annotations = module.getNamedGlobal("llvm.global.annotations");
   const auto *entries = annotations == nullptr || !annotations->hasInitializer()
                             ? nullptr
@@ -39,9 +46,15 @@ MapVector<Function *, bool> marked_functions(Module &module) {
     if (function == nullptr || function->isDeclaration() || string == nullptr ||
         !string->isCString())
       continue;
-    const bool optimised = string->getAsCString() == kOptimisedAnnotation;
-    if (optimised || string->getAsCString() == kAtomicAnnotation)
-      marked[function] |= optimised;
+    const StringRef mark = string->getAsCString();
+    const bool lambda = mark == kLambdaAnnotation || mark == kOptimisedLambdaAnnotation;
+    const bool optimised = mark == kOptimisedAnnotation || mark == kOptimisedLambdaAnnotation;
+    const bool strict = mark == kStrictAnnotation;
+    if (!lambda && !optimised && !strict && mark != kAtomicAnnotation)
+      continue;
+    marked[function].strict |= strict;
+    marked[function].lambda |= lambda;
+    marked[function].optimised |= optimised;
   }
   return marked;
 }
@@ -58,19 +71,25 @@ Section section_of_function(Function &function, bool optimised) {
   return section;
 }
 
+// The section is where `call` is.
+void set_place(Section &section, const CallBase &call) {
+  if (const DebugLoc &location = call.getDebugLoc()) {
+    const auto *scope = cast<DIScope>(location.getScope());
+    section.file = scope->getFilename().str();
+    section.line = location.getLine();
+  } else if (const DISubprogram *program = call.getFunction()->getSubprogram()) {
+    section.file = program->getFilename().str();
+  }
+}
+
 Section section_of_region(Region region) {
   Section section;
   section.kind = SectionKind::lock_region;
   section.function = const_cast<Function *>(region.entry.call->getFunction());
-  if (const DebugLoc &location = region.entry.call->getDebugLoc()) {
-    const auto *scope = cast<DIScope>(location.getScope());
-    section.file = scope->getFilename().str();
-    section.line = location.getLine();
-  } else if (const DISubprogram *program = section.function->getSubprogram()) {
-    section.file = program->getFilename().str();
-  }
+  set_place(section, *region.entry.call);
   section.entry = std::move(region.entry);
   section.exits = std::move(region.exits);
+  section.partial = std::move(region.partial);
   section.body = std::move(region.body);
   section.shape = region.shape;
   return section;
@@ -95,8 +114,8 @@ void sort_by_place(std::vector<Section> &sections) {
   sections = std::move(sorted);
 }
 
-// Gives every section its unique name: the function's, with `_N` for its N-th region, and the file
-// in front where two functions of the program have the same name.
+// Gives every section its unique name: the function's, with `_N` for the N-th inside it, and the
+// file in front where two functions of the program have the same name.
 void name_sections(std::vector<Section> &sections, const Module &module) {
   std::map<std::string, unsigned> functions_called;
   for (const Function &function : module)
@@ -105,11 +124,13 @@ void name_sections(std::vector<Section> &sections, const Module &module) {
   std::map<std::string, unsigned> taken;
   std::map<const Function *, unsigned> regions;
   for (Section &section : sections) {
-    std::string name = source_name(*section.function);
+    const Function *around =
+        section.named_after == nullptr ? section.function : section.named_after;
+    std::string name = source_name(*around);
     if (functions_called[name] > 1)
       name = (file_name(section.file) + ":" + name).str();
     if (section.kind != SectionKind::function)
-      name += "_" + std::to_string(++regions[section.function]);
+      name += "_" + std::to_string(++regions[around]);
     // Two files of one name in different folders, or a function that is called like a region.
     while (++taken[name] > 1)
       name += "." + std::to_string(taken[name]);
@@ -121,10 +142,17 @@ void name_sections(std::vector<Section> &sections, const Module &module) {
 
 std::vector<Section> discover_sections(Module &module) {
   std::vector<Section> sections;
-  for (const auto &[function, optimised] : marked_functions(module))
-    sections.push_back(section_of_function(*function, optimised));
+  for (const auto &[function, mark] : marked_functions(module)) {
+    sections.push_back(mark.lambda ? section_of_lambda(*function, mark.optimised)
+                                   : section_of_function(*function, mark.optimised));
+    sections.back().strict = mark.strict;
+  }
+  for (Section &block : find_blocks(module)) {
+    set_place(block, *block.entry.call);
+    sections.push_back(std::move(block));
+  }
   const LockCalls calls(module);
-  for (Region &region : find_regions(module, calls))
+  for (Region &region : find_regions(module, calls, find_foreign_releases(module, calls)))
     sections.push_back(section_of_region(std::move(region)));
   sort_by_place(sections);
   name_sections(sections, module);

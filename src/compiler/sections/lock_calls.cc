@@ -3,8 +3,11 @@
 
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/origin.h"
+#include "compiler/sections/trylock.h"
 
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -14,172 +17,356 @@ namespace {
 
 using namespace llvm;
 
-// sizeof(pthread_mutex_t) on x86-64: where a lock is the first field of a struct, the size tells
-// them apart.
-constexpr std::uint64_t kMutexBytes = 40;
+// Guards that are made from guards, wrappers that call wrappers: deeper nests are no thin wrappers.
+constexpr unsigned kMaxDepth = 8;
 
-struct LockFunction {
-  LockOperation operation;
-  unsigned argument; // which argument is the lock
-};
-
-std::optional<LockFunction> lock_function(StringRef name) {
-  return StringSwitch<std::optional<LockFunction>>(name)
-      .Case("pthread_mutex_lock", LockFunction{LockOperation::lock, 0})
-      .Cases("pthread_mutex_trylock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
-             LockFunction{LockOperation::trylock, 0})
-      .Cases("pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
-             LockFunction{LockOperation::wait, 1})
-      .Case("pthread_mutex_unlock", LockFunction{LockOperation::unlock, 0})
-      .Default(std::nullopt);
+bool is_constructor_or_destructor(const Function &function) {
+  const StringRef name = function.getName();
+  return name.starts_with("_ZN") &&
+         (name.contains("C1E") || name.contains("C2E") || name.contains("C2I") ||
+          name.contains("C1I") || name.contains("D1E") || name.contains("D2E") ||
+          name.contains("D0E"));
 }
 
-// The values that `value` may be, looking through casts and local variables; null pointers not
-// counted.
-void sources(const Value *value, SmallPtrSetImpl<const Value *> &found, unsigned depth = 0) {
-  value = value->stripPointerCasts();
-  const auto *load = dyn_cast<LoadInst>(value);
-  const auto *slot = load == nullptr ? nullptr : dyn_cast<AllocaInst>(load->getPointerOperand());
-  if (slot == nullptr || depth > 4) {
-    if (!isa<ConstantPointerNull>(value))
-      found.insert(value);
-    return;
-  }
-  for (const User *user : slot->users())
-    if (const auto *store = dyn_cast<StoreInst>(user)) {
-      if (store->getPointerOperand() == slot)
-        sources(store->getValueOperand(), found, depth + 1);
-      else
-        found.insert(value); // the variable's address escapes: anything may be in it
-    }
+// Stores that a wrapper may do: to its own variables; a constructor and a destructor to `this`.
+bool is_private_store(const StoreInst &store, const DataLayout &layout) {
+  const Value *base = base_of(store.getPointerOperand(), layout).first;
+  if (isa<AllocaInst>(store.getPointerOperand()->stripInBoundsOffsets()))
+    return true;
+  const auto *argument = dyn_cast<Argument>(base);
+  return argument != nullptr && argument->getArgNo() == 0 &&
+         is_constructor_or_destructor(*store.getFunction());
 }
 
-// The argument of its function that `value` always is.
-std::optional<unsigned> argument_behind(const Value *value) {
-  SmallPtrSet<const Value *, 4> found;
-  sources(value, found);
-  if (found.size() == 1)
-    if (const auto *argument = dyn_cast<Argument>(*found.begin()))
-      return argument->getArgNo();
-  return std::nullopt;
+// Calls that a wrapper may do besides the operation: they compute nothing, or never return.
+bool is_idle_call(const CallBase &call) {
+  const Function *callee = called_function(call);
+  return isa<IntrinsicInst>(call) || call.doesNotReturn() ||
+         (callee != nullptr && (callee->doesNotReturn() || returns_its_argument(*callee) ||
+                                callee->getName() == "__clang_call_terminate" ||
+                                callee->getName().starts_with("__cxa_")));
+}
+
+// The pointer that `copy` puts `offset` bytes into the variable `guard` from a constant
+// initialiser.
+const Value *initial_value(const MemCpyInst &copy, const Value &guard, std::int64_t offset) {
+  const DataLayout &layout = copy.getModule()->getDataLayout();
+  const auto *source = dyn_cast<GlobalVariable>(copy.getSource()->stripPointerCasts());
+  if (base_of(copy.getDest(), layout) != std::pair<const Value *, std::int64_t>{&guard, 0} ||
+      source == nullptr || !source->isConstant() || !source->hasInitializer())
+    return nullptr;
+  const Constant *field =
+      ConstantFoldLoadFromConst(const_cast<Constant *>(source->getInitializer()),
+                                copy.getDest()->getType(), APInt(64, offset), layout);
+  return field == nullptr || field->isNullValue() ? nullptr : field;
 }
 
 } // namespace
 
 LockCalls::LockCalls(const Module &module) {
-  find_direct(module);
-  for (const Function &function : module)
-    find_wrapper(function);
-  if (wrappers_.empty())
-    return;
-  for (const Function &function : module) {
-    for (const Instruction &instruction : instructions(function)) {
-      const auto *call = dyn_cast<CallBase>(&instruction);
-      if (call == nullptr)
+  find_library_calls(module);
+  // Constructors are bound before sites are looked at, so that destructors find their lock.
+  for (unsigned depth = 0; depth < kMaxDepth; ++depth) {
+    SetVector<const Function *> fresh;
+    for (const Function &function : module) {
+      if (function.isDeclaration() || library_.contains(&function))
         continue;
-      if (std::optional<LockSite> site = through_wrapper(*call))
-        sites_[call] = std::move(*site);
+      const auto known = bindings_.find(&function);
+      const std::size_t before = known == bindings_.end() ? 0 : known->second.size();
+      if (is_constructor_or_destructor(function))
+        find_bindings(function);
+      const auto now = bindings_.find(&function);
+      const bool bound = now != bindings_.end() && now->second.size() > before;
+      if (find_wrapper(function) || bound)
+        fresh.insert(&function);
+    }
+    if (fresh.empty())
+      break;
+    // New bindings may name what was not named before.
+    for (auto &[instruction, site] : sites_)
+      if (any_of(site.targets, [](const Target &lock) { return lock.offsets.size() > 1; }))
+        set_paths(site);
+    for (const Function &function : module) {
+      if (library_.contains(&function))
+        continue;
+      for (const Instruction &instruction : instructions(function))
+        if (const auto *call = dyn_cast<CallBase>(&instruction))
+          if (const Function *callee = called_function(*call);
+              callee != nullptr && fresh.contains(callee))
+            if (const auto found = wrappers_.find(callee); found != wrappers_.end())
+              apply(*call, found->second.does, found->second.own, callee);
     }
   }
-  // A pointer that a trylock wrapper returned is the lock: name it so where it is released.
+  name_by_trylock();
+  for (auto &[instruction, site] : sites_)
+    if (site.guard)
+      site.empty = is_contained(disowned_.lookup(site.call->getFunction()),
+                                base_of(site.call->getArgOperand(0), module.getDataLayout()).first);
+}
+
+// A pointer that a trylock wrapper returned is the lock: name it so where it is released.
+void LockCalls::name_by_trylock() {
   for (auto &[instruction, site] : sites_) {
-    if (site.named)
+    if (site.named || site.targets.size() != 1 || site.targets[0].offsets.size() != 1)
       continue;
     SmallPtrSet<const Value *, 4> found;
-    const auto *call = cast<CallBase>(instruction);
-    sources(call->getArgOperand(site.operation == LockOperation::wait ? 1 : 0), found);
+    sources(site.targets[0].base, found);
     const LockSite *origin = nullptr;
     for (const Value *value : found) {
       const auto *producer = dyn_cast<Instruction>(value);
       const LockSite *producing = producer == nullptr ? nullptr : at(*producer);
-      if (producing == nullptr || (origin != nullptr && origin->lock != producing->lock)) {
+      if (producing == nullptr || (origin != nullptr && origin->locks != producing->locks)) {
         origin = nullptr;
         break;
       }
       origin = producing;
     }
     if (origin != nullptr && origin->named) {
-      site.lock = std::string(origin->lock);
+      site.locks = std::vector<std::string>(origin->locks);
       site.named = true;
       site.own = true;
     }
   }
 }
 
-void LockCalls::find_direct(const Module &module) {
-  for (const Function &function : module)
+void LockCalls::find_library_calls(const Module &module) {
+  DenseMap<const Function *, LockFunction> known;
+  for (const Function &function : module) {
+    if (!function.isDeclaration() && is_library_function(function))
+      library_.insert(&function);
+    std::optional<LockFunction> does = lock_function(function);
+    if (!does)
+      continue;
+    bindings_[&function] = does->bindings;
+    known.try_emplace(&function, std::move(*does));
+  }
+  for (const Function &function : module) {
+    if (library_.contains(&function))
+      continue;
     for (const Instruction &instruction : instructions(function)) {
       const auto *call = dyn_cast<CallBase>(&instruction);
       const Function *callee = call == nullptr ? nullptr : called_function(*call);
-      if (callee == nullptr || !callee->isDeclaration())
-        continue;
-      const std::optional<LockFunction> known = lock_function(callee->getName());
-      if (!known || call->arg_size() <= known->argument)
-        continue;
-      const AccessPath path = access_path(call->getArgOperand(known->argument), kMutexBytes);
-      LockSite site;
-      site.call = call;
-      site.operation = known->operation;
-      site.lock = path.print();
-      site.named = path.global != nullptr;
-      sites_[call] = site;
+      if (const auto found = known.find(callee); callee != nullptr && found != known.end())
+        apply(*call, found->second, {}, nullptr);
     }
+  }
 }
 
-// A wrapper acquires or releases one lock and does nothing else: no other call, no store but to its
-// own variables.
-void LockCalls::find_wrapper(const Function &function) {
-  if (function.isDeclaration() || function.isVarArg())
-    return;
+void LockCalls::apply(const CallBase &call, const LockFunction &does, std::vector<Target> targets,
+                      const Function *wrapper) {
+  for (const Origin &lock : does.locks) {
+    if (lock.argument >= call.arg_size())
+      return;
+    targets.push_back({call.getArgOperand(lock.argument), lock.offsets});
+  }
+  if (does.tests) {
+    const DataLayout &layout = call.getModule()->getDataLayout();
+    tests_[&call] = base_of(call.getArgOperand(0), layout).first;
+  }
+  LockSite site;
+  site.call = &call;
+  site.primitive = does.primitive;
+  site.size = does.size;
+  site.shared = does.shared;
+  site.wrapper = wrapper;
+  site.acquired = does.acquired;
+  site.runs_code = does.runs_code;
+  site.guard = does.destroys;
+  if (does.disowns)
+    disowned_[call.getFunction()].push_back(
+        base_of(call.getArgOperand(*does.disowns), call.getModule()->getDataLayout()).first);
+  site.targets = std::move(targets);
+  if (does.operation && !site.targets.empty()) {
+    site.operation = *does.operation;
+    set_paths(site);
+    sites_[&call] = std::move(site);
+  } else if (does.signals) {
+    set_paths(site);
+    signals_.push_back({&call, site.locks.front(), does.primitive});
+  }
+}
+
+void LockCalls::set_paths(LockSite &site) const {
+  site.locks.clear();
+  site.named = true;
+  for (const Target &unresolved : site.targets) {
+    const Target target = resolve(unresolved, *site.call->getFunction());
+    const AccessPath path = access_path(target.base, site.size, target.offsets.front());
+    // Where the guard is all that is known, it stands for its lock.
+    site.locks.push_back(target.offsets.size() == 1 ? path.print() : path.text);
+    site.named = site.named && path.global != nullptr && target.offsets.size() == 1;
+  }
+}
+
+LockSite::Target LockCalls::resolve(Target target, const Function &function) const {
+  const DataLayout &layout = function.getParent()->getDataLayout();
+  for (unsigned depth = 0; depth < kMaxDepth && target.offsets.size() > 1; ++depth) {
+    const auto [base, offset] = base_of(target.base, layout);
+    std::optional<Target> bound = bound_to(*base, offset + target.offsets.front(), function);
+    if (!bound)
+      break;
+    // What the field holds is an address: the first of the remaining offsets is added to it.
+    bound->offsets.back() += target.offsets[1];
+    bound->offsets.append(target.offsets.begin() + 2, target.offsets.end());
+    target = std::move(*bound);
+  }
+  return target;
+}
+
+std::optional<LockSite::Target> LockCalls::bound_to(const Value &guard, std::int64_t offset,
+                                                    const Function &function) const {
+  if (!isa<AllocaInst>(guard))
+    return std::nullopt;
+  const DataLayout &layout = function.getParent()->getDataLayout();
+  std::optional<Target> found;
+  for (const Instruction &instruction : instructions(function)) {
+    if (const auto *store = dyn_cast<StoreInst>(&instruction);
+        store != nullptr && store->getValueOperand()->getType()->isPointerTy()) {
+      if (base_of(store->getPointerOperand(), layout) != std::pair{&guard, offset} ||
+          isa<ConstantPointerNull>(store->getValueOperand()))
+        continue;
+      if (found)
+        return std::nullopt;
+      found = Target{store->getValueOperand(), {0}};
+      continue;
+    }
+    if (const auto *copy = dyn_cast<MemCpyInst>(&instruction)) {
+      const Value *field = initial_value(*copy, guard, offset);
+      if (field != nullptr && found)
+        return std::nullopt;
+      if (field != nullptr)
+        found = Target{field, {0}};
+      continue;
+    }
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    const Function *callee = call == nullptr ? nullptr : called_function(*call);
+    const auto known = callee == nullptr ? bindings_.end() : bindings_.find(callee);
+    if (known == bindings_.end())
+      continue;
+    for (const Binding &binding : known->second) {
+      if (binding.field.argument >= call->arg_size() || binding.value.argument >= call->arg_size())
+        continue;
+      const auto [base, inner] = base_of(call->getArgOperand(binding.field.argument), layout);
+      if (base != &guard || inner + binding.field.offsets.back() != offset)
+        continue;
+      if (found)
+        return std::nullopt;
+      found = Target{call->getArgOperand(binding.value.argument), binding.value.offsets};
+    }
+  }
+  return found;
+}
+
+// Which of its arguments a constructor keeps in `this`.
+void LockCalls::find_bindings(const Function &function) {
+  const DataLayout &layout = function.getParent()->getDataLayout();
+  std::vector<Binding> found;
+  const auto add = [&](const Origin &field, std::optional<Origin> value) {
+    if (field.offsets.size() == 1 && value)
+      found.push_back({field, std::move(*value)});
+  };
+  for (const Instruction &instruction : instructions(function)) {
+    if (const auto *store = dyn_cast<StoreInst>(&instruction)) {
+      if (isa<AllocaInst>(store->getPointerOperand()) ||
+          !store->getValueOperand()->getType()->isPointerTy())
+        continue;
+      if (const std::optional<Origin> field = origin_of(store->getPointerOperand(), layout))
+        add(*field, origin_of(store->getValueOperand(), layout));
+      continue;
+    }
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    const Function *callee = call == nullptr ? nullptr : called_function(*call);
+    const auto known =
+        callee == nullptr || callee == &function ? bindings_.end() : bindings_.find(callee);
+    if (known == bindings_.end())
+      continue;
+    for (const Binding &binding : known->second) {
+      if (binding.field.argument >= call->arg_size() || binding.value.argument >= call->arg_size())
+        continue;
+      std::optional<Origin> field = origin_of(call->getArgOperand(binding.field.argument), layout);
+      std::optional<Origin> value = origin_of(call->getArgOperand(binding.value.argument), layout);
+      if (!field || !value)
+        continue;
+      field->offsets.back() += binding.field.offsets.back();
+      value->offsets.back() += binding.value.offsets.front();
+      value->offsets.append(binding.value.offsets.begin() + 1, binding.value.offsets.end());
+      add(*field, std::move(value));
+    }
+  }
+  if (!found.empty())
+    bindings_[&function] = std::move(found);
+}
+
+// The one operation of a function that does nothing else: no other call, no store but to its own
+// variables. Null where there is none.
+const LockSite *LockCalls::only_site(const Function &function) const {
+  const DataLayout &layout = function.getParent()->getDataLayout();
   const LockSite *only = nullptr;
   for (const Instruction &instruction : instructions(function)) {
     if (const auto *store = dyn_cast<StoreInst>(&instruction)) {
-      if (!isa<AllocaInst>(store->getPointerOperand()->stripInBoundsOffsets()))
-        return;
+      if (!is_private_store(*store, layout))
+        return nullptr;
     } else if (const auto *call = dyn_cast<CallBase>(&instruction)) {
-      if (isa<IntrinsicInst>(call))
+      if (is_idle_call(*call))
         continue;
       const auto found = sites_.find(call);
-      if (found == sites_.end() || only != nullptr ||
-          found->second.operation == LockOperation::wait)
-        return;
+      if (found == sites_.end()) {
+        // A guard that a constructor makes of its members.
+        const Function *callee = called_function(*call);
+        if (callee != nullptr && library_.contains(callee) &&
+            is_constructor_or_destructor(function))
+          continue;
+        return nullptr;
+      }
+      if (only != nullptr || found->second.operation == LockOperation::wait)
+        return nullptr;
       only = &found->second;
     }
   }
-  if (only == nullptr)
-    return;
-  // A trylock's result must be recognisable at the call: a pointer to the lock, or pthread's own
-  // result.
-  if (only->operation == LockOperation::trylock && !function.getReturnType()->isPointerTy() &&
-      function.size() != 1)
-    return;
-  Wrapper wrapper{only->operation, *only, std::nullopt};
-  wrapper.inner.acquired_is_zero = !function.getReturnType()->isPointerTy();
-  if (!only->named) {
-    wrapper.argument = argument_behind(only->call->getArgOperand(0));
-    if (!wrapper.argument)
-      return;
-  }
-  wrappers_.try_emplace(&function, std::move(wrapper));
+  return only;
 }
 
-std::optional<LockSite> LockCalls::through_wrapper(const CallBase &call) const {
-  const Function *callee = called_function(call);
-  const auto found = callee == nullptr ? wrappers_.end() : wrappers_.find(callee);
-  if (found == wrappers_.end())
-    return std::nullopt;
-  const Wrapper &wrapper = found->second;
-  LockSite site = wrapper.inner;
-  site.call = &call;
-  site.wrapper = callee;
-  if (wrapper.argument) {
-    if (call.arg_size() <= *wrapper.argument)
-      return std::nullopt;
-    const AccessPath path = access_path(call.getArgOperand(*wrapper.argument), kMutexBytes);
-    site.lock = path.print();
-    site.named = path.global != nullptr;
+bool LockCalls::find_wrapper(const Function &function) {
+  if (function.isDeclaration() || function.isVarArg() || wrappers_.contains(&function))
+    return false;
+  const LockSite *only = only_site(function);
+  if (only == nullptr)
+    return false;
+  Wrapper wrapper;
+  LockFunction &does = wrapper.does;
+  does.operation = only->operation;
+  does.size = only->size;
+  does.destroys = only->guard;
+  does.primitive = only->primitive;
+  does.shared = only->shared;
+  does.acquired = only->acquired;
+  if (only->operation == LockOperation::trylock) {
+    // The result must be recognisable at the call: a pointer to the lock, or the operation's own.
+    if (function.getReturnType()->isPointerTy()) {
+      does.acquired = Acquired::nonzero;
+    } else {
+      const std::optional<Acquired> result = returned_result(function, *only);
+      if (!result)
+        return false;
+      does.acquired = *result;
+    }
   }
-  return site;
+  const DataLayout &layout = function.getParent()->getDataLayout();
+  for (const Target &unresolved : only->targets) {
+    Target target = resolve(unresolved, function);
+    std::optional<Origin> lock = origin_of(target.base, layout);
+    if (only->named) {
+      wrapper.own.push_back(std::move(target));
+    } else if (lock) {
+      lock->offsets.back() += target.offsets.front();
+      lock->offsets.append(target.offsets.begin() + 1, target.offsets.end());
+      does.locks.push_back(std::move(*lock));
+    } else {
+      return false;
+    }
+  }
+  wrappers_.try_emplace(&function, std::move(wrapper));
+  return true;
 }
 
 const LockSite *LockCalls::at(const Instruction &instruction) const {

@@ -1,35 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/sections/regions.h"
 
+#include "base/check.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/flags.h"
+#include "compiler/sections/trylock.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/CFG.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/PatternMatch.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <set>
-#include <string>
+#include <tuple>
 
 namespace tandem {
 namespace {
 
 using namespace llvm;
 
-// Locks (by path) that a function releases without having acquired them: its caller's.
-using ForeignReleases = std::map<const Function *, std::set<std::string>>;
-
 bool releases(const LockSite &site, const std::string &lock) {
-  return site.lock == lock &&
+  return is_contained(site.locks, lock) && !site.empty &&
          (site.operation == LockOperation::unlock || site.operation == LockOperation::wait);
 }
 
 bool acquires(const LockSite &site, const std::string &lock) {
-  return site.lock == lock &&
+  return is_contained(site.locks, lock) &&
          (site.operation == LockOperation::lock || site.operation == LockOperation::trylock);
 }
 
@@ -64,13 +61,198 @@ bool releases_callers(const Function &function, const std::string &lock, const L
   return false;
 }
 
+// Follows a region from its acquisition. A state is a place, which of the region's locks are still
+// held there (bit i: entry.locks[i]), and what is known of the function's flags.
+class RegionWalk {
+public:
+  // `flags` may be null: then none is followed.
+  RegionWalk(const LockSite &entry, const LockCalls &calls, const ForeignReleases &foreign,
+             const Flags *flags)
+      : entry_(entry), calls_(calls), foreign_(foreign), flags_(flags) {}
+
+  // False: too many states.
+  bool run() {
+    CHECK(entry_.locks.size() <= 64, "{} locks at once", entry_.locks.size());
+    State first{nullptr, ~std::uint64_t{0} >> (64 - entry_.locks.size()), {}};
+    if (flags_ != nullptr)
+      first.flags = flags_->before(*entry_.call);
+    if (entry_.runs_code)
+      body_.insert(entry_.call);
+    if (const auto *invoke = dyn_cast<InvokeInst>(entry_.call)) {
+      first.block = invoke->getNormalDest();
+      push(first);
+    } else {
+      first.block = entry_.call->getParent();
+      walk(std::next(BasicBlock::const_iterator(entry_.call)), first);
+    }
+    while (!work_.empty()) {
+      if (flags_ != nullptr && seen_.size() > kMaxStates)
+        return complete_ = false;
+      const State state = std::move(work_.back());
+      work_.pop_back();
+      walk(state.block->begin(), state);
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool complete() const { return complete_; }
+  [[nodiscard]] bool escapes() const { return escapes_; }
+
+  Region region(RegionShape shape) const {
+    Region region{
+        entry_, {}, {partial_.begin(), partial_.end()}, {body_.begin(), body_.end()}, shape};
+    const auto line = [](const CallBase *exit) {
+      return exit->getDebugLoc() ? exit->getDebugLoc().getLine() : 0;
+    };
+    for (const CallBase *exit : exits_)
+      region.exits.insert(std::upper_bound(region.exits.begin(), region.exits.end(), exit,
+                                           [&](auto *a, auto *b) { return line(a) < line(b); }),
+                          exit);
+    return region;
+  }
+
+private:
+  struct State {
+    const BasicBlock *block;
+    std::uint64_t held;
+    Flags::Values flags;
+    bool operator<(const State &other) const {
+      return std::tie(block, held, flags) < std::tie(other.block, other.held, other.flags);
+    }
+  };
+
+  void push(const State &state) {
+    if (seen_.insert(state).second)
+      work_.push_back(state);
+  }
+
+  // Follows one straight run of instructions until the region ends or the block does.
+  void walk(BasicBlock::const_iterator begin, State state) {
+    const BasicBlock *block = state.block;
+    for (auto at = begin; at != block->end(); ++at) {
+      if (ends(*at, state.held))
+        return;
+      body_.insert(&*at);
+      escapes_ = escapes_ || isa<ReturnInst>(*at) || isa<ResumeInst>(*at);
+      if (flags_ != nullptr)
+        flags_->apply(*at, state.flags);
+    }
+    const Instruction &branch = *block->getTerminator();
+    const BasicBlock *only = acquired_side(entry_, branch, calls_);
+    for (unsigned number = 0; number < branch.getNumSuccessors(); ++number) {
+      State next{branch.getSuccessor(number), state.held, state.flags};
+      if (only != nullptr && next.block != only)
+        continue;
+      if (flags_ != nullptr) {
+        std::optional<Flags::Values> flags = flags_->follow(branch, number, state.flags);
+        if (!flags)
+          continue;
+        next.flags = std::move(*flags);
+      }
+      push(next);
+    }
+  }
+
+  // Whether the region ends at `instruction`; else `held` is what it leaves held.
+  bool ends(const Instruction &instruction, std::uint64_t &held) {
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    if (call == nullptr)
+      return false;
+    if (call == entry_.call) { // a loop leads back to the acquisition
+      if (entry_.operation == LockOperation::wait)
+        exits_.insert(call);
+      return true;
+    }
+    if (const LockSite *site = calls_.at(instruction)) {
+      const std::uint64_t before = held;
+      for (std::size_t i = 0; i < entry_.locks.size(); ++i)
+        if (releases(*site, entry_.locks[i]))
+          held &= ~(std::uint64_t{1} << i);
+      if (held != 0) {
+        if (held != before)
+          partial_.insert(call);
+        return false;
+      }
+      exits_.insert(call);
+      if (site->runs_code)
+        body_.insert(call);
+      return true;
+    }
+    const Function *callee = called_function(*call);
+    const auto found = callee == nullptr ? foreign_.end() : foreign_.find(callee);
+    if (found == foreign_.end() || !entry_.named)
+      return false;
+    for (std::size_t i = 0; i < entry_.locks.size(); ++i)
+      if (found->second.contains(entry_.locks[i]))
+        held &= ~(std::uint64_t{1} << i);
+    if (held != 0)
+      return false;
+    exits_.insert(call);
+    escapes_ = true;
+    return true;
+  }
+
+  static constexpr std::size_t kMaxStates = 20000;
+
+  const LockSite &entry_;
+  const LockCalls &calls_;
+  const ForeignReleases &foreign_;
+  const Flags *flags_;
+  std::set<State> seen_;
+  std::vector<State> work_;
+  SetVector<const CallBase *> exits_;
+  SetVector<const CallBase *> partial_;
+  SetVector<const Instruction *> body_;
+  bool complete_ = true;
+  bool escapes_ = false;
+};
+
+Region find_region(const LockSite &entry, const LockCalls &calls, const ForeignReleases &foreign,
+                   const Flags &compilers, const Flags &all) {
+  RegionWalk plain(entry, calls, foreign, &compilers);
+  if (plain.run() && !plain.escapes())
+    return plain.region(RegionShape::same_function);
+  RegionWalk guarded(entry, calls, foreign, &all);
+  if (guarded.run() && !guarded.escapes())
+    return guarded.region(RegionShape::flag_guarded);
+  // Without flags there are no more states than blocks and sets of locks.
+  RegionWalk everywhere(entry, calls, foreign, nullptr);
+  everywhere.run();
+  return (plain.complete() ? plain : everywhere).region(RegionShape::escapes);
+}
+
+bool have_common_lock(const LockSite &a, const LockSite &b) {
+  return any_of(a.locks, [&](const std::string &lock) { return is_contained(b.locks, lock); });
+}
+
+// Marks regions during which another region begins that is still open when they end.
+void mark_not_nested(std::vector<Region *> &regions) {
+  for (Region *outer : regions) {
+    if (outer->shape != RegionShape::same_function)
+      continue;
+    const SmallPtrSet<const Instruction *, 32> body(outer->body.begin(), outer->body.end());
+    for (const Region *inner : regions) {
+      if (inner == outer || have_common_lock(inner->entry, outer->entry) ||
+          !body.contains(inner->entry.call))
+        continue;
+      const SmallPtrSet<const Instruction *, 32> inner_body(inner->body.begin(), inner->body.end());
+      if (any_of(outer->exits, [&](const CallBase *exit) { return inner_body.contains(exit); })) {
+        outer->shape = RegionShape::not_nested;
+        break;
+      }
+    }
+  }
+}
+
+} // namespace
+
 ForeignReleases find_foreign_releases(const Module &module, const LockCalls &calls) {
   ForeignReleases known;
   std::map<const Function *, std::set<std::string>> candidates;
   for (const Function &function : module)
     for (const LockSite *site : calls.sites(function))
       if (site->operation == LockOperation::unlock && site->named && !calls.is_wrapper(function))
-        candidates[&function].insert(site->lock);
+        candidates[&function].insert(site->locks.begin(), site->locks.end());
   std::vector<std::pair<const Function *, std::string>> work;
   for (const auto &[function, locks] : candidates)
     for (const std::string &lock : locks)
@@ -88,136 +270,21 @@ ForeignReleases find_foreign_releases(const Module &module, const LockCalls &cal
   return known;
 }
 
-class RegionFinder {
-public:
-  RegionFinder(const LockCalls &calls, const ForeignReleases &foreign)
-      : calls_(calls), foreign_(foreign) {}
-
-  Region find(const LockSite &entry) {
-    Region region;
-    region.entry = entry;
-    SmallPtrSet<const BasicBlock *, 16> seen;
-    SmallVector<BasicBlock::const_iterator, 16> work{
-        std::next(BasicBlock::const_iterator(entry.call))};
-    if (const auto *invoke = dyn_cast<InvokeInst>(entry.call))
-      work = {invoke->getNormalDest()->begin()};
-    while (!work.empty())
-      walk(region, work.pop_back_val(), seen, work);
-    std::sort(region.exits.begin(), region.exits.end(), [](auto *a, auto *b) {
-      return a->getDebugLoc() && b->getDebugLoc() &&
-             a->getDebugLoc().getLine() < b->getDebugLoc().getLine();
-    });
-    return region;
-  }
-
-private:
-  // Follows one straight run of instructions until the region ends or the block does.
-  void walk(Region &region, BasicBlock::const_iterator begin,
-            SmallPtrSetImpl<const BasicBlock *> &seen,
-            SmallVectorImpl<BasicBlock::const_iterator> &work) {
-    const BasicBlock *block = begin->getParent();
-    for (auto at = begin; at != block->end(); ++at) {
-      if (ends(region, *at))
-        return;
-      region.body.push_back(&*at);
-      if (isa<ReturnInst>(*at) || isa<ResumeInst>(*at))
-        region.shape = RegionShape::escapes;
-    }
-    const BasicBlock *only = acquired_side(region.entry, *block->getTerminator());
-    for (const BasicBlock *next : successors(block))
-      if ((only == nullptr || next == only) && seen.insert(next).second)
-        work.push_back(next->begin());
-  }
-
-  bool ends(Region &region, const Instruction &instruction) {
-    const auto *call = dyn_cast<CallBase>(&instruction);
-    if (call == nullptr)
-      return false;
-    if (call == region.entry.call) { // a loop leads back to the acquisition
-      if (region.entry.operation == LockOperation::wait)
-        region.exits.push_back(call);
-      return true;
-    }
-    if (const LockSite *site = calls_.at(instruction)) {
-      if (!releases(*site, region.entry.lock))
-        return false;
-      region.exits.push_back(call);
-      return true;
-    }
-    const Function *callee = called_function(*call);
-    const auto found = callee == nullptr ? foreign_.end() : foreign_.find(callee);
-    if (found == foreign_.end() || !region.entry.named ||
-        !found->second.contains(region.entry.lock))
-      return false;
-    region.exits.push_back(call);
-    region.shape = RegionShape::escapes;
-    return true;
-  }
-
-  // Where the branch asks whether the trylock at `entry` succeeded: the block that runs if it did.
-  static const BasicBlock *acquired_side(const LockSite &entry, const Instruction &terminator) {
-    const auto *branch = dyn_cast<BranchInst>(&terminator);
-    if (entry.operation != LockOperation::trylock || branch == nullptr || branch->isUnconditional())
-      return nullptr;
-    const auto *compare = dyn_cast<ICmpInst>(branch->getCondition());
-    if (compare == nullptr || !compare->isEquality() ||
-        !(match(compare->getOperand(1), PatternMatch::m_Zero()) ||
-          isa<ConstantPointerNull>(compare->getOperand(1))) ||
-        !is_result(compare->getOperand(0), entry))
-      return nullptr;
-    const bool true_side_is_zero = compare->getPredicate() == ICmpInst::ICMP_EQ;
-    return branch->getSuccessor(true_side_is_zero == entry.acquired_is_zero ? 0 : 1);
-  }
-
-  // Whether `value` is the result of the call, or a variable that holds results of such calls.
-  static bool is_result(const Value *value, const LockSite &entry) {
-    if (value == entry.call)
-      return true;
-    const auto *load = dyn_cast<LoadInst>(value);
-    if (load == nullptr || !isa<AllocaInst>(load->getPointerOperand()))
-      return false;
-    return any_of(entry.call->users(), [&](const User *user) {
-      const auto *store = dyn_cast<StoreInst>(user);
-      return store != nullptr && store->getPointerOperand() == load->getPointerOperand();
-    });
-  }
-
-  const LockCalls &calls_;
-  const ForeignReleases &foreign_;
-};
-
-// Marks regions during which another region begins that is still open when they end.
-void mark_not_nested(std::vector<Region *> &regions) {
-  for (Region *outer : regions) {
-    if (outer->shape != RegionShape::same_function)
-      continue;
-    const SmallPtrSet<const Instruction *, 32> body(outer->body.begin(), outer->body.end());
-    for (const Region *inner : regions) {
-      if (inner == outer || inner->entry.lock == outer->entry.lock ||
-          !body.contains(inner->entry.call))
-        continue;
-      const SmallPtrSet<const Instruction *, 32> inner_body(inner->body.begin(), inner->body.end());
-      if (any_of(outer->exits, [&](const CallBase *exit) { return inner_body.contains(exit); })) {
-        outer->shape = RegionShape::not_nested;
-        break;
-      }
-    }
-  }
-}
-
-} // namespace
-
-std::vector<Region> find_regions(const Module &module, const LockCalls &calls) {
-  const ForeignReleases foreign = find_foreign_releases(module, calls);
-  RegionFinder finder(calls, foreign);
+std::vector<Region> find_regions(const Module &module, const LockCalls &calls,
+                                 const ForeignReleases &foreign) {
   std::vector<Region> regions;
   for (const Function &function : module) {
     if (function.isDeclaration() || calls.is_wrapper(function))
       continue;
+    const std::vector<const LockSite *> sites = calls.sites(function);
+    if (sites.empty())
+      continue;
+    const Flags compilers(function, nullptr);
+    const Flags all(function, &calls);
     const std::size_t first = regions.size();
-    for (const LockSite *site : calls.sites(function))
+    for (const LockSite *site : sites)
       if (site->operation != LockOperation::unlock)
-        regions.push_back(finder.find(*site));
+        regions.push_back(find_region(*site, calls, foreign, compilers, all));
     std::vector<Region *> own;
     for (std::size_t i = first; i < regions.size(); ++i)
       own.push_back(&regions[i]);

@@ -6,8 +6,9 @@
 #include "compiler/report/report.h"
 #include "compiler/sections/lock_calls.h"
 
-#include "llvm/ADT/StringSet.h"
-
+#include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace tandem {
@@ -15,14 +16,22 @@ namespace tandem {
 struct Region {
   LockSite entry;
   std::vector<const llvm::CallBase *> exits;
+  std::vector<const llvm::CallBase *> partial; // release some of its locks, others stay held
   std::vector<const llvm::Instruction *> body;
   RegionShape shape = RegionShape::same_function;
 };
 
+// Named locks that a function releases without having acquired them: its caller's.
+using ForeignReleases = std::map<const llvm::Function *, std::set<std::string>>;
+
+ForeignReleases find_foreign_releases(const llvm::Module &module, const LockCalls &calls);
+
 // Finds the region of every acquisition that is not inside a wrapper. Locks are told apart by their
-// access path, and paths through the function by its branches on a trylock's result; so a region
-// may seem to leave its function although a flag that is not looked at prevents it, and never the
-// other way round unless two different paths name one lock.
-std::vector<Region> find_regions(const llvm::Module &module, const LockCalls &calls);
+// access path, and paths through the function by its branches on a trylock's result and, where a
+// region would leave its function otherwise, on local flags. So a region may seem to leave its
+// function although a flag that is not looked at prevents it, and never the other way round unless
+// two different paths name one lock.
+std::vector<Region> find_regions(const llvm::Module &module, const LockCalls &calls,
+                                 const ForeignReleases &foreign);
 
 } // namespace tandem

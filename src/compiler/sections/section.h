@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Atomic sections of a linked module: functions marked atomic, and regions between the acquisition
-// and the release of a lock. Discovery only reads the module.
+// Atomic sections of a linked module: functions, blocks and lambdas marked atomic, and regions
+// between the acquisition and the release of a lock. Discovery only reads the module.
 #pragma once
 
 #include "compiler/report/report.h"
@@ -19,26 +19,42 @@ namespace tandem {
 struct Section {
   std::string name; // unique in the module
   SectionKind kind = SectionKind::function;
-  llvm::Function *function = nullptr; // the marked function, or the one that contains the region
+  // The function that is atomic (function, lambda), or the one that contains the section.
+  llvm::Function *function = nullptr;
+  const llvm::Function *named_after = nullptr; // lambda: the function that it is written in
   std::string file;
   unsigned line = 0; // 0: unknown
-  // Optimised before the pass saw it: calls of the function may have been merged or moved, so it
-  // can be reported and no longer be made atomic.
+  // Optimised before the pass saw it: its calls may have been merged or moved, so it can be
+  // reported and no longer be made atomic.
   bool optimised = false;
-  // Only for lock regions:
-  LockSite entry;
-  std::vector<const llvm::CallBase *>
-      exits; // releases, and calls that return with the lock released
-  RegionShape shape = RegionShape::same_function;
-  // What runs with the lock held, in `function`; for a marked function empty: all of it.
+  // Demands that nothing in it is irrevocable (kStrictAnnotation); checked by compiler/strict.
+  bool strict = false;
+  LockSite entry; // only for lock regions; of a block's, only the call: its enter marker
+  // Lock regions: releases, and calls that return with the lock released. Blocks: the leave
+  // markers.
+  std::vector<const llvm::CallBase *> exits;
+  std::vector<const llvm::CallBase *> partial;    // lock regions: release some of several locks
+  RegionShape shape = RegionShape::same_function; // only for lock regions
+  // What runs in it, in `function`; empty where that is all of `function`.
   std::vector<const llvm::Instruction *> body;
 };
 
-// Annotation that marks a function atomic (`__attribute__((atomic))`, TANDEM_ATOMIC).
+// Annotation that marks a function atomic (`__attribute__((atomic))`, TANDEM_ATOMIC), and the one
+// that include/tandem/tandem.hpp puts on what runs a lambda atomically.
 inline constexpr const char *kAtomicAnnotation = "tandem.atomic";
 inline constexpr const char *kOptimisedAnnotation = "tandem.atomic.optimised";
+// Beside kAtomicAnnotation: `__attribute__((atomic_strict))`, TANDEM_ATOMIC_STRICT.
+inline constexpr const char *kStrictAnnotation = "tandem.atomic.strict";
+inline constexpr const char *kLambdaAnnotation = "tandem.lambda";
+inline constexpr const char *kOptimisedLambdaAnnotation = "tandem.lambda.optimised";
 
 // All sections, in order of file, line and name.
 std::vector<Section> discover_sections(llvm::Module &module);
+
+// Every call of the module that acquires, tries, waits for or releases a lock, or wakes waiters:
+// with the sections that it begins or ends, or the reason why there are
+// none. `sections` is what discover_sections() found.
+std::vector<ReportLockSite> lock_sites(const llvm::Module &module,
+                                       const std::vector<Section> &sections);
 
 } // namespace tandem

@@ -4,14 +4,23 @@
 // RUN: echo 'known = { effect = "pure" }' >> %t.toml
 // RUN: %cc %s | env TANDEM_ENFORCE=none TANDEM_CATALOGUE=%t.toml %tandem > %t.ll
 // RUN: %FileCheck %s --input-file=%t.json
+#include <pthread.h>
 int known(int), unknown(int);
 static int counter;
 __attribute__((atomic)) void safe(void) { counter = known(counter); }
 __attribute__((atomic)) void unsafe(void) { counter = unknown(counter); }
-int main(void) {
+static void *run(void *unused) {
+  (void)unused;
   safe();
   unsafe();
-  return 0;
+  return (void *)(long)(0);
+}
+int main(void) {
+  pthread_t threads[2];
+  for (int i = 0; i < 2; ++i)
+    pthread_create(&threads[i], 0, run, 0);
+  for (int i = 0; i < 2; ++i)
+    pthread_join(threads[i], 0);
 }
 // CHECK: "name": "safe"
 // CHECK: "class": "hybrid"

@@ -15,8 +15,10 @@ int main(void) {
 // CHECK: "name": "main_1"
 // CHECK: "line": 9
 // CHECK: "kind": "mutex"
+// CHECK-NEXT: "primitive": "pthread-mutex"
 // CHECK-NEXT: "exits": 2
 // CHECK: "name": "main_2"
 // CHECK: "line": 11
 // CHECK: "kind": "wait"
+// CHECK-NEXT: "primitive": "pthread-mutex"
 // CHECK-NEXT: "exits": 2

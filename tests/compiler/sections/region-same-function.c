@@ -23,5 +23,6 @@ int main(int argc, char **argv) {
 // CHECK-NEXT: "lock"
 // CHECK-NEXT: ]
 // CHECK-NEXT: "kind": "mutex"
+// CHECK-NEXT: "primitive": "pthread-mutex"
 // CHECK-NEXT: "exits": 2
 // CHECK-NEXT: "shape": "same-function"

@@ -24,5 +24,6 @@ int main(void) {
 // CHECK: "names": [
 // CHECK-NEXT: "locks[]"
 // CHECK: "kind": "trylock"
+// CHECK-NEXT: "primitive": "pthread-mutex"
 // CHECK-NEXT: "exits": 1
 // CHECK-NEXT: "shape": "same-function"

@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# run.sh WORK BUILD BENCHMARK RUNTIME THREADS MILLISECONDS: a micro-benchmark (workloads/micro) under one way to
+# write its sections: mutex, a method of GCC's libitm (ml_wt, gl_wt), or an algorithm of ours (tandem-NAME).
+set -eu
+work=$1 build=$2 benchmark=$3 runtime=$4 threads=$5 milliseconds=$6
+case $runtime in
+sequential | mutex) program=$runtime ;;
+tandem-*)
+  program=gnu-tm
+  export TANDEM_ALGORITHM="${runtime#tandem-}" LD_LIBRARY_PATH="$build/lib"
+  ;;
+*)
+  program=gnu-tm
+  export ITM_DEFAULT_METHOD="$runtime"
+  ;;
+esac
+exec "$work/$program" "$benchmark" "$threads" "$milliseconds"

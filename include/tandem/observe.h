@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What a program built with -ftandem-check-effects and the recorder, libtandem_observe, share
+ * (docs/check-effects.md). Not for use by hand. One instrumented program or library per process.
+ *
+ * The program gives the recorder a table, as text, one fact a line, numbers in decimal; what
+ * follows the last number of a line is free text:
+ *
+ *   section NUMBER NAME              from 1, ascending
+ *   label NUMBER KIND OUTSIDE NAME   an object: KIND is g (global), t (thread-local), h (heap),
+ *                                    s (stack) or f (memory of code outside, whose addresses nobody
+ *                                    tells); OUTSIDE is 1 where code outside may know it, so that
+ *                                    effects on object 0 are on it too; 0 itself is not listed
+ *   fold LABEL BEGIN END PERIOD      in the order in which they apply
+ *   part LABEL OTHER OFFSET          where the analysis does not tell objects apart: offsets of LABEL,
+ *                                    OFFSET added, may be those of OTHER, of which the effects are
+ *   effect SECTION LABEL BEGIN END H folded bytes [BEGIN, END); H is r or w
+ *   edge SECTION SECTION             they conflict, and know it
+ *   set NUMBER SECTION...            from 1, ascending: sections that an instruction lies in
+ *   site NUMBER SET PLACE            from 1, ascending; SET 0: in no section
+ */
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* `how` of an access. */
+#define TANDEM_OBSERVE_READS 1U
+#define TANDEM_OBSERVE_WRITES 2U
+
+struct tandem_observe_global {
+  void *address;
+  uint64_t size;
+  uint64_t label;
+};
+
+/* Before all else in the program. `globals` ends with a null address; `thread_locals` tells the
+ * calling thread's thread-local variables by _TANDEM_observe_allocated. */
+void _TANDEM_observe_begin(const char *table, const struct tandem_observe_global *globals,
+                           void (*thread_locals)(void));
+/* The instruction `site` touches [address, address + size). */
+void _TANDEM_observe_access(const void *address, uint64_t size, uint32_t how, uint32_t site);
+/* Memory that begins to be an object; size 0: what malloc says of it. */
+void _TANDEM_observe_allocated(const void *address, uint64_t size, uint64_t label);
+/* Memory that ends; size 0: what malloc says of it. Null is nothing. */
+void _TANDEM_observe_released(const void *address, uint64_t size);
+/* The calling thread runs a call from inside the sections of a set, until it restores the depth. */
+uint32_t _TANDEM_observe_depth(void);
+void _TANDEM_observe_push(uint32_t set);
+void _TANDEM_observe_restore(uint32_t depth);
+/* From now on there may be another thread. */
+void _TANDEM_observe_threads(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Findings as compilers print them, and as SARIF 2.1.0 for the tools that show such things.
+#pragma once
+
+#include "cli/common/terminal.h"
+#include "cli/findings/suppress.h"
+
+#include <string>
+#include <vector>
+
+namespace tandem {
+
+struct FindingsView {
+  bool suppressed = false; // show those that are suppressed, too
+  std::size_t most = 0;    // show so many; 0: all
+};
+
+// `file:line: warning: message [rule]`, and `file:line: note: message` below for its further
+// places; each a line. A last line says how many are not shown.
+std::string findings_text(const std::vector<JudgedFinding> &findings, const FindingsView &view,
+                          const Terminal &terminal);
+
+// "3 findings, 2 suppressed".
+std::string findings_count(const std::vector<JudgedFinding> &findings);
+
+// The findings as a SARIF log with one run: rules, places, further places, the path where the notes
+// are one, and what is suppressed.
+std::string to_sarif(const std::vector<JudgedFinding> &findings);
+
+} // namespace tandem

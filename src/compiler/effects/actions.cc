@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/effects/actions.h"
+
+#include "base/check.h"
+#include "compiler/sections/access_path.h"
+#include "compiler/sections/called_function.h"
+
+#include "llvm/Analysis/CaptureTracking.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+
+#include <set>
+
+namespace tandem {
+
+using namespace llvm;
+
+namespace {
+
+// Whether all memory that an access may touch is the function's own.
+bool is_own(const Value *address) {
+  SmallVector<const Value *, 4> objects;
+  getUnderlyingObjects(address, objects, nullptr, /*MaxLookup=*/0);
+  return all_of(objects, [](const Value *object) {
+    if (const auto *global = dyn_cast<GlobalVariable>(object))
+      return global->isConstant();
+    const auto *argument = dyn_cast<Argument>(object);
+    if (!isa<AllocaInst>(object) && (argument == nullptr || !argument->hasByValAttr()))
+      return isa<UndefValue>(object) || isa<ConstantPointerNull>(object);
+    return !PointerMayBeCaptured(object, /*ReturnCaptures=*/true, /*StoreCaptures=*/true);
+  });
+}
+
+} // namespace
+
+bool is_harmless(const IntrinsicInst &intrinsic) {
+  if (intrinsic.isAssumeLikeIntrinsic() || intrinsic.doesNotAccessMemory())
+    return true;
+  switch (intrinsic.getIntrinsicID()) {
+  case Intrinsic::vastart:
+  case Intrinsic::vaend:
+  case Intrinsic::vacopy:
+  case Intrinsic::stacksave:
+  case Intrinsic::stackrestore:
+  case Intrinsic::prefetch:
+  case Intrinsic::trap:
+  case Intrinsic::ubsantrap:
+  case Intrinsic::eh_typeid_for:
+  case Intrinsic::experimental_noalias_scope_decl:
+    return true;
+  default:
+    return false;
+  }
+}
+
+Actions::Actions(const Module &module, const Catalogue &catalogue) : catalogue_(catalogue) {
+  for (const Function &function : module)
+    if (!function.isIntrinsic() && !function.isDeclaration() &&
+        function.hasAddressTaken(nullptr, /*IgnoreCallbackUses=*/false,
+                                 /*IgnoreAssumeLikeCalls=*/true, /*IngoreLLVMUsed=*/true))
+      address_taken_.push_back(&function);
+}
+
+std::vector<const Function *> Actions::targets(const CallBase &call) const {
+  if (const Function *callee = called_function(call))
+    return callee->isDeclaration() ? std::vector<const Function *>{}
+                                   : std::vector<const Function *>{callee};
+  if (call.isInlineAsm())
+    return {};
+  std::vector<const Function *> possible;
+  for (const Function *function : address_taken_)
+    if (function->arg_size() == call.arg_size() ||
+        (function->isVarArg() && function->arg_size() <= call.arg_size()))
+      possible.push_back(function);
+  return possible;
+}
+
+std::string Actions::irrevocable_call(const CallBase &call, const Function &callee) const {
+  if (call.doesNotAccessMemory())
+    return "";
+  switch (catalogue_.lookup(callee.getName().str()).effect) {
+  case ExternalEffect::pure:
+  case ExternalEffect::thread_local_:
+  case ExternalEffect::reads:
+  case ExternalEffect::tm_safe:
+    return "";
+  case ExternalEffect::deferrable:
+  case ExternalEffect::irrevocable:
+    return source_name(callee);
+  }
+  CHECK(false);
+}
+
+std::string Actions::irrevocable_action(const Instruction &instruction) const {
+  const auto special = [&](std::string_view name) {
+    const ExternalEffect effect = catalogue_.lookup(name).effect;
+    return effect == ExternalEffect::irrevocable || effect == ExternalEffect::deferrable
+               ? std::string(name)
+               : std::string();
+  };
+  if (instruction.isAtomic())
+    return special(kAtomicOperation);
+  const auto *call = dyn_cast<CallBase>(&instruction);
+  if (call == nullptr)
+    return "";
+  if (call->isInlineAsm())
+    // Empty assembly is a compiler barrier: it orders, and does nothing.
+    return cast<InlineAsm>(call->getCalledOperand())->getAsmString().empty()
+               ? ""
+               : special(kInlineAssembly);
+  const Function *callee = called_function(*call);
+  if (callee == nullptr)
+    return "(indirect call)";
+  if (const auto *intrinsic = dyn_cast<IntrinsicInst>(call))
+    return isa<MemIntrinsic>(intrinsic) || is_harmless(*intrinsic) ? "" : callee->getName().str();
+  return callee->isDeclaration() ? irrevocable_call(*call, *callee) : "";
+}
+
+bool Actions::computes_only(const Instruction &instruction) const {
+  if (instruction.isAtomic() || isa<VAArgInst>(instruction))
+    return false;
+  if (const auto *load = dyn_cast<LoadInst>(&instruction))
+    return is_own(load->getPointerOperand());
+  if (const auto *store = dyn_cast<StoreInst>(&instruction))
+    return is_own(store->getPointerOperand());
+  if (const auto *transfer = dyn_cast<MemTransferInst>(&instruction))
+    return is_own(transfer->getDest()) && is_own(transfer->getSource());
+  if (const auto *set = dyn_cast<MemSetInst>(&instruction))
+    return is_own(set->getDest());
+  const auto *call = dyn_cast<CallBase>(&instruction);
+  if (call == nullptr)
+    return !instruction.mayReadOrWriteMemory();
+  if (const auto *intrinsic = dyn_cast<IntrinsicInst>(call))
+    return is_harmless(*intrinsic);
+  const Function *callee = called_function(*call);
+  if (callee == nullptr)
+    return false;
+  if (!callee->isDeclaration() || call->doesNotAccessMemory())
+    return true; // the callee is looked at by itself
+  const CatalogueEntry entry = catalogue_.lookup(callee->getName().str());
+  return entry.effect == ExternalEffect::pure && entry.callbacks.empty();
+}
+
+bool Actions::computes_only(const Function &function) const {
+  std::set<const Function *> seen{&function};
+  std::vector<const Function *> work{&function};
+  while (!work.empty()) {
+    const Function *next = work.back();
+    work.pop_back();
+    if (next->isDeclaration())
+      return false;
+    for (const Instruction &instruction : instructions(*next)) {
+      if (!computes_only(instruction))
+        return false;
+      if (const auto *call = dyn_cast<CallBase>(&instruction))
+        if (const Function *callee = called_function(*call);
+            callee != nullptr && !callee->isDeclaration() && seen.insert(callee).second)
+          work.push_back(callee);
+    }
+  }
+  return true;
+}
+
+} // namespace tandem

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Names of locations: the access path that the program writes most often for each.
+#include "compiler/effects/effects.h"
+
+#include "compiler/sections/access_path.h"
+
+#include "llvm/IR/DebugInfoMetadata.h"
+
+#include "llvm/IR/Function.h"
+
+#include <algorithm>
+
+namespace tandem {
+
+using namespace llvm;
+
+namespace {
+
+// A path that depends on no function's variables says most; then the shortest.
+struct Candidate {
+  std::string text;
+  bool global = false;
+  std::size_t count = 0;
+};
+
+bool better(const Candidate &a, const Candidate &b) {
+  const bool a_known = a.text.find('?') == std::string::npos;
+  const bool b_known = b.text.find('?') == std::string::npos;
+  return std::tuple(b_known, b.global, b.count, a.text.size(), a.text) <
+         std::tuple(a_known, a.global, a.count, b.text.size(), b.text);
+}
+
+} // namespace
+
+// What lies there, for a location that no access names.
+std::string Effects::object_name(const Location &location) const {
+  if (points_to_.is_external(location.node))
+    return "(external memory)";
+  const Value *label = points_to_.label(location.object);
+  if (label == nullptr) {
+    const NodeObjects objects = points_to_.objects(location.node);
+    if (!objects.globals.empty())
+      label = objects.globals.front();
+    else if (!objects.heap.empty())
+      label = objects.heap.front();
+    else if (!objects.stack.empty())
+      label = objects.stack.front();
+    else
+      return "(memory)";
+  }
+  if (const auto *global = dyn_cast<GlobalObject>(label))
+    return isa<Function>(global) ? "(memory of " + source_name(*global) + ")"
+                                 : source_name(*global);
+  const auto *instruction = dyn_cast<Instruction>(label);
+  const std::string place = instruction == nullptr ? "" : source_place(*instruction);
+  return std::string(isa<CallBase>(label) ? "(heap" : "(stack") +
+         (place.empty() ? ")" : " of " + place + ")");
+}
+
+std::string Effects::name_of(std::uint32_t location) const {
+  std::map<std::string, Candidate> candidates;
+  for (const Sample &sample : samples_[location]) {
+    const AccessPath path = access_path(
+        sample.address, sample.size == PointsToAnalysis::kUnknownSize ? 0 : sample.size);
+    Candidate &candidate = candidates[path.print()];
+    candidate.global = path.global != nullptr;
+    ++candidate.count;
+  }
+  Candidate best;
+  for (auto &[text, candidate] : candidates) {
+    candidate.text = text;
+    if (best.text.empty() || better(candidate, best))
+      best = candidate;
+  }
+  return best.text.empty() || best.text == "*?" || best.text == "?"
+             ? object_name(locations_[location])
+             : best.text;
+}
+
+std::vector<std::string> Effects::aliases(std::uint32_t location) const {
+  std::set<std::string> names;
+  for (const Sample &sample : samples_[location])
+    names.insert(
+        access_path(sample.address, sample.size == PointsToAnalysis::kUnknownSize ? 0 : sample.size)
+            .print());
+  names.erase(locations_[location].name);
+  return {names.begin(), names.end()};
+}
+
+void Effects::name_locations(const std::set<std::uint32_t> &used) {
+  std::map<std::string, std::vector<std::uint32_t>> by_name;
+  for (const std::uint32_t id : used) {
+    locations_[id].name = name_of(id);
+    by_name[locations_[id].name].push_back(id);
+  }
+  for (const auto &[name, ids] : by_name) {
+    const auto apart = [&](std::uint32_t id) {
+      return !locations_[id].overlaps(locations_[ids.front()]);
+    };
+    if (std::none_of(ids.begin(), ids.end(), apart))
+      continue;
+    // One name for different memory: by the object that it lies in, then by where in it.
+    std::map<std::pair<NodeId, ObjectId>, std::string> objects;
+    std::map<std::string, unsigned> uses;
+    std::map<std::pair<NodeId, ObjectId>, std::uint64_t> first;
+    for (const std::uint32_t id : ids) {
+      const std::pair key{locations_[id].node, locations_[id].object};
+      first.try_emplace(key, locations_[id].begin);
+      if (const auto [entry, fresh] = objects.try_emplace(key); fresh) {
+        entry->second = object_name(locations_[id]);
+        if (const unsigned number = ++uses[entry->second]; number > 1)
+          entry->second += fmt::format(" #{}", number);
+      }
+    }
+    for (const std::uint32_t id : ids) {
+      Location &location = locations_[id];
+      const std::pair key{location.node, location.object};
+      if (objects.size() > 1 && objects.at(key) != name)
+        location.name += " in " + objects.at(key);
+      if (location.begin != first.at(key))
+        location.name += fmt::format(" +{}", location.begin);
+    }
+  }
+}
+
+} // namespace tandem

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/enforce/blocks.h"
+
+#include "compiler/enforce/outline.h"
+#include "compiler/sections/blocks.h"
+#include "compiler/sections/called_function.h"
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Module.h"
+
+#include <algorithm>
+
+namespace tandem {
+
+using namespace llvm;
+
+Status outline_blocks(std::vector<Section> &sections) {
+  std::vector<Section *> blocks;
+  for (Section &section : sections)
+    if (section.kind == SectionKind::block)
+      blocks.push_back(&section);
+  // A block that lies in another has the smaller body.
+  std::sort(blocks.begin(), blocks.end(),
+            [](const Section *a, const Section *b) { return a->body.size() < b->body.size(); });
+  for (Section *block : blocks) {
+    Result<Function *> outlined = outline_block(*block);
+    if (!outlined)
+      return outlined.error();
+    block->function = *outlined;
+  }
+  return Unit();
+}
+
+bool remove_block_markers(Module &module) {
+  std::vector<CallBase *> calls;
+  for (Function &function : module)
+    if (is_block_marker(function))
+      for (User *user : function.users())
+        if (auto *call = dyn_cast<CallBase>(user); call && called_function(*call) == &function)
+          calls.push_back(call);
+  for (CallBase *call : calls) {
+    if (!call->getType()->isVoidTy())
+      call->replaceAllUsesWith(Constant::getNullValue(call->getType()));
+    call->eraseFromParent();
+  }
+  return !calls.empty();
+}
+
+} // namespace tandem

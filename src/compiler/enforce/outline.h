@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Outlining of atomic blocks: a block becomes a function of its own, which can then be enforced as
+// a marked function is.
+#pragma once
+
+#include "base/result.h"
+#include "compiler/sections/section.h"
+
+#include "llvm/IR/Function.h"
+
+namespace tandem {
+
+// Moves what runs in `block` into a function, which the function that contains it calls instead,
+// and removes the block's markers. However the block is left, the call returns and control goes on
+// where it would have; an exception leaves the new function as an exception. Blocks inside it are
+// outlined before it. Error: why this block cannot be; the module is then half-changed and must not
+// be used.
+Result<llvm::Function *> outline_block(const Section &block);
+
+} // namespace tandem

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/findings/held_locks.h"
+
+#include "compiler/findings/lock_address.h"
+#include "compiler/findings/place.h"
+#include "compiler/sections/flags.h"
+#include "compiler/sections/trylock.h"
+
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// A function is looked at again when what it calls has changed; with recursion this need not come
+// to rest, and the answer after this many times is as good as advice needs.
+constexpr unsigned kMaxRuns = 16;
+
+// Ways to a block that differ in what is known of local flags; beyond these, nothing is.
+constexpr unsigned kMaxWays = 16;
+
+bool acquires(const LockSite &site) {
+  return site.operation == LockOperation::lock || site.operation == LockOperation::trylock;
+}
+
+LockSet intersection(const LockSet &a, const LockSet &b) {
+  LockSet both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
+  return both;
+}
+
+// Makes `into` what holds after either of two paths.
+void merge(HeldState &into, const HeldState &other) {
+  into.must = intersection(into.must, other.must);
+  into.may.insert(other.may.begin(), other.may.end());
+}
+
+} // namespace
+
+std::vector<const llvm::Function *> likely_targets(const CallBase &call,
+                                                   const PointsToAnalysis &points_to) {
+  const ArrayRef<const llvm::Function *> all = points_to.targets(call);
+  std::vector<const llvm::Function *> likely(all.begin(), all.end());
+  if (call.isIndirectCall())
+    std::erase_if(likely, [&](const llvm::Function *target) {
+      return target->getFunctionType() != call.getFunctionType();
+    });
+  return likely;
+}
+
+HeldLocks::HeldLocks(const Module &module, const LockCalls &locks,
+                     const PointsToAnalysis &points_to)
+    : locks_(locks), points_to_(points_to) {
+  classify(module);
+  propagate(module);
+}
+
+// Classes of global locks and of fields first: what is only known by a pointer joins one of them
+// where the pointer leads to no other.
+void HeldLocks::classify(const Module &module) {
+  std::map<std::string, std::uint32_t> by_key;
+  std::map<Cell, LockSet> at_cell;
+  struct Pointer {
+    const LockSite *site;
+    std::string name;
+    std::vector<Cell> cells;
+  };
+  std::vector<Pointer> by_pointer;
+  const auto class_with = [&](const std::string &key, LockClass klass) {
+    const auto [found, fresh] =
+        by_key.try_emplace(key, static_cast<std::uint32_t>(classes_.size()));
+    if (fresh)
+      classes_.push_back(std::move(klass));
+    return found->second;
+  };
+  const auto add = [&](const LockSite &site, std::size_t i) {
+    const std::string &name = site.locks[i];
+    std::vector<Cell> cells = lock_cells(site, site.targets[i], points_to_);
+    const std::string field = lock_field(site.targets[i]);
+    if (!site.named && field.empty()) {
+      by_pointer.push_back({&site, name, std::move(cells)});
+      return;
+    }
+    const bool many = name.find_first_of("[*>") != std::string::npos;
+    const std::uint32_t klass = site.named ? class_with("variable " + name, {name, many})
+                                           : class_with("field " + field, {name, true});
+    classes_of_[site.call].insert(klass);
+    for (const Cell &cell : cells)
+      at_cell[cell].insert(klass);
+  };
+  for (const llvm::Function &function : module) {
+    if (function.isDeclaration() || locks_.is_wrapper(function))
+      continue;
+    for (const LockSite *site : locks_.sites(function)) {
+      for (std::size_t i = 0; i < site->locks.size(); ++i)
+        add(*site, i);
+      if (site->operation == LockOperation::trylock)
+        trylocks_[&function].push_back(site);
+    }
+  }
+  for (const Pointer &pointer : by_pointer) {
+    LockSet possible;
+    bool known = !pointer.cells.empty();
+    for (const Cell &cell : pointer.cells) {
+      const auto found = at_cell.find(cell);
+      known = known && found != at_cell.end();
+      if (found != at_cell.end())
+        possible.insert(found->second.begin(), found->second.end());
+    }
+    const std::string function = pointer.site->call->getFunction()->getName().str();
+    classes_of_[pointer.site->call].insert(
+        known && possible.size() == 1
+            ? *possible.begin()
+            : class_with("pointer " + function + " " + pointer.name, {pointer.name, true, true}));
+  }
+}
+
+const LockSet &HeldLocks::classes_of(const LockSite &site) const {
+  static const LockSet kNone;
+  const auto found = classes_of_.find(site.call);
+  return found == classes_of_.end() ? kNone : found->second;
+}
+
+void HeldLocks::propagate(const Module &module) {
+  std::map<const llvm::Function *, std::set<const llvm::Function *>> callers;
+  std::deque<const llvm::Function *> work;
+  std::set<const llvm::Function *> waiting;
+  for (const llvm::Function &function : module) {
+    if (function.isDeclaration() || locks_.is_wrapper(function))
+      continue;
+    bool locks = false;
+    for (const Instruction &instruction : instructions(function)) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      if (call == nullptr)
+        continue;
+      if (locks_.at(instruction) != nullptr)
+        locks = true;
+      else
+        for (const llvm::Function *target : likely_targets(*call, points_to_))
+          callers[target].insert(&function);
+    }
+    if (locks && waiting.insert(&function).second)
+      work.push_back(&function);
+  }
+  std::map<const llvm::Function *, unsigned> runs;
+  while (!work.empty()) {
+    const llvm::Function *function = work.front();
+    work.pop_front();
+    waiting.erase(function);
+    if (++runs[function] > kMaxRuns)
+      continue;
+    const Summary before = functions_[function].summary;
+    FunctionLocks after = run(*function);
+    const bool changed = after.summary != before;
+    functions_[function] = std::move(after);
+    if (!changed)
+      continue;
+    for (const llvm::Function *caller : callers[function])
+      if (waiting.insert(caller).second)
+        work.push_back(caller);
+  }
+}
+
+HeldLocks::FunctionLocks HeldLocks::run(const llvm::Function &function) const {
+  FunctionLocks result;
+  const Flags flags(function, &locks_);
+  using Way = std::pair<const BasicBlock *, Flags::Values>;
+  std::map<Way, HeldState> before;
+  llvm::DenseMap<const BasicBlock *, unsigned> ways;
+  const Way begin{&function.getEntryBlock(), flags.before(function.getEntryBlock().front())};
+  std::deque<Way> work{begin};
+  before[begin] = {};
+  while (!work.empty()) {
+    const Way way = std::move(work.front());
+    work.pop_front();
+    HeldState state = before[way];
+    Flags::Values values = way.second;
+    for (const Instruction &instruction : *way.first) {
+      transfer(instruction, state, result.summary.released);
+      flags.apply(instruction, values);
+    }
+    const Instruction &branch = *way.first->getTerminator();
+    for (unsigned i = 0; i < branch.getNumSuccessors(); ++i) {
+      std::optional<Flags::Values> there = flags.follow(branch, i, values);
+      if (!there)
+        continue;
+      const BasicBlock *next = branch.getSuccessor(i);
+      HeldState held = state;
+      edge(*way.first, *next, held);
+      if (!before.contains({next, *there}) && ++ways[next] > kMaxWays)
+        there = Flags::Values(there->size()); // nothing known
+      const auto [known, fresh] = before.try_emplace({next, *there}, held);
+      const HeldState old = known->second;
+      if (!fresh)
+        merge(known->second, held);
+      if (fresh || known->second != old)
+        work.push_back(known->first);
+    }
+  }
+  for (const auto &[way, state] : before) {
+    const auto [known, fresh] = result.before.try_emplace(way.first, state);
+    if (!fresh)
+      merge(known->second, state);
+  }
+  summarise(function, result);
+  return result;
+}
+
+// Fills in what follows from the states before blocks.
+void HeldLocks::summarise(const llvm::Function &function, FunctionLocks &result) const {
+  bool returns = false;
+  for (const BasicBlock &block : function) {
+    const auto reached = result.before.find(&block);
+    if (reached == result.before.end())
+      continue;
+    HeldState state = reached->second;
+    for (const Instruction &instruction : block) {
+      if (const auto *call = dyn_cast<CallBase>(&instruction); call != nullptr && !is_marker(*call))
+        result.calls.push_back({call, state});
+      transfer(instruction, state, result.summary.released);
+    }
+    if (!isa<ReturnInst>(block.getTerminator()))
+      continue;
+    if (returns)
+      merge(result.summary.at_return, state);
+    else
+      result.summary.at_return = state;
+    returns = true;
+  }
+}
+
+void HeldLocks::transfer(const Instruction &instruction, HeldState &state,
+                         LockSet &released) const {
+  if (const auto *at = dyn_cast<CallBase>(&instruction))
+    call(*at, state, released);
+}
+
+void HeldLocks::call(const CallBase &call, HeldState &state, LockSet &released) const {
+  if (const LockSite *site = locks_.at(call)) {
+    for (const std::uint32_t lock : classes_of(*site)) {
+      if (site->operation == LockOperation::unlock) {
+        if (state.may.erase(lock) == 0)
+          released.insert(lock);
+        state.must.erase(lock);
+      } else if (acquires(*site)) {
+        state.may.insert(lock);
+        if (site->operation == LockOperation::lock)
+          state.must.insert(lock);
+      }
+    }
+    return;
+  }
+  bool first = true;
+  HeldState after;
+  for (const llvm::Function *target : likely_targets(call, points_to_)) {
+    const HeldState &returned = returns_with(*target);
+    after.must = first ? returned.must : intersection(after.must, returned.must);
+    after.may.insert(returned.may.begin(), returned.may.end());
+    first = false;
+    const auto known = functions_.find(target);
+    if (known == functions_.end())
+      continue;
+    for (const std::uint32_t lock : known->second.summary.released) {
+      state.must.erase(lock);
+      if (!state.may.contains(lock))
+        released.insert(lock);
+    }
+  }
+  state.must.insert(after.must.begin(), after.must.end());
+  state.may.insert(after.may.begin(), after.may.end());
+}
+
+// Where a branch asks whether a trylock succeeded, each side knows the answer.
+void HeldLocks::edge(const BasicBlock &from, const BasicBlock &to, HeldState &state) const {
+  const auto tried = trylocks_.find(from.getParent());
+  if (tried == trylocks_.end())
+    return;
+  for (const LockSite *site : tried->second) {
+    const BasicBlock *acquired = acquired_side(*site, *from.getTerminator(), locks_);
+    if (acquired == nullptr)
+      continue;
+    for (const std::uint32_t lock : classes_of(*site)) {
+      if (acquired == &to && state.may.contains(lock))
+        state.must.insert(lock);
+      else if (acquired != &to && !state.must.contains(lock))
+        state.may.erase(lock);
+    }
+  }
+}
+
+ArrayRef<HeldLocks::At> HeldLocks::calls(const llvm::Function &function) const {
+  const auto known = functions_.find(&function);
+  return known == functions_.end() ? ArrayRef<At>() : ArrayRef<At>(known->second.calls);
+}
+
+bool HeldLocks::may_hold(const Instruction &instruction) const {
+  const auto known = functions_.find(instruction.getFunction());
+  if (known == functions_.end())
+    return false;
+  const auto reached = known->second.before.find(instruction.getParent());
+  if (reached == known->second.before.end())
+    return true; // no path leads here
+  HeldState state = reached->second;
+  LockSet released;
+  for (const Instruction &before : *instruction.getParent()) {
+    if (&before == &instruction)
+      break;
+    transfer(before, state, released);
+  }
+  return !state.may.empty();
+}
+
+bool HeldLocks::may_release(const llvm::Function &function, std::uint32_t lock) const {
+  const auto known = functions_.find(&function);
+  return known != functions_.end() && known->second.summary.released.contains(lock);
+}
+
+const HeldState &HeldLocks::returns_with(const llvm::Function &function) const {
+  static const HeldState kNone;
+  const auto known = functions_.find(&function);
+  return known == functions_.end() ? kNone : known->second.summary.at_return;
+}
+
+} // namespace tandem

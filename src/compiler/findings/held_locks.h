@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Held locks: which locks a thread holds at an instruction, of those that the instruction's
+// function and its callees have acquired. Locks are told apart by class: a global variable, an
+// array of locks as one, or the field of a struct type; a lock that is only known by a pointer
+// belongs to the class that the pointer denotes, if that is one.
+//
+// Paths through a function are told apart by its local flags.
+//
+// For advice, not for soundness: two locks of one class count as one, and what a function releases
+// that its caller holds is known only by class.
+#pragma once
+
+#include "compiler/points_to/points_to.h"
+#include "compiler/sections/lock_calls.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Module.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace tandem {
+
+struct LockClass {
+  std::string name; // as the source names the first of its locks
+  bool many = true; // may be several locks: elements of an array, fields of several objects
+  // Known only by a pointer that may denote locks of several classes, or of none.
+  bool unknown = false;
+};
+
+// The functions that a call enters, as far as advice goes: a pointer's targets count only where
+// they are called as what they are.
+std::vector<const llvm::Function *> likely_targets(const llvm::CallBase &call,
+                                                   const PointsToAnalysis &points_to);
+
+using LockSet = std::set<std::uint32_t>; // of classes
+
+struct HeldState {
+  LockSet must; // on every path
+  LockSet may;  // on some path
+  bool operator==(const HeldState &) const = default;
+};
+
+class HeldLocks {
+public:
+  HeldLocks(const llvm::Module &module, const LockCalls &locks, const PointsToAnalysis &points_to);
+
+  [[nodiscard]] const std::vector<LockClass> &classes() const { return classes_; }
+  // `site` is one of the LockCalls' that is not inside a wrapper.
+  [[nodiscard]] const LockSet &classes_of(const LockSite &site) const;
+
+  // The states before the calls of a function, lock operations included, in program order; empty
+  // where neither the function nor what it calls acquires a lock.
+  struct At {
+    const llvm::CallBase *call;
+    HeldState held;
+  };
+  [[nodiscard]] llvm::ArrayRef<At> calls(const llvm::Function &function) const;
+
+  // Whether some path holds a lock at an instruction.
+  [[nodiscard]] bool may_hold(const llvm::Instruction &instruction) const;
+
+  // Whether a call of `function` may release a lock of the class that its caller holds.
+  [[nodiscard]] bool may_release(const llvm::Function &function, std::uint32_t lock) const;
+  // Locks that a call of the function returns with, on every path or on some.
+  [[nodiscard]] const HeldState &returns_with(const llvm::Function &function) const;
+
+private:
+  struct Summary {
+    HeldState at_return;
+    LockSet released; // locks of its caller
+    bool operator==(const Summary &) const = default;
+  };
+  struct FunctionLocks {
+    Summary summary;
+    llvm::DenseMap<const llvm::BasicBlock *, HeldState> before; // of blocks
+    std::vector<At> calls;
+  };
+
+  void classify(const llvm::Module &module);
+  void propagate(const llvm::Module &module);
+  FunctionLocks run(const llvm::Function &function) const;
+  void summarise(const llvm::Function &function, FunctionLocks &result) const;
+  void transfer(const llvm::Instruction &instruction, HeldState &state, LockSet &released) const;
+  void call(const llvm::CallBase &call, HeldState &state, LockSet &released) const;
+  void edge(const llvm::BasicBlock &from, const llvm::BasicBlock &to, HeldState &state) const;
+
+  const LockCalls &locks_;
+  const PointsToAnalysis &points_to_;
+  std::vector<LockClass> classes_;
+  llvm::DenseMap<const llvm::Instruction *, LockSet> classes_of_; // of lock sites
+  llvm::DenseMap<const llvm::Function *, std::vector<const LockSite *>> trylocks_;
+  std::map<const llvm::Function *, FunctionLocks> functions_; // those that matter
+};
+
+} // namespace tandem

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// irrevocable-in-section: a section may do what cannot be undone. One finding for each callee of a
+// marked section; one for each lock region, since it is a region's author's right to do so, and
+// the finding only says what its conversion would meet.
+#include "compiler/findings/place.h"
+#include "compiler/findings/rules.h"
+
+#include <fmt/format.h>
+
+namespace tandem {
+namespace {
+
+constexpr const char *kRule = "irrevocable-in-section";
+
+// Where the section takes its first step to the callee.
+Place begin_of(const Section &section, const ReportIrrevocable &irrevocable) {
+  if (irrevocable.places.empty())
+    return {section.file, section.line};
+  return parse_place(irrevocable.places.front());
+}
+
+// The steps after the first.
+void add_steps(const ReportIrrevocable &irrevocable, Findings::reference finding) {
+  for (std::size_t i = 1; i < irrevocable.places.size() && i + 1 < irrevocable.chain.size(); ++i)
+    finding.notes.push_back(note_at(
+        parse_place(irrevocable.places[i]),
+        fmt::format("'{}' calls '{}' here", irrevocable.chain[i], irrevocable.chain[i + 1])));
+}
+
+void report_call(const Section &section, const ReportIrrevocable &irrevocable, Findings &findings) {
+  ReportFinding finding = finding_at(
+      kRule, begin_of(section, irrevocable),
+      fmt::format("'{}' cannot be undone and is called in atomic section '{}'{}: the section {}",
+                  irrevocable.callee, section.name, irrevocable.cold ? " (on a cold path)" : "",
+                  irrevocable.cold ? "starts again, alone, when it gets there"
+                                   : "keeps all sections that conflict with it waiting"));
+  finding.section = section.name;
+  add_steps(irrevocable, finding);
+  findings.push_back(std::move(finding));
+}
+
+std::string listed(const std::vector<ReportIrrevocable> &irrevocable, bool cold) {
+  std::string names;
+  for (const ReportIrrevocable &each : irrevocable)
+    if (each.cold == cold)
+      names += (names.empty() ? "'" : ", '") + each.callee + "'";
+  return names;
+}
+
+void report_region(const Section &section, const SectionEffects &effects, Findings &findings) {
+  const std::string hot = listed(effects.irrevocable, false);
+  const std::string cold = listed(effects.irrevocable, true);
+  std::string what = hot.empty() ? cold + " (on a cold path)" : hot;
+  if (!hot.empty() && !cold.empty())
+    what += " and (on a cold path) " + cold;
+  // The chain to the first of those that matter most; the report has the others.
+  const ReportIrrevocable *shown = &effects.irrevocable.front();
+  for (const ReportIrrevocable &each : effects.irrevocable)
+    if (shown->cold && !each.cold)
+      shown = &each;
+  ReportFinding finding =
+      finding_at(kRule, begin_of(section, *shown),
+                 fmt::format("lock region '{}' of '{}' calls what cannot be undone: {}",
+                             section.name, section.entry.locks.front(), what));
+  finding.section = section.name;
+  add_steps(*shown, finding);
+  findings.push_back(std::move(finding));
+}
+
+} // namespace
+
+void find_irrevocable_calls(const AnalysisView &view, Findings &findings) {
+  for (std::size_t i = 0; i < view.sections.size(); ++i) {
+    const Section &section = view.sections[i];
+    if (section.kind != SectionKind::lock_region)
+      for (const ReportIrrevocable &irrevocable : view.effects[i].irrevocable)
+        report_call(section, irrevocable, findings);
+    else if (!view.effects[i].irrevocable.empty())
+      report_region(section, view.effects[i], findings);
+  }
+}
+
+} // namespace tandem

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// lock-order: locks that different paths acquire in different orders, so that threads on these
+// paths can wait for each other for ever. An order A before B is a place where B is acquired while
+// A is held on every path of the function that holds A or called the one that acquires B. A trylock
+// does not wait, so nothing comes before it. A cycle of orders is reported unless a lock that is
+// held around all of them keeps the threads apart, or no two threads run them at once.
+#include "compiler/findings/lock_address.h"
+#include "compiler/findings/place.h"
+#include "compiler/findings/rules.h"
+#include "compiler/sections/access_path.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Instructions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// One place where `second` is acquired while `first` is held.
+struct Order {
+  std::vector<const CallBase *> chain; // calls from where `first` is held to `second`'s acquisition
+  LockSet guards;                      // held as well, on every such path
+  std::vector<std::uint32_t> entries;  // whose threads run any of these paths
+};
+using Orders = std::map<std::pair<std::uint32_t, std::uint32_t>, Order>;
+
+bool waits_for(const LockSite &site) {
+  return site.operation == LockOperation::lock || site.operation == LockOperation::wait;
+}
+
+// The nearest call before `at` that acquires the lock, in the same function; or null.
+const CallBase *acquisition_before(const CallBase &at, std::uint32_t lock, const AnalysisView &view,
+                                   const HeldLocks &held) {
+  const auto acquires = [&](const Instruction &instruction) {
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    if (call == nullptr || is_marker(instruction))
+      return false;
+    if (const LockSite *site = view.locks.at(instruction))
+      return (site->operation == LockOperation::lock ||
+              site->operation == LockOperation::trylock) &&
+             held.classes_of(*site).contains(lock);
+    return any_of(likely_targets(*call, view.points_to), [&](const Function *target) {
+      return held.returns_with(*target).may.contains(lock);
+    });
+  };
+  SmallPtrSet<const BasicBlock *, 16> seen;
+  std::deque<const Instruction *> work{at.getPrevNode()};
+  if (work.front() == nullptr)
+    work = {};
+  const auto add_before = [&](const BasicBlock &block) {
+    for (const BasicBlock *before : predecessors(&block))
+      if (seen.insert(before).second)
+        work.push_back(before->getTerminator());
+  };
+  if (work.empty())
+    add_before(*at.getParent());
+  while (!work.empty()) {
+    const Instruction *begin = work.front();
+    work.pop_front();
+    for (const Instruction *instruction = begin; instruction != nullptr;
+         instruction = instruction->getPrevNode())
+      if (acquires(*instruction))
+        return cast<CallBase>(instruction);
+    add_before(*begin->getParent());
+  }
+  return nullptr;
+}
+
+// The variables, arguments and globals that a value is computed from.
+void add_roots(const Value *value, SmallPtrSetImpl<const Value *> &roots, unsigned depth = 12) {
+  if (isa<AllocaInst>(value) || isa<Argument>(value) || isa<GlobalVariable>(value)) {
+    roots.insert(value);
+    return;
+  }
+  const auto *user = dyn_cast<User>(value);
+  if (user == nullptr || depth == 0)
+    return;
+  for (const Use &operand : user->operands())
+    add_roots(operand.get(), roots, depth - 1);
+}
+
+SmallPtrSet<const Value *, 4> roots_of(const LockSite &site) {
+  SmallPtrSet<const Value *, 4> roots;
+  for (const Value *operand : lock_operands(site))
+    add_roots(operand, roots);
+  return roots;
+}
+
+// Whether the second lock is reached through the object of the first: hand over hand along a list,
+// or from a parent to its child.
+bool follows_links(const LockSite &first, const LockSite &second) {
+  const SmallPtrSet<const Value *, 4> a = roots_of(first);
+  const SmallPtrSet<const Value *, 4> b = roots_of(second);
+  for (const Value *root : b)
+    if (!a.contains(root)) {
+      const auto *variable = dyn_cast<AllocaInst>(root);
+      if (variable == nullptr)
+        return false;
+      for (const User *user : variable->users())
+        if (const auto *store = dyn_cast<StoreInst>(user);
+            store != nullptr && store->getPointerOperand() == variable) {
+          SmallPtrSet<const Value *, 4> stored;
+          add_roots(store->getValueOperand(), stored);
+          if (any_of(a, [&](const Value *held) { return stored.contains(held); }))
+            return true;
+        }
+      return false;
+    }
+  return first.locks != second.locks; // `node->lock` and `node->next->lock`
+}
+
+// Whether which of the two comes first was asked before the second: by a comparison of what they
+// are computed from.
+bool compared_before(const LockSite &first, const LockSite &second) {
+  const SmallPtrSet<const Value *, 4> a = roots_of(first);
+  const SmallPtrSet<const Value *, 4> b = roots_of(second);
+  const Function &function = *second.call->getFunction();
+  const DominatorTree dominators(const_cast<Function &>(function));
+  for (const BasicBlock &block : function)
+    for (const Instruction &instruction : block) {
+      const auto *compare = dyn_cast<ICmpInst>(&instruction);
+      if (compare == nullptr || compare->isEquality() ||
+          !dominators.dominates(compare, second.call))
+        continue;
+      SmallPtrSet<const Value *, 4> left;
+      SmallPtrSet<const Value *, 4> right;
+      add_roots(compare->getOperand(0), left);
+      add_roots(compare->getOperand(1), right);
+      const auto meet = [](const auto &one, const auto &other) {
+        return any_of(one, [&](const Value *value) { return other.contains(value); });
+      };
+      if ((meet(left, a) && meet(right, b)) || (meet(left, b) && meet(right, a)))
+        return true;
+    }
+  return false;
+}
+
+class OrderFinder {
+public:
+  OrderFinder(const AnalysisView &view, const HeldLocks &held) : view_(view), held_(held) {
+    find_acquirers();
+  }
+
+  Orders find() {
+    for (std::uint32_t lock = 0; lock < held_.classes().size(); ++lock)
+      if (!held_.classes()[lock].unknown)
+        find_after(lock);
+    return std::move(orders_);
+  }
+
+private:
+  struct Step {
+    const CallBase *call;
+    const Function *caller; // that has a step of its own; null: holds the lock itself
+    LockSet guards;
+  };
+
+  // Functions that acquire a lock, or call one that does.
+  void find_acquirers() {
+    std::map<const Function *, std::vector<const Function *>> callers;
+    std::vector<const Function *> work;
+    for (const Function &function : view_.module)
+      for (const HeldLocks::At &at : held_.calls(function)) {
+        if (const LockSite *site = view_.locks.at(*at.call)) {
+          if (waits_for(*site) && acquirers_.insert(&function).second)
+            work.push_back(&function);
+        } else {
+          for (const Function *target : likely_targets(*at.call, view_.points_to))
+            callers[target].push_back(&function);
+        }
+        for (const std::uint32_t lock : at.held.must)
+          holders_[lock].push_back(&at);
+      }
+    while (!work.empty()) {
+      const Function *function = work.back();
+      work.pop_back();
+      for (const Function *caller : callers[function])
+        if (acquirers_.insert(caller).second)
+          work.push_back(caller);
+    }
+  }
+
+  void find_after(std::uint32_t lock) {
+    std::map<const Function *, Step> steps; // how the function is entered with the lock held
+    std::deque<const Function *> work;
+    const auto visit = [&](const HeldLocks::At &at, const Function *caller, const LockSet &outer) {
+      LockSet guards = outer;
+      guards.insert(at.held.must.begin(), at.held.must.end());
+      if (const LockSite *site = view_.locks.at(*at.call)) {
+        if (waits_for(*site))
+          for (const std::uint32_t second : held_.classes_of(*site))
+            add({lock, second}, *site, caller, steps, guards);
+        return;
+      }
+      for (const Function *target : likely_targets(*at.call, view_.points_to))
+        if (acquirers_.contains(target) && !held_.may_release(*target, lock) &&
+            steps.try_emplace(target, Step{at.call, caller, guards}).second)
+          work.push_back(target);
+    };
+    for (const HeldLocks::At *at : holders_[lock])
+      visit(*at, nullptr, {});
+    while (!work.empty()) {
+      const Function *function = work.front();
+      work.pop_front();
+      const LockSet guards = steps.at(function).guards;
+      for (const HeldLocks::At &at : held_.calls(*function))
+        visit(at, function, guards);
+    }
+  }
+
+  void add(std::pair<std::uint32_t, std::uint32_t> pair, const LockSite &site,
+           const Function *caller, const std::map<const Function *, Step> &steps, LockSet guards) {
+    const auto [lock, second] = pair;
+    const std::vector<std::uint32_t> &entries = view_.sharing.entries_of(*site.call);
+    if (held_.classes()[second].unknown || entries.empty() || // before the first thread starts
+        (second == lock && !may_wait_for_itself(lock, site, caller)))
+      return;
+    guards.erase(lock);
+    guards.erase(second);
+    std::erase_if(guards, [&](std::uint32_t guard) { return held_.classes()[guard].many; });
+    const auto [known, fresh] = orders_.try_emplace(pair);
+    Order &order = known->second;
+    order.entries.insert(order.entries.end(), entries.begin(), entries.end());
+    std::sort(order.entries.begin(), order.entries.end());
+    order.entries.erase(std::unique(order.entries.begin(), order.entries.end()),
+                        order.entries.end());
+    if (!fresh) {
+      std::erase_if(order.guards, [&](std::uint32_t guard) { return !guards.contains(guard); });
+      return;
+    }
+    order.guards = std::move(guards);
+    order.chain = {site.call};
+    for (const Function *at = caller; at != nullptr;) {
+      const Step &step = steps.at(at);
+      order.chain.push_back(step.call);
+      at = step.caller;
+    }
+    std::reverse(order.chain.begin(), order.chain.end());
+  }
+
+  // Whether two locks of one class, or one lock twice, can be a deadlock. Two fields of objects
+  // count only where one function acquires both, by two addresses that it does not compare first:
+  // elsewhere they are, more often than not, two objects with an order of their own.
+  bool may_wait_for_itself(std::uint32_t lock, const LockSite &site, const Function *caller) {
+    if (site.operation == LockOperation::wait)
+      return false;
+    const LockClass &klass = held_.classes()[lock];
+    if (!klass.many)
+      return true;
+    if (caller != nullptr)
+      return false;
+    const CallBase *first = acquisition_before(*site.call, lock, view_, held_);
+    const LockSite *held = first == nullptr ? nullptr : view_.locks.at(*first);
+    return held != nullptr && !follows_links(*held, site) && !compared_before(*held, site);
+  }
+
+  const AnalysisView &view_;
+  const HeldLocks &held_;
+  SmallPtrSet<const Function *, 32> acquirers_;
+  std::map<std::uint32_t, std::vector<const HeldLocks::At *>> holders_;
+  Orders orders_;
+};
+
+using Cycle =
+    std::vector<std::uint32_t>; // of classes; each before the next, the last before the first
+
+class CycleFinder {
+public:
+  explicit CycleFinder(const Orders &orders) {
+    for (const auto &[pair, order] : orders)
+      next_[pair.first].insert(pair.second);
+  }
+
+  // The shortest cycle through every order, each set of locks once; none that has a shorter one
+  // within.
+  std::vector<Cycle> find() const {
+    std::map<std::set<std::uint32_t>, Cycle> found;
+    for (const auto &[first, seconds] : next_)
+      for (const std::uint32_t second : seconds)
+        if (const Cycle cycle = shortest(first, second); !cycle.empty())
+          found.try_emplace(std::set<std::uint32_t>(cycle.begin(), cycle.end()), cycle);
+    std::vector<Cycle> cycles;
+    for (const auto &[locks, cycle] : found)
+      if (none_of(found, [&](const auto &other) {
+            return other.first.size() < locks.size() && other.first.size() > 1 &&
+                   std::includes(locks.begin(), locks.end(), other.first.begin(),
+                                 other.first.end());
+          }))
+        cycles.push_back(cycle);
+    return cycles;
+  }
+
+private:
+  Cycle shortest(std::uint32_t first, std::uint32_t second) const {
+    std::map<std::uint32_t, std::uint32_t> before{{second, first}};
+    std::deque<std::uint32_t> work{second};
+    while (!work.empty()) {
+      const std::uint32_t at = work.front();
+      work.pop_front();
+      if (at == first) {
+        Cycle cycle{first};
+        for (std::uint32_t step = first == second ? first : before.at(first); step != first;
+             step = before.at(step))
+          cycle.push_back(step);
+        std::reverse(cycle.begin() + 1, cycle.end());
+        return cycle;
+      }
+      const auto found = next_.find(at);
+      if (found == next_.end())
+        continue;
+      for (const std::uint32_t next : found->second)
+        if (before.try_emplace(next, at).second)
+          work.push_back(next);
+    }
+    return {};
+  }
+
+  std::map<std::uint32_t, std::set<std::uint32_t>> next_;
+};
+
+class Reporter {
+public:
+  Reporter(const AnalysisView &view, const HeldLocks &held, const Orders &orders)
+      : view_(view), held_(held), orders_(orders) {}
+
+  void report(const Cycle &cycle, Findings &findings) const {
+    std::vector<const Order *> orders;
+    for (std::size_t i = 0; i < cycle.size(); ++i)
+      orders.push_back(&orders_.at({cycle[i], cycle[(i + 1) % cycle.size()]}));
+    if (!may_meet(orders))
+      return;
+    ReportFinding finding =
+        finding_at("lock-order", place_of(*orders.front()->chain.back()), message(cycle));
+    for (std::size_t i = 0; i < cycle.size(); ++i)
+      add_notes(cycle[i], cycle[(i + 1) % cycle.size()], *orders[i], finding);
+    findings.push_back(std::move(finding));
+  }
+
+private:
+  // Whether threads can be on all the paths at the same time.
+  bool may_meet(const std::vector<const Order *> &orders) const {
+    LockSet guards = orders.front()->guards;
+    for (std::size_t i = 0; i < orders.size(); ++i) {
+      const Order &next = *orders[(i + 1) % orders.size()];
+      std::erase_if(guards, [&](std::uint32_t guard) { return !next.guards.contains(guard); });
+      if (orders.size() > 1 && !view_.sharing.may_overlap(orders[i]->entries, next.entries))
+        return false;
+    }
+    return guards.empty();
+  }
+
+  std::string message(const Cycle &cycle) const {
+    const std::string &first = held_.classes()[cycle.front()].name;
+    if (cycle.size() == 1)
+      return held_.classes()[cycle.front()].many
+                 ? fmt::format("a second lock of '{}' is acquired while one is held: two threads "
+                               "that do so in different orders wait for each other for ever",
+                               first)
+                 : fmt::format("'{}' is acquired while it is held: unless the lock is recursive, "
+                               "the thread waits for itself for ever",
+                               first);
+    std::string names;
+    for (std::size_t i = 0; i < cycle.size(); ++i)
+      names += fmt::format("{}'{}'",
+                           i == 0                  ? ""
+                           : i + 1 == cycle.size() ? " and "
+                                                   : ", ",
+                           held_.classes()[cycle[i]].name);
+    return fmt::format("{} are acquired in different orders: threads that hold one each wait for "
+                       "each other for ever",
+                       names);
+  }
+
+  void add_notes(std::uint32_t first, std::uint32_t second, const Order &order,
+                 ReportFinding &finding) const {
+    const CallBase &begin = *order.chain.front();
+    if (const CallBase *acquisition = acquisition_before(begin, first, view_, held_))
+      finding.notes.push_back(
+          note_at(place_of(*acquisition),
+                  fmt::format("'{}' is acquired here, in '{}'", held_.classes()[first].name,
+                              source_name(*begin.getFunction()))));
+    for (std::size_t i = 0; i + 1 < order.chain.size(); ++i)
+      finding.notes.push_back(
+          note_at(place_of(*order.chain[i]),
+                  fmt::format("'{}' calls '{}' here", source_name(*order.chain[i]->getFunction()),
+                              source_name(*order.chain[i + 1]->getFunction()))));
+    finding.notes.push_back(
+        note_at(place_of(*order.chain.back()),
+                fmt::format("'{}' is acquired here while '{}' is held",
+                            held_.classes()[second].name, held_.classes()[first].name)));
+  }
+
+  const AnalysisView &view_;
+  const HeldLocks &held_;
+  const Orders &orders_;
+};
+
+} // namespace
+
+void find_lock_orders(const AnalysisView &view, const HeldLocks &held, Findings &findings) {
+  const Orders orders = OrderFinder(view, held).find();
+  const Reporter reporter(view, held, orders);
+  for (const Cycle &cycle : CycleFinder(orders).find())
+    reporter.report(cycle, findings);
+}
+
+} // namespace tandem

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The rules, one file each. A rule appends what it finds and reads nothing but the view.
+#pragma once
+
+#include "compiler/findings/findings.h"
+#include "compiler/findings/held_locks.h"
+
+namespace tandem {
+
+using Findings = std::vector<ReportFinding>;
+
+void find_irrevocable_calls(const AnalysisView &view, Findings &findings);
+void find_lock_operations(const AnalysisView &view, Findings &findings);
+void find_condition_variables(const AnalysisView &view, Findings &findings);
+void find_rapid_relocks(const AnalysisView &view, Findings &findings);
+void find_volatile_rereads(const AnalysisView &view, Findings &findings);
+void find_lock_orders(const AnalysisView &view, const HeldLocks &held, Findings &findings);
+void find_unprotected_accesses(const AnalysisView &view, const HeldLocks &held, Findings &findings);
+
+} // namespace tandem

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// unprotected-access: a shared location that a section touches is also touched where no section
+// runs, by a thread that may run at the same time, and one of the two writes. An access is outside
+// all sections if a thread can get there without holding a lock and without being in a marked
+// section. One finding for each location, at the access outside, unless another
+// location has the same two accesses.
+#include "compiler/findings/access.h"
+#include "compiler/findings/place.h"
+#include "compiler/findings/rules.h"
+#include "compiler/findings/start_order.h"
+#include "compiler/sections/access_path.h"
+#include "compiler/sections/called_function.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// Whether the library lets one thread run the callback and all others wait for it.
+bool runs_once(const CallBase &call) {
+  const Function *callee = called_function(call);
+  return callee != nullptr && callee->isDeclaration() &&
+         (callee->getName() == "pthread_once" || callee->getName() == "call_once");
+}
+
+class UnprotectedFinder {
+public:
+  UnprotectedFinder(const AnalysisView &view, const HeldLocks &held, Findings &findings)
+      : view_(view), held_(held), findings_(findings),
+        order_(view.module, view.points_to, view.sharing,
+               [this](const Function &function) -> const std::vector<Step> & {
+                 return steps(function);
+               }) {
+    find_once();
+    for (const Section &section : view.sections)
+      if (section.kind == SectionKind::function)
+        marked_.insert(section.function);
+      else
+        inside_.insert(section.body.begin(), section.body.end());
+    for (std::size_t i = 0; i < view.sections.size(); ++i)
+      for (const SectionAccess &access : view.effects[i].accesses)
+        if (view.locations[access.location].shared &&
+            !once_.contains(access.instruction->getFunction()))
+          touched_[access.location].push_back({i, &access});
+    for (const auto &[location, accesses] : touched_)
+      at_node_[view.locations[location].node].push_back(location);
+  }
+
+  void find() {
+    const std::vector<Entry> &entries = view_.sharing.entries();
+    ways_.resize(entries.size());
+    for (std::uint32_t entry = 0; entry < entries.size(); ++entry)
+      run(entry);
+    for (const auto &[function, entered] : entered_by_)
+      for (const Instruction &instruction : instructions(*function))
+        if (!inside_.contains(&instruction))
+          visit(instruction, entered);
+    // Two accesses that have several locations in common are one finding.
+    std::set<std::pair<const Instruction *, const Instruction *>> reported;
+    for (const auto &[location, pair] : found_)
+      if (reported.emplace(pair.outside, pair.inside.access->instruction).second)
+        report(location, pair);
+  }
+
+private:
+  struct Inside {
+    std::size_t section;
+    const SectionAccess *access;
+  };
+  struct Pair {
+    Inside inside;
+    const Instruction *outside = nullptr;
+    Access access;
+    std::uint32_t entry = 0; // whose thread is outside
+    // The outside writes; the section writes: the better, the lower.
+    [[nodiscard]] auto rank() const {
+      return std::tuple(!access.writes, !inside.access->writes, place_of(*outside));
+    }
+  };
+  // Finds the functions that only pthread_once and its like run, and what only those call.
+  void find_once() {
+    std::map<const Function *, std::vector<const CallBase *>> callers;
+    std::vector<const Function *> work;
+    for (const Function &function : view_.module)
+      for (const Instruction &instruction : instructions(function))
+        if (const auto *call = dyn_cast<CallBase>(&instruction))
+          for (const Function *target : view_.points_to.targets(*call)) {
+            callers[target].push_back(call);
+            if (runs_once(*call))
+              work.push_back(target);
+          }
+    while (!work.empty()) {
+      const Function *function = work.back();
+      work.pop_back();
+      if (!all_of(callers[function],
+                  [&](const CallBase *call) {
+                    return runs_once(*call) || once_.contains(call->getFunction());
+                  }) ||
+          !once_.insert(function).second)
+        continue;
+      for (const Instruction &instruction : instructions(*function))
+        if (const auto *call = dyn_cast<CallBase>(&instruction))
+          for (const Function *target : view_.points_to.targets(*call))
+            work.push_back(target);
+    }
+  }
+
+  // The calls of a function that are made outside all sections.
+  const std::vector<Step> &steps(const Function &function) {
+    const auto [known, fresh] = steps_.try_emplace(&function);
+    if (!fresh)
+      return known->second;
+    for (const Instruction &instruction : instructions(function)) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      if (call == nullptr || view_.locks.at(instruction) != nullptr ||
+          inside_.contains(&instruction) || runs_once(*call) || held_.may_hold(instruction))
+        continue;
+      for (const Function *target : likely_targets(*call, view_.points_to))
+        if (!target->isDeclaration() && !marked_.contains(target) &&
+            !view_.locks.is_wrapper(*target))
+          known->second.push_back({call, target});
+    }
+    return known->second;
+  }
+
+  // Finds what a thread of the entry runs outside all sections.
+  void run(std::uint32_t entry) {
+    std::map<const Function *, const CallBase *> &ways = ways_[entry];
+    const Function *begin = view_.sharing.entries()[entry].function;
+    if (marked_.contains(begin))
+      return;
+    std::deque<const Function *> work{begin};
+    ways[begin] = nullptr;
+    while (!work.empty()) {
+      const Function *function = work.front();
+      work.pop_front();
+      entered_by_[function].push_back(entry);
+      for (const Step &step : steps(*function))
+        if (ways.try_emplace(step.target, step.call).second)
+          work.push_back(step.target);
+    }
+  }
+
+  // Whether a thread of `entry` may be at `outside` while another one runs the section.
+  bool may_meet(std::uint32_t entry, const Instruction &outside, const EntrySet &section) {
+    const Entry &out = view_.sharing.entries()[entry];
+    if (out.kind != EntryKind::main)
+      return view_.sharing.may_overlap({entry}, section);
+    return any_of(section, [&](std::uint32_t other) {
+      return view_.sharing.may_overlap({entry}, {other}) && order_.may_follow_start(outside, other);
+    });
+  }
+
+  void visit(const Instruction &instruction, const EntrySet &entered) {
+    const SmallVector<Access, 2> accesses = accesses_of(instruction);
+    if (accesses.empty() || view_.sharing.entries_of(instruction).empty())
+      return;
+    bool outside = false; // not asked yet
+    for (const Access &access : accesses)
+      for (const Cell &cell : view_.points_to.places(*access.pointer)) {
+        const auto near = at_node_.find(cell.node);
+        if (near == at_node_.end())
+          continue;
+        if (!outside && (held_.may_hold(instruction) ||
+                         is_unpublished(*access.pointer, instruction, view_.points_to)))
+          return;
+        outside = true;
+        for (const auto &[begin, end] : view_.points_to.ranges(cell, access.size))
+          for (const std::uint32_t location : near->second)
+            if (begin < view_.locations[location].end && view_.locations[location].begin < end)
+              add(location, instruction, access, entered);
+      }
+  }
+
+  bool meet(const Access &access, const Instruction &inside) {
+    const auto [known, fresh] = meet_.try_emplace({access.pointer, &inside}, false);
+    if (fresh)
+      known->second = any_of(accesses_of(inside), [&](const Access &other) {
+        return likely_meet(access, other, view_.module.getDataLayout());
+      });
+    return known->second;
+  }
+
+  void add(std::uint32_t location, const Instruction &outside, const Access &access,
+           const EntrySet &entered) {
+    for (const Inside &inside : touched_.at(location)) {
+      if (!access.writes && !inside.access->writes)
+        continue;
+      Pair pair{inside, &outside, access};
+      const auto known = found_.find(location);
+      if (known != found_.end() && known->second.rank() <= pair.rank())
+        continue;
+      if (!meet(access, *inside.access->instruction))
+        continue;
+      for (const std::uint32_t entry : entered)
+        if (may_meet(entry, outside, view_.effects[inside.section].entries)) {
+          pair.entry = entry;
+          found_.insert_or_assign(location, pair);
+          break;
+        }
+    }
+  }
+
+  void report(std::uint32_t location, const Pair &pair) {
+    const char *how = pair.access.atomic        ? " (the access is atomic)"
+                      : pair.access.is_volatile ? " (the access is volatile)"
+                                                : "";
+    const Section &section = view_.sections[pair.inside.section];
+    const char *inside = pair.inside.access->writes ? "written" : "read";
+    ReportFinding finding =
+        finding_at("unprotected-access", place_of(*pair.outside),
+                   fmt::format("'{}' is {} here outside all sections, and {} in section '{}'{}",
+                               view_.locations[location].name,
+                               pair.access.writes ? "written" : "read", inside, section.name, how));
+    finding.notes.push_back(note_at(place_of(*pair.inside.access->instruction),
+                                    fmt::format("{} here in section '{}'", inside, section.name)));
+    add_way(pair, finding);
+    findings_.push_back(std::move(finding));
+  }
+
+  // How the thread gets to the access outside.
+  void add_way(const Pair &pair, ReportFinding &finding) const {
+    std::vector<Step> way;
+    const Function *function = pair.outside->getFunction();
+    while (const CallBase *call = ways_[pair.entry].at(function)) {
+      way.push_back({call, function});
+      function = call->getFunction();
+    }
+    for (auto step = way.rbegin(); step != way.rend(); ++step)
+      finding.notes.push_back(
+          note_at(place_of(*step->call), fmt::format("'{}' calls '{}' here, outside all sections",
+                                                     source_name(*step->call->getFunction()),
+                                                     source_name(*step->target))));
+  }
+
+  const AnalysisView &view_;
+  const HeldLocks &held_;
+  Findings &findings_;
+  StartOrder order_;
+  DenseSet<const Function *> marked_;
+  DenseSet<const Function *> once_;
+  DenseSet<const Instruction *> inside_;                 // lock regions and blocks
+  std::map<std::uint32_t, std::vector<Inside>> touched_; // by location
+  DenseMap<NodeId, std::vector<std::uint32_t>> at_node_;
+  std::map<const Function *, std::vector<Step>> steps_;
+  // By entry: functions that its threads run outside all sections, and a call that gets there.
+  std::vector<std::map<const Function *, const CallBase *>> ways_;
+  std::map<const Function *, EntrySet> entered_by_;
+  DenseMap<std::pair<const Value *, const Instruction *>, bool> meet_;
+  std::map<std::uint32_t, Pair> found_;
+};
+
+} // namespace
+
+void find_unprotected_accesses(const AnalysisView &view, const HeldLocks &held,
+                               Findings &findings) {
+  UnprotectedFinder(view, held, findings).find();
+}
+
+} // namespace tandem

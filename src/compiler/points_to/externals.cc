@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What calls of functions outside the program say about pointers, as the catalogue describes them.
+#include "compiler/points_to/solver.h"
+
+namespace tandem {
+
+using namespace llvm;
+
+namespace {
+
+// Libstdc++ starts a std::thread by this member, whose argument 1 is a std::unique_ptr to an object
+// with a virtual member that runs the thread: the third entry of its table.
+constexpr StringRef kStartThread = "_ZNSt6thread15_M_start_threadE";
+constexpr std::int64_t kRunEntry = 16;
+
+} // namespace
+
+Pointer PointsToGraph::own(const Function &callee) {
+  const CatalogueEntry &known = entry(callee);
+  const std::string key = known.own.empty() ? "function " + callee.getName().str() : known.own;
+  const auto found = own_.find(key);
+  if (found != own_.end())
+    return found->second;
+  const Pointer own = object(callee, kProgram);
+  collapse(own);
+  if (!known.own_per_thread)
+    share(own);
+  own_[key] = own;
+  return own;
+}
+
+ObjectId PointsToGraph::own_object(const Function &callee) {
+  const ElementSet &elements = flow_.elements(own(callee).flow);
+  return !has_flow_ || elements.empty()
+             ? 0
+             : flow_.element(static_cast<ElementId>(elements.find_first())).first;
+}
+
+// What a place that a catalogue entry names is in.
+std::optional<Pointer> PointsToGraph::place(const CallBase &call, int where,
+                                            const Function &callee) {
+  if (where == kResult)
+    return call.getType()->isPointerTy() ? std::optional(variable(&call, 0)) : std::nullopt;
+  if (where == kOwn)
+    return own(callee);
+  if (where < 0 || static_cast<unsigned>(where) >= call.arg_size())
+    return std::nullopt;
+  return pointer(call.getArgOperand(static_cast<unsigned>(where)));
+}
+
+std::optional<Pointer> PointsToGraph::source(const CallBase &call, const PointerSource &source,
+                                             const Function &callee) {
+  switch (source.value) {
+  case PointerValue::anything:
+    return outside();
+  case PointerValue::nothing:
+    return std::nullopt;
+  case PointerValue::fresh:
+    return object(call, scope_of_value(&call));
+  case PointerValue::argument: {
+    const std::optional<Pointer> argument = place(call, source.of, callee);
+    // Where in it is not known.
+    if (argument)
+      index(*argument, 1, false);
+    return argument;
+  }
+  case PointerValue::own:
+    return own(callee);
+  case PointerValue::loaded: {
+    const std::optional<Pointer> from = place(call, source.of, callee);
+    return from ? std::optional(load(*from)) : std::nullopt;
+  }
+  }
+  return outside();
+}
+
+// Functions of the C++ runtime that move exceptions and start threads. Whether it was one.
+bool PointsToGraph::add_runtime_function(const CallBase &call, const Function &callee) {
+  const StringRef name = callee.getName();
+  if (name == "__cxa_throw" || name == "__cxa_begin_catch" || name == "__cxa_get_exception_ptr" ||
+      name == "__cxa_free_exception") {
+    if (const std::optional<Pointer> thrown = pointer(call.getArgOperand(0)))
+      pass(*thrown, exceptions_);
+    if (call.getType()->isPointerTy())
+      define(&call, 0, exceptions_);
+    return true;
+  }
+  if (name.starts_with(kStartThread)) {
+    add_thread_object(call);
+    return true;
+  }
+  return false;
+}
+
+void PointsToGraph::add_thread_object(const CallBase &call) {
+  const std::optional<Pointer> owner =
+      call.arg_size() < 2 ? std::nullopt : pointer(call.getArgOperand(1));
+  if (!owner)
+    return;
+  const Pointer state = load(*owner);
+  const Pointer run = load(shift(load(state), kRunEntry));
+  share(state);
+  graph_.publish(state.cell.node);
+  const std::uint32_t site = new_site({.call = &call,
+                                       .pointer = run,
+                                       .actuals = {state},
+                                       .direct = false,
+                                       .when = Callback::When::thread});
+  if (preset_ != nullptr)
+    enter_preset(site);
+  else
+    graph_.add_call(run.cell.node, site);
+}
+
+void PointsToGraph::add_callback(const CallBase &call, const Callback &callback,
+                                 const Function &callee) {
+  const std::optional<Pointer> memory = place(call, callback.function, callee);
+  if (!memory)
+    return;
+  const bool found = callback.in_memory || callback.function == kOwn;
+  Site site{.call = &call,
+            .pointer = std::nullopt,
+            .actuals = {},
+            .direct = false,
+            .anything_else = true,
+            .when = callback.when};
+  for (const int source : callback.gets) {
+    std::optional<Pointer> passed;
+    if (source == Callback::kAnything)
+      passed = outside();
+    else if (source == Callback::kOwnContent)
+      passed = load(own(callee));
+    else if (source == Callback::kFound)
+      passed = load(*memory);
+    else if (source >= 0)
+      passed = place(call, source, callee);
+    if (passed && source >= 0 && callback.inside)
+      index(*passed, 1, false);
+    site.actuals.push_back(passed);
+  }
+  const std::uint32_t number = new_site(std::move(site));
+  if (!found)
+    link_site(number, call.getArgOperand(static_cast<unsigned>(callback.function)));
+  else if (preset_ != nullptr)
+    enter_preset(number);
+  else
+    searches_.push_back({number, *memory, is_contained(callback.gets, Callback::kFound)});
+}
+
+// Callbacks that lie somewhere in memory: all functions that it leads to. Whether there were new
+// ones.
+bool PointsToGraph::search() {
+  bool changed = false;
+  for (std::size_t i = 0; i < searches_.size(); ++i) {
+    const Search found = searches_[i];
+    SmallVector<NodeId, 16> work{graph_.find(found.memory.cell).node};
+    DenseSet<NodeId> seen{work.front()};
+    while (!work.empty()) {
+      const NodeId root = work.pop_back_val();
+      const SmallVector<const Function *, 4> functions(graph_.functions(root));
+      for (const Function *function : functions)
+        if (met_.insert({found.site, function}).second) {
+          enter(found.site, *function);
+          changed = true;
+        }
+      for (const auto &[offset, content] : graph_.contents(root))
+        if (const NodeId next = graph_.find(content).node; seen.insert(next).second)
+          work.push_back(next);
+    }
+    if (!found.any_pointer)
+      continue;
+    // Any of these objects may be what the function gets.
+    for (const Pointer &passed : {*sites_[found.site].actuals.front()})
+      for (const NodeId node : seen) {
+        const SmallVector<const Value *, 4> labels(graph_.objects(graph_.find({node, 0}).node));
+        for (const Value *label : labels) {
+          const Pointer object{graph_.find({node, 0}),
+                               records_flow_ ? flow_.pointer_to(*label) : 0};
+          if (object.cell.node != graph_.find(passed.cell).node) {
+            changed = true;
+            graph_.unify(object.cell, passed.cell);
+          }
+          if (records_flow_ && met_objects_.insert({found.site, label}).second)
+            flow_.copy(object.flow, passed.flow);
+        }
+      }
+  }
+  return changed;
+}
+
+void PointsToGraph::add_external(const CallBase &call, const Function &callee) {
+  if (callee.isIntrinsic() || add_runtime_function(call, callee))
+    return;
+  const CatalogueEntry known = entry(callee);
+  const auto argument = [&](unsigned i) -> std::optional<Pointer> {
+    const Value *value = call.getArgOperand(i);
+    return value->getType()->isPointerTy() || isa<PtrToIntInst>(value) ? pointer(value)
+                                                                       : std::nullopt;
+  };
+  for (unsigned i = 0; i < call.arg_size(); ++i)
+    if (const std::optional<Pointer> passed = argument(i)) {
+      if (known.captures.contains(i))
+        escape(*passed);
+      if (known.stores_anything && known.writes.contains(i)) {
+        collapse(*passed);
+        store(*passed, outside());
+      }
+    }
+  if (!call.getType()->isVoidTy() && !call.use_empty()) {
+    const bool counts = call.getType()->isPointerTy();
+    const bool anything = known.returns.value == PointerValue::anything;
+    const auto count = static_cast<unsigned>(leaves(call.getType()).size());
+    for (unsigned leaf = 0; leaf < count; ++leaf)
+      if (leaves(call.getType())[leaf].carries &&
+          (counts || (anything && (!call.getType()->isIntegerTy() || arithmetic_.contains(&call)))))
+        if (const std::optional<Pointer> returned = source(call, known.returns, callee))
+          define(&call, leaf, *returned);
+  }
+  for (const StoredPointer &stored : known.stores)
+    if (const std::optional<Pointer> to = place(call, stored.to, callee))
+      if (const std::optional<Pointer> what = source(call, stored.what, callee))
+        store(*to, *what);
+  for (const CopiedMemory &copied : known.copies)
+    if (const std::optional<Pointer> to = place(call, copied.to, callee))
+      if (const std::optional<Pointer> from = place(call, copied.from, callee)) {
+        if (copied.to == copied.from) // rearranged: qsort
+          collapse(*to);
+        else
+          copy_memory(*to, *from, kNoEnd);
+      }
+  for (const Callback &callback : known.callbacks)
+    add_callback(call, callback, callee);
+}
+
+} // namespace tandem

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/points_to/flow.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/GlobalVariable.h"
+
+#include <algorithm>
+#include <queue>
+
+namespace tandem {
+
+namespace {
+
+// Elements handed on, for each node, before the analysis is given up: it is worth its time where
+// sets are small.
+constexpr std::uint64_t kStepsPerNode = 4096;
+// Elements handed on, for each node, before the order is made anew.
+constexpr std::uint64_t kStepsPerOrder = 8;
+constexpr std::uint64_t kStepsToStart = 1U << 22U;
+// Steps that one instruction takes a pointer within an object before it counts as walking through
+// an array; and offsets of one object before none is told from another.
+constexpr std::uint32_t kSteps = 8;
+constexpr std::uint32_t kMostOffsets = 1024;
+
+} // namespace
+
+ObjectFlow::ObjectFlow() {
+  objects_.push_back({.layout = {}, .contents = {}, .outside = true}); // kAnything
+  add_node();                                                          // kOutside
+  sets_[kOutside].set(element_at(kAnything, 0));
+}
+
+FlowNode ObjectFlow::add_node() {
+  const auto node = static_cast<FlowNode>(parent_.size());
+  parent_.push_back(node);
+  sets_.emplace_back();
+  successors_.emplace_back();
+  return node;
+}
+
+ObjectId ObjectFlow::object(const llvm::Value &label) {
+  const auto [entry, fresh] = ids_.try_emplace(&label, static_cast<ObjectId>(objects_.size()));
+  if (fresh)
+    objects_.push_back({.label = &label, .layout = {}, .contents = {}});
+  if (const auto *global = llvm::dyn_cast<llvm::GlobalVariable>(&label); fresh && global != nullptr)
+    objects_.back().constant = global->isConstant();
+  return entry->second;
+}
+
+ElementId ObjectFlow::element_at(ObjectId object, std::uint64_t offset) {
+  offset = object == kAnything ? 0 : objects_[object].layout.fold(offset);
+  const auto [entry, fresh] =
+      element_ids_.try_emplace({object, offset}, static_cast<ElementId>(elements_.size()));
+  if (fresh) {
+    elements_.emplace_back(object, offset);
+    ++objects_[object].elements;
+  }
+  return entry->second;
+}
+
+FlowNode ObjectFlow::pointer_to(const llvm::Value &label) {
+  const auto known = pointers_.find(&label);
+  if (known != pointers_.end())
+    return known->second;
+  const FlowNode node = add_node();
+  sets_[node].set(element_at(object(label), 0));
+  return pointers_[&label] = node;
+}
+
+FlowNode ObjectFlow::root(FlowNode node) const {
+  while (parent_[node] != node) {
+    parent_[node] = parent_[parent_[node]];
+    node = parent_[node];
+  }
+  return node;
+}
+
+void ObjectFlow::copy(FlowNode from, FlowNode to) {
+  if (from != to)
+    successors_[from].push_back(to);
+}
+
+void ObjectFlow::shift(FlowNode from, std::int64_t bytes, FlowNode to) {
+  uses_[from].push_back({.kind = Use::Kind::shift, .other = to, .amount = bytes});
+}
+
+void ObjectFlow::step(FlowNode from, std::int64_t bytes, FlowNode to) {
+  uses_[from].push_back({.kind = Use::Kind::step, .other = to, .amount = bytes});
+}
+
+void ObjectFlow::load(FlowNode address, FlowNode result) {
+  uses_[address].push_back({.kind = Use::Kind::load, .other = result});
+}
+
+void ObjectFlow::store(FlowNode address, FlowNode value) {
+  uses_[address].push_back({.kind = Use::Kind::store, .other = value});
+}
+
+void ObjectFlow::copy_memory(FlowNode to, FlowNode from, std::uint64_t size) {
+  memory_copies_.push_back({to, from, size});
+}
+
+void ObjectFlow::add_array(FlowNode pointer, std::uint64_t size) {
+  uses_[pointer].push_back({.kind = Use::Kind::array, .amount = static_cast<std::int64_t>(size)});
+}
+
+void ObjectFlow::index(FlowNode pointer, std::uint64_t stride, bool downwards) {
+  uses_[pointer].push_back({.kind = Use::Kind::index,
+                            .downwards = downwards,
+                            .amount = static_cast<std::int64_t>(stride)});
+}
+
+void ObjectFlow::collapse(FlowNode pointer) {
+  uses_[pointer].push_back({.kind = Use::Kind::collapse});
+}
+
+std::uint32_t ObjectFlow::guard(FlowNode pointer, const llvm::Function &function) {
+  guards_.push_back(
+      {.pointer = pointer, .function = element_at(object(function), 0), .copies = {}});
+  const auto number = static_cast<std::uint32_t>(guards_.size() - 1);
+  guards_of_[pointer].push_back(number);
+  return number;
+}
+
+void ObjectFlow::copy_guarded(std::uint32_t guard, FlowNode from, FlowNode to) {
+  guards_[guard].copies.emplace_back(from, to);
+}
+
+// Nodes on a cycle of copies have one set; the others get the order that they are worked on in. Before
+// the work begins and, since loads and stores make copies, in between.
+void ObjectFlow::collapse_cycles() {
+  const auto count = static_cast<FlowNode>(parent_.size());
+  std::vector<std::uint32_t> index(count, 0);
+  std::vector<std::uint32_t> low(count, 0);
+  std::vector<bool> on_stack(count, false);
+  std::vector<FlowNode> stack;
+  std::vector<std::pair<FlowNode, std::size_t>> work;
+  std::uint32_t next = 1;
+  const auto open = [&](FlowNode node) {
+    index[node] = low[node] = next++;
+    stack.push_back(node);
+    on_stack[node] = true;
+    work.emplace_back(node, 0);
+  };
+  for (auto &successors : successors_) {
+    for (FlowNode &to : successors)
+      to = root(to);
+    std::sort(successors.begin(), successors.end());
+    successors.erase(std::unique(successors.begin(), successors.end()), successors.end());
+  }
+  const bool solving = !done_.empty();
+  order_.assign(count, 0);
+  std::uint32_t finished = 0;
+  for (FlowNode start = 0; start < count; ++start) {
+    if (index[start] != 0 || parent_[start] != start)
+      continue;
+    open(start);
+    while (!work.empty()) {
+      const FlowNode node = work.back().first;
+      if (work.back().second < successors_[node].size()) {
+        const FlowNode to = successors_[node][work.back().second++];
+        if (index[to] == 0)
+          open(to);
+        else if (on_stack[to])
+          low[node] = std::min(low[node], index[to]);
+        continue;
+      }
+      work.pop_back();
+      if (!work.empty())
+        low[work.back().first] = std::min(low[work.back().first], low[node]);
+      if (low[node] != index[node])
+        continue;
+      order_[node] = ++finished;
+      const bool merges = stack.back() != node;
+      FlowNode member = 0;
+      do {
+        member = stack.back();
+        stack.pop_back();
+        on_stack[member] = false;
+        if (member != node) {
+          parent_[member] = node;
+          sets_[node] |= sets_[member];
+          sets_[member].clear();
+          if (solving) { // what all of them handed on
+            done_[node] &= done_[member];
+            done_[member].clear();
+          }
+          llvm::append_range(successors_[node], successors_[member]);
+          successors_[member].clear();
+        }
+      } while (member != node);
+      if (solving && merges && !queued_[node]) {
+        queued_[node] = true;
+        work_.push_back(node);
+      }
+    }
+  }
+  // What hangs on a member hangs on its representative.
+  const auto move_lists = [&](auto &lists) {
+    auto old = std::move(lists);
+    lists.clear();
+    for (auto &[node, list] : old)
+      llvm::append_range(lists[root(node)], list);
+  };
+  move_lists(uses_);
+  move_lists(guards_of_);
+}
+
+void ObjectFlow::add(FlowNode node, const ElementSet &elements) {
+  node = root(node);
+  if (!(sets_[node] |= elements) || queued_[node])
+    return;
+  queued_[node] = true;
+  work_.push_back(node);
+}
+
+void ObjectFlow::connect(FlowNode from, FlowNode to) {
+  from = root(from);
+  to = root(to);
+  if (from == to || !edges_.insert((std::uint64_t{from} << 32U) | to).second)
+    return;
+  successors_[from].push_back(to);
+  steps_ += 1 + sets_[from].count();
+  add(to, sets_[from]);
+}
+
+// What lies at an offset of an object; in those that code outside the program knows, anywhere.
+FlowNode ObjectFlow::content(ObjectId object, std::uint64_t offset) {
+  if (objects_[object].outside)
+    return kOutside;
+  offset = objects_[object].layout.fold(offset);
+  auto &contents = objects_[object].contents;
+  auto *const at = std::lower_bound(
+      contents.begin(), contents.end(), offset,
+      [](const auto &entry, std::uint64_t wanted) { return entry.first < wanted; });
+  if (at != contents.end() && at->first == offset)
+    return at->second;
+  const FlowNode made = add_node();
+  done_.emplace_back();
+  queued_.push_back(false);
+  contents.insert(at, {offset, made});
+  return made;
+}
+
+// After the layout of an object changed: what lay at different offsets may lie at one.
+void ObjectFlow::refold(ObjectId object) {
+  const auto old = std::move(objects_[object].contents);
+  objects_[object].contents.clear();
+  for (const auto &[offset, node] : old) {
+    const std::uint64_t folded = objects_[object].layout.fold(offset);
+    auto &contents = objects_[object].contents;
+    auto *const at = std::lower_bound(
+        contents.begin(), contents.end(), folded,
+        [](const auto &entry, std::uint64_t wanted) { return entry.first < wanted; });
+    if (at == contents.end() || at->first != folded) {
+      contents.insert(at, {folded, node});
+      continue;
+    }
+    const FlowNode other = at->second;
+    connect(node, other);
+    connect(other, node);
+  }
+}
+
+void ObjectFlow::shift(const Use &use, const ElementSet &fresh) {
+  ElementSet shifted;
+  for (const ElementId id : fresh) {
+    const auto [object, raw] = elements_[id];
+    if (object == kAnything) {
+      shifted.set(id);
+      continue;
+    }
+    const std::uint64_t offset = objects_[object].layout.fold(raw);
+    const auto distance = static_cast<std::uint64_t>(use.amount < 0 ? -use.amount : use.amount);
+    const bool within_array = use.kind == Use::Kind::step;
+    if (const auto array = objects_[object].layout.array_around(offset, distance);
+        within_array && array &&
+        (use.amount < 0 ? offset - array->first < distance : array->second - offset <= distance))
+      continue; // one past the end, where nothing lies
+    if (++steps_of_[{use.other, object}] > kSteps) {
+      // A pointer that walks.
+      const bool changed = objects_[object].elements > kMostOffsets
+                               ? objects_[object].layout.collapse()
+                               : objects_[object].layout.index(offset, distance, use.amount < 0);
+      if (changed)
+        refold(object);
+    }
+    if (use.amount < 0 && distance > offset) {
+      // Below the object's begin there is nothing; unless a loop takes it there from further up.
+      if (const auto folds = objects_[object].layout.folds();
+          llvm::any_of(folds, [&](const Fold &fold) {
+            return fold.begin <= offset && offset < fold.end && distance % fold.period == 0;
+          }))
+        shifted.set(element_at(object, offset));
+      continue;
+    }
+    shifted.set(element_at(object, use.amount < 0 ? offset - distance : offset + distance));
+  }
+  add(use.other, shifted);
+}
+
+void ObjectFlow::use(const Use &use, const ElementSet &fresh) {
+  if (use.kind == Use::Kind::shift || use.kind == Use::Kind::step) {
+    shift(use, fresh);
+    return;
+  }
+  for (const ElementId id : fresh) {
+    ++steps_;
+    const auto [object, raw] = elements_[id];
+    const auto amount = static_cast<std::uint64_t>(use.amount);
+    Layout &layout = objects_[object].layout;
+    const std::uint64_t offset = layout.fold(raw);
+    switch (use.kind) {
+    case Use::Kind::load:
+      connect(content(object, offset), use.other);
+      break;
+    case Use::Kind::store:
+      if (!objects_[object].constant)
+        connect(use.other, content(object, offset));
+      break;
+    case Use::Kind::array:
+      layout.add_array(offset, amount);
+      break;
+    case Use::Kind::index:
+      if (indexes_ && object != kAnything && layout.index(offset, amount, use.downwards))
+        refold(object);
+      break;
+    case Use::Kind::collapse:
+      if (object != kAnything && layout.collapse())
+        refold(object);
+      break;
+    case Use::Kind::shift:
+    case Use::Kind::step:
+      break;
+    }
+  }
+}
+
+// Objects that code outside the program gets to know: what lies in them, it may put into any other.
+void ObjectFlow::take_outside(const ElementSet &fresh) {
+  for (const ElementId id : fresh) {
+    const ObjectId object = elements_[id].first;
+    if (objects_[object].outside)
+      continue;
+    objects_[object].outside = true;
+    const auto contents = std::move(objects_[object].contents);
+    objects_[object].contents.clear();
+    for (const auto &[offset, node] : contents) {
+      connect(node, kOutside);
+      connect(kOutside, node);
+    }
+  }
+}
+
+void ObjectFlow::process(FlowNode node) {
+  ElementSet fresh = sets_[node];
+  fresh.intersectWithComplement(done_[node]);
+  if (fresh.empty())
+    return;
+  done_[node] |= fresh;
+  const std::uint64_t moved = fresh.count();
+  for (std::size_t i = 0; i < successors_[node].size(); ++i) {
+    steps_ += moved;
+    add(successors_[node][i], fresh);
+  }
+  if (node == root(kOutside))
+    take_outside(fresh);
+  if (const auto uses = uses_.find(node); uses != uses_.end())
+    for (const Use &one : uses->second)
+      use(one, fresh);
+  if (const auto guards = guards_of_.find(node); guards != guards_of_.end())
+    for (const std::uint32_t number : guards->second) {
+      Guard &guard = guards_[number];
+      if (guard.open || !sets_[node].test(guard.function))
+        continue;
+      guard.open = true;
+      for (const auto &[from, to] : guard.copies)
+        connect(from, to);
+    }
+}
+
+void ObjectFlow::process_copy(std::pair<ObjectId, std::uint64_t> source,
+                              std::pair<ObjectId, std::uint64_t> target, std::uint64_t size) {
+  const auto [from, begin] = source;
+  const auto [to, at] = target;
+  if (objects_[to].constant)
+    return;
+  if (objects_[from].outside) {
+    connect(kOutside, content(to, at));
+    return;
+  }
+  const std::uint64_t end = saturating_add(begin, size);
+  // An array's contents arrive as an array's.
+  const llvm::SmallVector<Fold, 4> folds(objects_[from].layout.folds());
+  for (const Fold &fold : folds) {
+    if (begin >= fold.end || fold.begin >= end || from == to)
+      continue;
+    const std::uint64_t last = std::min(fold.end, end);
+    if (!objects_[to].outside &&
+        objects_[to].layout.add_fold({std::max(fold.begin, begin) - begin + at,
+                                      last == kNoEnd ? kNoEnd : last - begin + at, fold.period}))
+      refold(to);
+  }
+  const auto contents = objects_[from].contents;
+  for (const auto &[offset, node] : contents) {
+    std::uint64_t ahead = offset;
+    for (const Fold &fold : folds)
+      if (ahead < begin && fold.begin <= ahead && begin < fold.end)
+        ahead += (begin - ahead + fold.period - 1) / fold.period * fold.period;
+    if (ahead < begin || ahead - begin >= size)
+      continue;
+    ++steps_;
+    connect(node, content(to, at + (ahead - begin)));
+  }
+}
+
+// Copies of memory, pair of objects by pair.
+void ObjectFlow::process_copies() {
+  for (const MemoryCopy &copy : memory_copies_) {
+    const auto sources = folded(sets_[root(copy.from)]);
+    const auto targets = folded(sets_[root(copy.to)]);
+    for (const auto &from : sources) {
+      if (!objects_[from.first].outside && objects_[from.first].contents.empty())
+        continue;
+      for (const auto &to : targets) {
+        ++steps_;
+        process_copy(from, to, copy.size);
+      }
+    }
+  }
+}
+
+// Elements that fold to one are one.
+std::vector<std::pair<ObjectId, std::uint64_t>>
+ObjectFlow::folded(const ElementSet &elements) const {
+  std::vector<std::pair<ObjectId, std::uint64_t>> found;
+  for (const ElementId id : elements)
+    found.push_back(element(id));
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+// To a fixed point; false where it takes too long. What hands on comes before what it hands to, so
+// that a node hands on once what it gets from several others.
+bool ObjectFlow::run() {
+  const std::uint64_t most = kStepsToStart + kStepsPerNode * parent_.size();
+  do {
+    collapse_cycles();
+    std::uint64_t next_collapse = steps_ + kStepsPerOrder * parent_.size();
+    std::priority_queue<std::pair<std::uint32_t, FlowNode>> queue;
+    for (;;) {
+      for (const FlowNode node : work_)
+        queue.emplace(node < order_.size() ? order_[node] : 0, node);
+      work_.clear();
+      if (queue.empty())
+        break;
+      const FlowNode node = queue.top().second;
+      queue.pop();
+      queued_[node] = false;
+      if (parent_[node] == node)
+        process(node);
+      if (steps_ > most)
+        return false;
+      if (steps_ > next_collapse) {
+        for (; !queue.empty(); queue.pop())
+          work_.push_back(queue.top().second);
+        collapse_cycles();
+        next_collapse = steps_ + kStepsPerOrder * parent_.size();
+      }
+    }
+    process_copies();
+  } while (!work_.empty());
+  return true;
+}
+
+void ObjectFlow::initialise(const llvm::Value &label, std::uint64_t offset, FlowNode value) {
+  initial_.push_back({object(label), offset, value});
+}
+
+bool ObjectFlow::solve() {
+  collapse_cycles();
+  done_.resize(parent_.size());
+  queued_.assign(parent_.size(), false);
+  for (FlowNode node = 0; node < parent_.size(); ++node)
+    if (parent_[node] == node && !sets_[node].empty()) {
+      queued_[node] = true;
+      work_.push_back(node);
+    }
+  for (const Initial &initial : initial_)
+    connect(initial.value, content(initial.object, initial.offset));
+  // Unknown indices come last, when the arrays are known that they stay in.
+  if (!run())
+    return false;
+  indexes_ = true;
+  for (const auto &[node, uses] : uses_)
+    for (const Use &one : uses)
+      if (one.kind == Use::Kind::index)
+        use(one, ElementSet(sets_[root(node)]));
+  if (!run())
+    return false;
+  mark_reached();
+  return true;
+}
+
+std::vector<ObjectId> ObjectFlow::reachable(const ElementSet &elements) const {
+  ElementSet seen;
+  std::vector<ObjectId> found;
+  const auto visit = [&](const ElementSet &set) {
+    for (const ElementId id : set)
+      if (seen.test_and_set(elements_[id].first))
+        found.push_back(elements_[id].first);
+  };
+  visit(elements);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (objects_[found[i]].outside)
+      visit(sets_[root(kOutside)]);
+    for (const auto &[offset, node] : objects_[found[i]].contents)
+      visit(sets_[root(node)]);
+  }
+  return found;
+}
+
+void ObjectFlow::mark_reached() {
+  ElementSet shared = sets_[root(kOutside)];
+  for (const FlowNode node : shared_)
+    shared |= sets_[root(node)];
+  for (const ObjectId object : reachable(shared))
+    reached_.set(object);
+}
+
+} // namespace tandem

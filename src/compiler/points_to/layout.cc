@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/points_to/layout.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace tandem {
+namespace {
+
+std::uint64_t length(const Fold &fold) {
+  return fold.end == kNoEnd ? kNoEnd : fold.end - fold.begin;
+}
+
+// One fold that tells no more offsets apart than the two do.
+Fold join(const Fold &a, const Fold &b) {
+  const std::uint64_t apart = std::max(a.begin, b.begin) - std::min(a.begin, b.begin);
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end),
+          std::gcd(std::gcd(a.period, b.period), apart)};
+}
+
+// Makes the folds disjoint or nested, each nested one within the first period of the outer one, and
+// orders them longest first: then applying each once, in order, folds an offset.
+void normalise_folds(llvm::SmallVectorImpl<Fold> &folds) {
+  for (bool again = true; again;) {
+    again = false;
+    std::sort(folds.begin(), folds.end(), [](const Fold &a, const Fold &b) {
+      return std::tuple(length(b), a.begin, a.period) < std::tuple(length(a), b.begin, b.period);
+    });
+    for (std::size_t i = 0; i < folds.size() && !again; ++i)
+      for (std::size_t j = i + 1; j < folds.size() && !again; ++j) {
+        const Fold &outer = folds[i];
+        Fold &inner = folds[j];
+        if (inner.begin >= outer.end || outer.begin >= inner.end)
+          continue;
+        bool nested = inner.begin >= outer.begin;
+        if (nested) {
+          const std::uint64_t size = length(inner);
+          inner.begin = outer.begin + (inner.begin - outer.begin) % outer.period;
+          inner.end = saturating_add(inner.begin, size);
+          nested = inner.end <= outer.begin + outer.period;
+          if (nested && inner.period >= size) {
+            folds.erase(folds.begin() + static_cast<std::ptrdiff_t>(j));
+            again = true;
+            break;
+          }
+        }
+        if (nested)
+          continue;
+        const Fold joined = join(outer, inner);
+        folds[i] = joined;
+        folds.erase(folds.begin() + static_cast<std::ptrdiff_t>(j));
+        again = true;
+      }
+  }
+}
+
+std::uint64_t apply(llvm::ArrayRef<Fold> folds, std::uint64_t offset) {
+  for (const Fold &fold : folds)
+    if (fold.begin <= offset && offset < fold.end)
+      offset = fold.begin + (offset - fold.begin) % fold.period;
+  return offset;
+}
+
+} // namespace
+
+std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
+  return a > kNoEnd - b ? kNoEnd : a + b;
+}
+
+std::uint64_t Layout::fold(std::uint64_t offset) const { return apply(folds_, offset); }
+
+std::uint64_t Layout::array_end(std::uint64_t offset) const {
+  const Array *array = array_at(offset, 0);
+  return array == nullptr ? kNoEnd : array->end;
+}
+
+std::optional<std::pair<std::uint64_t, std::uint64_t>>
+Layout::array_around(std::uint64_t offset, std::uint64_t longer_than) const {
+  const Array *array = array_at(offset, longer_than);
+  return array == nullptr ? std::nullopt : std::optional(std::pair{array->begin, array->end});
+}
+
+// The innermost one.
+const Layout::Array *Layout::array_at(std::uint64_t offset, std::uint64_t longer_than) const {
+  const Array *innermost = nullptr;
+  for (const Array &array : arrays_)
+    if (array.begin <= offset && offset < array.end &&
+        (array.end == kNoEnd || array.end - array.begin > longer_than) &&
+        (innermost == nullptr || array.end - array.begin < innermost->end - innermost->begin))
+      innermost = &array;
+  return innermost;
+}
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> Layout::ranges(std::uint64_t offset,
+                                                                    std::uint64_t size) const {
+  const bool unknown = size == PointsToAnalysis::kUnknownSize;
+  const std::uint64_t end =
+      std::max(unknown ? array_end(offset) : saturating_add(offset, size), offset + 1);
+  // An access that goes on beyond the element that it begins in touches the next ones.
+  for (const Fold &fold : folds_) {
+    if (offset < fold.begin || offset >= fold.end)
+      continue;
+    const std::uint64_t element_end = fold.begin + fold.period;
+    if (end <= element_end)
+      continue;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> parts{{fold.begin, element_end}};
+    if (!unknown && fold.end < end) // and may leave the array
+      parts.emplace_back(fold.end, saturating_add(fold.end, size));
+    return parts;
+  }
+  return {{offset, end}};
+}
+
+void Layout::add_array(std::uint64_t begin, std::uint64_t size) {
+  const Array array{begin, saturating_add(begin, size)};
+  Array *const at = std::lower_bound(arrays_.begin(), arrays_.end(), array);
+  if (at == arrays_.end() || *at != array)
+    arrays_.insert(at, array);
+}
+
+bool Layout::index(std::uint64_t offset, std::uint64_t stride, bool downwards) {
+  if (stride == 0)
+    return false;
+  Fold fold{offset, kNoEnd, stride};
+  if (const Array *array = array_at(offset, stride)) {
+    fold.begin = array->begin + (offset - array->begin) % stride;
+    fold.end = array->end;
+  } else if (downwards) {
+    fold.begin %= stride;
+    backward_ = true;
+  }
+  return add_fold(fold);
+}
+
+bool Layout::identify(std::uint64_t a, std::uint64_t b) {
+  const std::uint64_t period = b - a;
+  Fold fold{a, kNoEnd, period};
+  if (const Array *array = array_at(a, period); array != nullptr && b < array->end) {
+    fold.begin = array->begin + (a - array->begin) % period;
+    fold.end = array->end;
+  } else if (backward_) {
+    fold.begin = a % period;
+  }
+  return add_fold(fold);
+}
+
+bool Layout::collapse() {
+  arrays_.clear();
+  return add_fold({0, kNoEnd, 1});
+}
+
+bool Layout::add_fold(Fold fold) {
+  const auto before = folds_;
+  folds_.push_back(fold);
+  normalise_folds(folds_);
+  if (folds_ == before)
+    return false;
+  fold_arrays();
+  return true;
+}
+
+void Layout::fold_arrays() {
+  for (Array &array : arrays_) {
+    const std::uint64_t size = array.end == kNoEnd ? kNoEnd : array.end - array.begin;
+    // Only what folds around the array moves it.
+    for (const Fold &fold : folds_)
+      if (fold.begin <= array.begin && array.begin < fold.end && fold.period >= size)
+        array.begin = fold.begin + (array.begin - fold.begin) % fold.period;
+    array.end = saturating_add(array.begin, size);
+  }
+  llvm::sort(arrays_);
+  arrays_.erase(std::unique(arrays_.begin(), arrays_.end()), arrays_.end());
+}
+
+bool Layout::merge(const Layout &other, std::uint64_t displacement) {
+  for (const Array &array : other.arrays_)
+    arrays_.push_back(
+        {saturating_add(array.begin, displacement), saturating_add(array.end, displacement)});
+  llvm::sort(arrays_);
+  arrays_.erase(std::unique(arrays_.begin(), arrays_.end()), arrays_.end());
+  const auto before = folds_;
+  for (Fold fold : other.folds_) {
+    fold.begin = saturating_add(fold.begin, displacement);
+    fold.end = saturating_add(fold.end, displacement);
+    if (other.backward_ && displacement != 0 && fold.end == kNoEnd)
+      fold.begin %= fold.period; // it reached down to the node's begin, wherever that was
+    folds_.push_back(fold);
+  }
+  backward_ |= other.backward_;
+  normalise_folds(folds_);
+  if (folds_ == before)
+    return false;
+  fold_arrays();
+  return true;
+}
+
+} // namespace tandem

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Layout: which offsets of an object are told apart. Arrays are where pointer arithmetic stays
+// within; folds are offsets that count as one, because an index is not known.
+#pragma once
+
+#include "compiler/points_to/points_to.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tandem {
+
+inline constexpr std::uint64_t kNoEnd = std::numeric_limits<std::uint64_t>::max();
+
+// `a + b`, kNoEnd where either is or the sum is too large.
+std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b);
+
+class Layout {
+public:
+  [[nodiscard]] std::uint64_t fold(std::uint64_t offset) const;
+  [[nodiscard]] llvm::ArrayRef<Fold> folds() const { return folds_; } // longest first
+  // The end of the innermost array that `offset` lies in; kNoEnd where there is none.
+  [[nodiscard]] std::uint64_t array_end(std::uint64_t offset) const;
+
+  // Begin and end of the innermost array of more than `longer_than` bytes that `offset` lies in.
+  [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>>
+  array_around(std::uint64_t offset, std::uint64_t longer_than) const;
+  // Folded byte ranges [begin, end) that an access of `size` bytes at a folded offset touches;
+  // PointsToAnalysis::kUnknownSize: everything up to the end of the array, or of the object.
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>>
+  ranges(std::uint64_t offset, std::uint64_t size) const;
+
+  void add_array(std::uint64_t begin, std::uint64_t size);
+  // These return whether offsets fold that did not before.
+  // A pointer at `offset` moves by unknown multiples of `stride`, perhaps downwards.
+  bool index(std::uint64_t offset, std::uint64_t stride, bool downwards);
+  // Offsets a < b are the same: so is everything that far apart from there on.
+  bool identify(std::uint64_t a, std::uint64_t b);
+  bool collapse();
+  bool add_fold(Fold fold);
+  // Takes over the layout of an object that lies at `displacement` in this one.
+  bool merge(const Layout &other, std::uint64_t displacement);
+
+  // A pointer into it was moved downwards by a constant: it may move on.
+  void set_backward() { backward_ = true; }
+
+private:
+  struct Array {
+    std::uint64_t begin;
+    std::uint64_t end;
+    auto operator<=>(const Array &) const = default;
+  };
+  [[nodiscard]] const Array *array_at(std::uint64_t offset, std::uint64_t longer_than) const;
+  void fold_arrays();
+
+  llvm::SmallVector<Fold, 0>
+      folds_; // disjoint or nested, each in the first period of its outer one
+  llvm::SmallVector<Array, 0> arrays_; // sorted
+  bool backward_ = false;
+};
+
+} // namespace tandem

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The order in which the program is read: all at once, or callees first.
+#include "compiler/points_to/solver.h"
+#include "compiler/points_to/components.h"
+
+namespace tandem {
+
+using namespace llvm;
+
+namespace {
+
+// Copies of callees may make the graph this much larger than the program; beyond that, functions
+// are no longer told apart by their callers.
+constexpr std::size_t kNodesPerInstruction = 24;
+constexpr std::size_t kNodesToStart = 1U << 20U;
+// Nodes that the callers of a function would copy, each of them.
+constexpr std::size_t kLargestSummary = 400;
+
+} // namespace
+
+PointsToGraph::PointsToGraph(const Module &module, const Catalogue &catalogue)
+    : module_(module), catalogue_(catalogue), layout_(module.getDataLayout()),
+      graph_([this](std::uint32_t call, const Function &function) { enter(call, function); }) {}
+
+void PointsToGraph::start() {
+  external_ = {graph_.add_node(kProgram), 0};
+  exceptions_ = nowhere(kProgram);
+  graph_.collapse(external_.node);
+  graph_.unify(graph_.content(external_), external_);
+  share(outside());
+  Site from_outside{.pointer = std::nullopt, .actuals = {}, .direct = false, .anything_else = true};
+  graph_.add_call(external_.node, new_site(std::move(from_outside)));
+  find_address_arithmetic();
+  for (const GlobalVariable &global : module_.globals())
+    initialise(global);
+  for (const Function &function : module_)
+    if (!function.isDeclaration() && !function.hasLocalLinkage() &&
+        !function.hasAvailableExternallyLinkage() && function.getName() != "main")
+      escape(global(function));
+  if (const Function *main = module_.getFunction("main"); main != nullptr && !main->isDeclaration())
+    for (const Argument &argument : main->args())
+      if (argument.getType()->isPointerTy()) {
+        // The arguments, the environment, and their strings.
+        const Pointer own = object(argument, kProgram);
+        collapse(own);
+        store(own, own);
+        define(&argument, 0, own);
+      }
+}
+
+void PointsToGraph::finish() {
+  do {
+    apply_indexes();
+    graph_.settle();
+  } while (search() || !indexes_.empty());
+  mark_reached();
+}
+
+void PointsToGraph::solve_insensitive() {
+  start();
+  for (const Function &function : module_)
+    add_function(function);
+  finish();
+  has_flow_ = flow_.solve();
+  if (has_flow_)
+    take_targets();
+}
+
+// Calls by pointer enter what flows into the pointer.
+void PointsToGraph::take_targets() {
+  std::set<std::pair<const CallBase *, const Function *>> open;
+  std::set<const CallBase *> guarded;
+  for (const Guarded &call : guarded_) {
+    if (call.call == nullptr)
+      continue;
+    guarded.insert(call.call);
+    if (flow_.is_open(call.guard))
+      open.insert({call.call, call.function});
+  }
+  for (const CallBase *call : guarded) {
+    erase_if(targets_[call],
+             [&](const Function *function) { return !open.contains({call, function}); });
+    erase_if(spawns_, [&](const Spawn &spawn) {
+      return spawn.call == call && !open.contains({call, spawn.function});
+    });
+  }
+}
+
+// How many nodes a call of the group copies.
+std::size_t PointsToGraph::summary_size(ArrayRef<const Function *> group) {
+  DenseSet<NodeId> seen;
+  SmallVector<NodeId, 32> work;
+  const auto visit = [&](Cell cell) {
+    const NodeId root = graph_.find(cell).node;
+    if (graph_.scope(root) != kProgram && seen.insert(root).second)
+      work.push_back(root);
+  };
+  for (const Function *function : group) {
+    for (const Argument &argument : function->args())
+      for (unsigned leaf = 0; leaf < leaves(argument.getType()).size(); ++leaf)
+        if (leaves(argument.getType())[leaf].carries)
+          visit(variable(&argument, leaf).cell);
+    for (unsigned leaf = 0; leaf < leaves(function->getReturnType()).size(); ++leaf)
+      if (leaves(function->getReturnType())[leaf].carries)
+        visit(result(*function, leaf).cell);
+  }
+  while (!work.empty() && seen.size() < kLargestSummary) {
+    const NodeId root = work.pop_back_val();
+    for (const auto &[offset, content] : graph_.contents(root))
+      visit(content);
+  }
+  return seen.size();
+}
+
+void PointsToGraph::solve_sensitive(const PointsToGraph &insensitive) {
+  preset_ = &insensitive;
+  records_flow_ = false;
+  const auto groups = components(module_, [&](const CallBase &call) {
+    const auto known = insensitive.targets().find(&call);
+    return known == insensitive.targets().end() ? ArrayRef<const Function *>()
+                                                : ArrayRef(known->second);
+  });
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    for (const Function *function : groups[i])
+      scopes_[function] = static_cast<Scope>(i + 1);
+  start();
+  const std::size_t budget = kNodesToStart + kNodesPerInstruction * module_.getInstructionCount();
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    for (const Function *function : groups[i])
+      add_function(*function);
+    do {
+      apply_indexes();
+      graph_.settle(static_cast<Scope>(i + 1));
+    } while (!indexes_.empty());
+    if (graph_.size() < budget && summary_size(groups[i]) < kLargestSummary)
+      continue;
+    for (const Function *function : groups[i]) {
+      for (const Argument &argument : function->args())
+        for (unsigned leaf = 0; leaf < leaves(argument.getType()).size(); ++leaf)
+          if (leaves(argument.getType())[leaf].carries)
+            graph_.publish(variable(&argument, leaf).cell.node);
+      for (unsigned leaf = 0; leaf < leaves(function->getReturnType()).size(); ++leaf)
+        if (leaves(function->getReturnType())[leaf].carries)
+          graph_.publish(result(*function, leaf).cell.node);
+    }
+  }
+  finish();
+  callers_.resize(groups.size() + 1);
+  for (const auto &[key, copies] : copies_)
+    callers_[scope_of(*key.second)].push_back({key.first, key.second});
+}
+
+// What globals, code outside the program and the arguments of threads lead to.
+void PointsToGraph::mark_reached() {
+  reached_.assign(graph_.size(), false);
+  std::vector<NodeId> work;
+  const auto visit = [&](Cell cell) {
+    const NodeId root = graph_.find(cell).node;
+    if (!reached_[root]) {
+      reached_[root] = true;
+      work.push_back(root);
+    }
+  };
+  for (const auto &[global, node] : globals_)
+    if (!global->isThreadLocal())
+      visit({node, 0});
+  for (const Cell &root : roots_)
+    visit(root);
+  while (!work.empty()) {
+    const NodeId root = work.back();
+    work.pop_back();
+    for (const auto &[offset, content] : graph_.contents(root))
+      visit(content);
+  }
+}
+
+ArrayRef<PointsToGraph::Caller> PointsToGraph::callers(Scope scope) const {
+  return scope < callers_.size() ? ArrayRef(callers_[scope]) : ArrayRef<Caller>();
+}
+
+std::optional<Cell> PointsToGraph::in_caller(const CallBase &call, const Function &target,
+                                             Cell cell) {
+  const Cell root = graph_.find(cell);
+  if (graph_.scope(root.node) == kProgram || scope_of(target) == scope_of(*call.getFunction()))
+    return root;
+  const auto copies = copies_.find({&call, &target});
+  if (copies == copies_.end())
+    return std::nullopt;
+  const auto copy = copies->second.find(root.node);
+  if (copy == copies->second.end())
+    return std::nullopt;
+  return graph_.find({copy->second, root.offset});
+}
+
+} // namespace tandem

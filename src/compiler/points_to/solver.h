@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From the IR to the graph: what each instruction, constant and external function says about
+// pointers.
+#pragma once
+
+#include "compiler/points_to/flow.h"
+#include "compiler/points_to/graph.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
+
+#include <map>
+#include <optional>
+#include <set>
+
+namespace tandem {
+
+using TargetMap =
+    llvm::DenseMap<const llvm::CallBase *, llvm::SmallVector<const llvm::Function *, 1>>;
+
+// A pointer value: where it points in the graph, and which objects flow into it.
+struct Pointer {
+  Cell cell;
+  FlowNode flow = 0;
+};
+
+class PointsToGraph {
+public:
+  PointsToGraph(const llvm::Module &module, const Catalogue &catalogue);
+
+  // One scope for the whole program; finds the targets of calls as it goes.
+  void solve_insensitive();
+  // One scope for each group of mutually recursive functions, callees first.
+  void solve_sensitive(const PointsToGraph &insensitive);
+
+  Graph &graph() { return graph_; }
+  // Insensitive only; empty where the program is too large.
+  [[nodiscard]] const ObjectFlow &flow() const { return flow_; }
+  [[nodiscard]] bool has_flow() const { return has_flow_; }
+  // The objects that a pointer value may point to, as far as it is one that was met.
+  [[nodiscard]] const ElementSet *objects_of(const llvm::Value &value);
+  [[nodiscard]] const TargetMap &targets() const { return targets_; }
+  // Functions outside the program that a call by pointer may enter, as far as their names are
+  // known.
+  [[nodiscard]] llvm::ArrayRef<const llvm::Function *>
+  external_targets(const llvm::CallBase &call) const {
+    const auto known = external_targets_.find(&call);
+    return known == external_targets_.end() ? llvm::ArrayRef<const llvm::Function *>()
+                                            : llvm::ArrayRef(known->second);
+  }
+  using Spawn = PointsToAnalysis::Spawn;
+  [[nodiscard]] const std::vector<Spawn> &spawns() const { return spawns_; }
+  // Functions that code outside the program may call.
+  [[nodiscard]] const std::vector<const llvm::Function *> &exported() const { return exported_; }
+
+  // The cell of a pointer value; none for null, undefined values and what was never met.
+  std::optional<Cell> known(const llvm::Value &value);
+  [[nodiscard]] bool is_external(NodeId root) { return graph_.find(external_).node == root; }
+  // The library's own memory that `callee` keeps; none where it keeps none.
+  std::optional<Cell> own_memory(const llvm::Function &callee) { return own(callee).cell; }
+  ObjectId own_object(const llvm::Function &callee);
+  [[nodiscard]] Cell external() { return graph_.find(external_); }
+  // Whether two threads can both reach a root.
+  [[nodiscard]] bool reached(NodeId root) const { return root < reached_.size() && reached_[root]; }
+  // A cell of `target` in the graph of the function that `call` is in; none where the caller cannot
+  // reach it.
+  std::optional<Cell> in_caller(const llvm::CallBase &call, const llvm::Function &target,
+                                Cell cell);
+  // The calls that enter functions of a scope from others.
+  struct Caller {
+    const llvm::CallBase *call;
+    const llvm::Function *target;
+  };
+  [[nodiscard]] llvm::ArrayRef<Caller> callers(Scope scope) const;
+  [[nodiscard]] Scope scope_of(const llvm::Function &function) const;
+  const CatalogueEntry &entry(const llvm::Function &callee);
+  // A library's variable, and the library's memory that it points to: stderr and its stream.
+  [[nodiscard]] bool is_own_variable(const llvm::GlobalVariable &variable) const {
+    return variable.isDeclaration() && catalogue_.is_own_variable(variable.getName().str());
+  }
+
+private:
+  // What a call by pointer, or a callback, passes.
+  struct Site {
+    const llvm::CallBase *call = nullptr;                 // null: a call from outside the program
+    std::optional<Pointer> pointer;                       // the function; none: always called
+    llvm::SmallVector<std::optional<Pointer>, 4> actuals; // one for each parameter; leaf 0
+    bool direct = true;         // the actuals are the call's own arguments
+    bool anything_else = false; // further parameters may be any memory
+    Callback::When when = Callback::When::now;
+  };
+  struct Leaf {
+    std::uint64_t offset;
+    bool carries; // may hold an address
+  };
+  // A callback that lies somewhere in memory.
+  struct Search {
+    std::uint32_t site;
+    Pointer memory;
+    bool any_pointer; // it gets any pointer that the memory leads to
+  };
+  struct PendingIndex {
+    Cell cell;
+    std::uint64_t stride;
+    bool downwards;
+  };
+
+  void start();
+  std::size_t summary_size(llvm::ArrayRef<const llvm::Function *> group);
+  void finish();
+
+  // values.cc
+  const llvm::SmallVector<Leaf, 1> &leaves(llvm::Type *type);
+  std::optional<Pointer> pointer(const llvm::Value *value, unsigned leaf = 0);
+  std::optional<Pointer> constant(const llvm::Constant *constant, unsigned leaf);
+  std::uint32_t index_of(const llvm::Value *value);
+  Pointer variable(const llvm::Value *value, unsigned leaf);
+  void define(const llvm::Value *value, unsigned leaf, Pointer pointer);
+  void flow(const llvm::Value *to, const llvm::Value *from); // all leaves
+  Pointer object(const llvm::Value &label, Scope scope);
+  Pointer global(const llvm::GlobalObject &global);
+  void initialise(const llvm::GlobalVariable &global);
+  void initialise(const llvm::GlobalVariable &variable, Pointer at, std::uint64_t offset,
+                  const llvm::Constant *value);
+  Pointer element(const llvm::GEPOperator &gep, Pointer base);
+  [[nodiscard]] Scope scope_of_value(const llvm::Value *value) const;
+  [[nodiscard]] bool carrier(const llvm::Value *value) const;
+
+  // pointers.cc
+  Pointer shift(Pointer pointer, std::int64_t bytes, bool within_array = false);
+  void add_array(Pointer pointer, std::uint64_t size);
+  void index(Pointer pointer, std::uint64_t stride, bool downwards);
+  void collapse(Pointer pointer);
+  Pointer load(Pointer address);
+  void store(Pointer address, Pointer value);
+  void pass(Pointer from, Pointer to); // `to` may be what `from` is
+  void mix(Pointer a, Pointer b);      // each may be what the other is
+  void copy_memory(Pointer to, Pointer from, std::uint64_t size);
+  void escape(Pointer pointer);
+  void share(Pointer pointer);
+  Pointer outside() const { return {external_, flow_.outside()}; }
+  Pointer nowhere(Scope scope); // a pointer of which nothing is known yet
+
+  // constraints.cc
+  void find_address_arithmetic();
+  void add_function(const llvm::Function &function);
+  void add_instruction(const llvm::Instruction &instruction);
+  void add_load(const llvm::Value &result, Pointer from, llvm::Type *type);
+  void add_store(Pointer to, const llvm::Value *value);
+  void add_aggregate(const llvm::Instruction &instruction);
+  void apply_indexes();
+
+  // calls.cc
+  void add_call(const llvm::CallBase &call);
+  void add_intrinsic(const llvm::IntrinsicInst &call);
+  void add_assembly(const llvm::CallBase &call);
+  std::uint32_t new_site(Site site);
+  void link_site(std::uint32_t site, const llvm::Value *pointer);
+  void enter(std::uint32_t site, const llvm::Function &function);
+  void enter_preset(std::uint32_t site);
+  void bind(const Site &site, const llvm::Function &function);
+  Pointer result(const llvm::Function &function, unsigned leaf);
+  Pointer varargs(const llvm::Function &function);
+
+  // externals.cc
+  void add_external(const llvm::CallBase &call, const llvm::Function &callee);
+  void add_callback(const llvm::CallBase &call, const Callback &callback,
+                    const llvm::Function &callee);
+  void add_thread_object(const llvm::CallBase &call);
+  bool add_runtime_function(const llvm::CallBase &call, const llvm::Function &callee);
+  Pointer own(const llvm::Function &callee);
+  std::optional<Pointer> place(const llvm::CallBase &call, int where, const llvm::Function &callee);
+  std::optional<Pointer> source(const llvm::CallBase &call, const PointerSource &source,
+                                const llvm::Function &callee);
+  bool search();
+  void mark_reached();
+  void take_targets();
+
+  const llvm::Module &module_;
+  const Catalogue &catalogue_;
+  const llvm::DataLayout &layout_;
+  Graph graph_;
+  ObjectFlow flow_;
+  bool has_flow_ = false;
+  bool records_flow_ = true; // not in sensitive runs
+  Cell external_;
+  Pointer exceptions_;
+  const PointsToGraph *preset_ = nullptr; // sensitive: what the insensitive run found
+
+  llvm::DenseMap<llvm::Type *, llvm::SmallVector<Leaf, 1>> leaves_of_;
+  llvm::DenseMap<const llvm::Value *, std::uint32_t> variables_; // first of its leaves
+  std::vector<Pointer> pointers_;
+  std::vector<bool> defined_;
+  llvm::DenseMap<const llvm::Constant *, Pointer> constants_; // elements of globals
+  llvm::DenseMap<const llvm::GlobalObject *, NodeId> globals_;
+  llvm::DenseMap<const llvm::Function *, std::uint32_t> results_;
+  llvm::DenseMap<const llvm::Function *, Pointer> varargs_;
+  llvm::DenseMap<const llvm::Function *, Scope> scopes_;
+  llvm::DenseMap<const llvm::Function *, CatalogueEntry> entries_;
+  llvm::StringMap<Pointer> own_;
+  llvm::DenseSet<const llvm::Value *> arithmetic_; // integer arithmetic on addresses
+  std::vector<Site> sites_;
+  std::vector<PendingIndex> indexes_;
+  std::vector<Search> searches_;
+  std::set<std::pair<std::uint32_t, const llvm::Function *>> met_; // by searches
+  std::set<std::pair<std::uint32_t, const llvm::Value *>> met_objects_;
+  TargetMap targets_;
+  TargetMap external_targets_;
+  std::vector<Spawn> spawns_;
+  std::vector<const llvm::Function *> exported_;
+  std::vector<Cell> roots_; // what threads share beyond globals
+  struct Guarded {
+    const llvm::CallBase *call;
+    const llvm::Function *function;
+    std::uint32_t guard;
+  };
+  std::vector<Guarded> guarded_; // calls by pointer
+  std::vector<bool> reached_;
+  std::map<std::pair<const llvm::CallBase *, const llvm::Function *>, Graph::Copies> copies_;
+  std::vector<std::vector<Caller>> callers_; // by scope
+};
+
+} // namespace tandem

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Local flags: variables of a function that are only ever loaded, stored and compared, such as
+// `bool locked`, and those by which the compiler remembers where to go on after a scope's clean-up.
+// What is known of their values tells which way a branch on one goes.
+#pragma once
+
+#include "compiler/sections/lock_calls.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/Instructions.h"
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tandem {
+
+class Flags {
+public:
+  struct Value {
+    enum class Kind : unsigned char { unknown, nonzero, constant } kind = Kind::unknown;
+    std::int64_t constant = 0;
+    auto operator<=>(const Value &) const = default;
+  };
+  using Values = std::vector<Value>;
+
+  // The compiler's own flags of `function`; with `calls` also the program's, those that decide
+  // whether one of the lock operations in it runs.
+  Flags(const llvm::Function &function, const LockCalls *calls);
+
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+
+  // What is known before `instruction`, from what its block and those that lead only to it do.
+  [[nodiscard]] Values before(const llvm::Instruction &instruction) const;
+
+  // What `instruction` makes of `values`.
+  void apply(const llvm::Instruction &instruction, Values &values) const;
+
+  // The values on the way from `branch` to its successor `number`; nothing where `values` say that
+  // it does not go there.
+  [[nodiscard]] std::optional<Values> follow(const llvm::Instruction &branch, unsigned number,
+                                             const Values &values) const;
+
+private:
+  struct Test {
+    unsigned flag;
+    std::int64_t constant; // what it is compared with
+    bool equal_if_true;
+  };
+  void keep_deciding(const llvm::Function &function, const LockCalls *calls);
+  // Values where the flag is, or is not, that constant; nothing where that cannot be.
+  static std::optional<Values> refine(Values values, unsigned flag, std::int64_t constant,
+                                      bool equal);
+  [[nodiscard]] std::optional<unsigned> loaded_flag(const llvm::Value *value,
+                                                    const llvm::Instruction &at) const;
+  [[nodiscard]] std::optional<Test> test_of(const llvm::Value *condition,
+                                            const llvm::Instruction &at) const;
+  [[nodiscard]] std::optional<unsigned> flag_of(const llvm::Value *address) const;
+
+  llvm::DenseMap<const llvm::Value *, unsigned> flags_;
+  unsigned count_ = 0;
+};
+
+} // namespace tandem

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/sections/origin.h"
+
+#include "compiler/sections/called_function.h"
+
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Operator.h"
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// Longer chains of loads and variables than this are no wrapper's.
+constexpr unsigned kMaxDepth = 8;
+
+} // namespace
+
+void sources(const Value *value, SmallPtrSetImpl<const Value *> &found, unsigned depth) {
+  value = value->stripPointerCasts();
+  const auto *load = dyn_cast<LoadInst>(value);
+  const auto *slot = load == nullptr ? nullptr : dyn_cast<AllocaInst>(load->getPointerOperand());
+  if (slot == nullptr || depth > 4) {
+    if (!isa<ConstantPointerNull>(value))
+      found.insert(value);
+    return;
+  }
+  for (const User *user : slot->users())
+    if (const auto *store = dyn_cast<StoreInst>(user)) {
+      if (store->getPointerOperand() == slot)
+        sources(store->getValueOperand(), found, depth + 1);
+      else
+        found.insert(value); // the variable's address escapes: anything may be in it
+    }
+}
+
+std::pair<const Value *, std::int64_t> base_of(const Value *address, const DataLayout &layout) {
+  std::int64_t offset = 0;
+  for (unsigned depth = 0; depth < kMaxDepth; ++depth) {
+    address = address->stripPointerCastsSameRepresentation();
+    if (const auto *gep = dyn_cast<GEPOperator>(address)) {
+      APInt constant(layout.getIndexTypeSizeInBits(gep->getType()), 0);
+      if (!gep->accumulateConstantOffset(layout, constant))
+        break;
+      offset += constant.getSExtValue();
+      address = gep->getPointerOperand();
+      continue;
+    }
+    if (const auto *call = dyn_cast<CallBase>(address)) {
+      const Function *callee = called_function(*call);
+      if (callee == nullptr || !returns_its_argument(*callee))
+        break;
+      address = call->getArgOperand(0);
+      continue;
+    }
+    SmallPtrSet<const Value *, 4> found;
+    sources(address, found);
+    if (found.size() != 1 || *found.begin() == address)
+      break;
+    address = *found.begin();
+  }
+  return {address, offset};
+}
+
+std::optional<Origin> origin_of(const Value *value, const DataLayout &layout, unsigned depth) {
+  const auto [base, offset] = base_of(value, layout);
+  if (const auto *argument = dyn_cast<Argument>(base))
+    return Origin{argument->getArgNo(), {offset}};
+  const auto *load = dyn_cast<LoadInst>(base);
+  if (load == nullptr || isa<AllocaInst>(load->getPointerOperand()) || depth > kMaxDepth)
+    return std::nullopt;
+  std::optional<Origin> from = origin_of(load->getPointerOperand(), layout, depth + 1);
+  if (from)
+    from->offsets.push_back(offset);
+  return from;
+}
+
+} // namespace tandem

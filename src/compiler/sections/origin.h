@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where a pointer in nearly unoptimised IR comes from.
+#pragma once
+
+#include "compiler/sections/lock_functions.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/DataLayout.h"
+#include "llvm/IR/Value.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace tandem {
+
+// The values that `value` may be, looking through casts and local variables; null pointers not
+// counted.
+void sources(const llvm::Value *value, llvm::SmallPtrSetImpl<const llvm::Value *> &found,
+             unsigned depth = 0);
+
+// The object that `address` points into, and how far; through casts, constant offsets, local
+// variables that hold one pointer only, and functions that return their argument.
+std::pair<const llvm::Value *, std::int64_t> base_of(const llvm::Value *address,
+                                                     const llvm::DataLayout &layout);
+
+// The argument of its function that `value` is computed from, by loads and constant offsets.
+std::optional<Origin> origin_of(const llvm::Value *value, const llvm::DataLayout &layout,
+                                unsigned depth = 0);
+
+} // namespace tandem

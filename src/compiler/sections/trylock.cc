@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/sections/trylock.h"
+
+#include "compiler/sections/origin.h"
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// Conditions are short; a deeper one asks more than one thing.
+constexpr unsigned kMaxDepth = 10;
+
+std::optional<Acquired> opposite(std::optional<Acquired> result) {
+  if (result == Acquired::zero)
+    return Acquired::nonzero;
+  if (result == Acquired::nonzero)
+    return Acquired::zero;
+  return std::nullopt;
+}
+
+class Meaning {
+public:
+  // `calls` may be null: then no guards are known.
+  Meaning(const LockSite &entry, const LockCalls *calls) : entry_(entry), calls_(calls) {}
+
+  // Which value of `value` means that the trylock acquired.
+  std::optional<Acquired> of(const Value *value, unsigned depth = 0) const {
+    if (value == entry_.call)
+      return entry_.acquired;
+    if (depth > kMaxDepth)
+      return std::nullopt;
+    if (const auto *compare = dyn_cast<ICmpInst>(value))
+      return of_comparison(*compare, depth);
+    Value *operand = nullptr;
+    if (match(value, PatternMatch::m_Not(PatternMatch::m_Value(operand))))
+      return opposite(of(operand, depth + 1));
+    if (isa<CastInst>(value) || isa<FreezeInst>(value))
+      return of(cast<Instruction>(value)->getOperand(0), depth + 1);
+    if (const auto *expect = dyn_cast<IntrinsicInst>(value);
+        expect != nullptr && expect->getIntrinsicID() == Intrinsic::expect)
+      return of(expect->getArgOperand(0), depth + 1);
+    if (const auto *load = dyn_cast<LoadInst>(value))
+      return of_variable(*load, depth);
+    if (const auto *call = dyn_cast<CallBase>(value))
+      return of_test(*call);
+    return std::nullopt;
+  }
+
+private:
+  std::optional<Acquired> of_comparison(const ICmpInst &compare, unsigned depth) const {
+    if (!compare.isEquality())
+      return std::nullopt;
+    const std::optional<Acquired> left = of(compare.getOperand(0), depth + 1);
+    const bool equal = compare.getPredicate() == ICmpInst::ICMP_EQ;
+    const auto *right = dyn_cast<Constant>(compare.getOperand(1));
+    if (!left || right == nullptr)
+      return std::nullopt;
+    if (right->isNullValue() && left != Acquired::minus_one)
+      return equal ? opposite(left) : left;
+    if (right->isAllOnesValue() && left == Acquired::minus_one)
+      return equal ? Acquired::nonzero : Acquired::zero;
+    if (!right->isNullValue() && left == Acquired::zero) // result == EBUSY
+      return equal ? Acquired::zero : Acquired::nonzero;
+    return std::nullopt;
+  }
+
+  // A variable that holds results of such calls.
+  std::optional<Acquired> of_variable(const LoadInst &load, unsigned depth) const {
+    const auto *slot = dyn_cast<AllocaInst>(load.getPointerOperand());
+    if (slot == nullptr)
+      return std::nullopt;
+    for (const User *user : slot->users())
+      if (const auto *store = dyn_cast<StoreInst>(user);
+          store != nullptr && store->getPointerOperand() == slot)
+        if (const std::optional<Acquired> stored = of(store->getValueOperand(), depth + 1))
+          return stored;
+    return std::nullopt;
+  }
+
+  std::optional<Acquired> of_test(const CallBase &call) const {
+    const Value *guard = calls_ == nullptr ? nullptr : calls_->tested_guard(call);
+    if (guard == nullptr)
+      return std::nullopt;
+    const DataLayout &layout = call.getModule()->getDataLayout();
+    if (any_of(entry_.call->args(),
+               [&](const Value *argument) { return base_of(argument, layout).first == guard; }))
+      return Acquired::nonzero;
+    return std::nullopt;
+  }
+
+  const LockSite &entry_;
+  const LockCalls *calls_;
+};
+
+} // namespace
+
+std::optional<Acquired> returned_result(const Function &function, const LockSite &site) {
+  std::optional<Acquired> result;
+  for (const BasicBlock &block : function) {
+    const auto *exit = dyn_cast<ReturnInst>(block.getTerminator());
+    if (exit == nullptr)
+      continue;
+    if (exit->getReturnValue() == nullptr || result)
+      return std::nullopt;
+    // More than one result that is stored tells the caller something else too.
+    const Value *value = exit->getReturnValue();
+    SmallPtrSet<const Value *, 4> values;
+    sources(value, values);
+    if (values.size() != 1)
+      return std::nullopt;
+    result = Meaning(site, nullptr).of(*values.begin());
+    if (!result)
+      return std::nullopt;
+  }
+  return result;
+}
+
+const BasicBlock *acquired_side(const LockSite &entry, const Instruction &terminator,
+                                const LockCalls &calls) {
+  const auto *branch = dyn_cast<BranchInst>(&terminator);
+  if (entry.operation != LockOperation::trylock || branch == nullptr || branch->isUnconditional())
+    return nullptr;
+  const std::optional<Acquired> when = Meaning(entry, &calls).of(branch->getCondition());
+  if (!when || when == Acquired::minus_one)
+    return nullptr;
+  return branch->getSuccessor(when == Acquired::nonzero ? 0 : 1);
+}
+
+} // namespace tandem

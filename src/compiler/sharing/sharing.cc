@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/sharing/sharing.h"
+
+#include "base/check.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/InstIterator.h"
+
+#include <algorithm>
+
+namespace tandem {
+
+using namespace llvm;
+
+namespace {
+
+constexpr std::uint32_t kMainEntry = 0;
+
+EntryKind kind_of(Callback::When when) {
+  switch (when) {
+  case Callback::When::thread:
+    return EntryKind::thread;
+  case Callback::When::signal:
+    return EntryKind::signal_handler;
+  case Callback::When::later:
+  case Callback::When::exit:
+  case Callback::When::now:
+    return EntryKind::callback;
+  }
+  CHECK(false);
+}
+
+// Whether control may come back to an instruction within its function.
+bool is_in_cycle(const Instruction &instruction) {
+  const BasicBlock *block = instruction.getParent();
+  SmallPtrSet<const BasicBlock *, 16> seen;
+  SmallVector<const BasicBlock *, 16> work(successors(block));
+  while (!work.empty()) {
+    const BasicBlock *next = work.pop_back_val();
+    if (next == block)
+      return true;
+    if (seen.insert(next).second)
+      append_range(work, successors(next));
+  }
+  return false;
+}
+
+void insert(EntrySet &set, std::uint32_t entry) {
+  const auto at = std::lower_bound(set.begin(), set.end(), entry);
+  if (at == set.end() || *at != entry)
+    set.insert(at, entry);
+}
+
+} // namespace
+
+std::string_view to_string(EntryKind kind) {
+  switch (kind) {
+  case EntryKind::main:
+    return "main";
+  case EntryKind::thread:
+    return "thread";
+  case EntryKind::signal_handler:
+    return "signal-handler";
+  case EntryKind::callback:
+    return "callback";
+  case EntryKind::exported:
+    return "exported";
+  }
+  CHECK(false);
+}
+
+Sharing::Sharing(const Module &module, const PointsToAnalysis &points_to) : points_to_(points_to) {
+  for (const Function &function : module)
+    for (const Instruction &instruction : instructions(function))
+      if (const auto *call = dyn_cast<CallBase>(&instruction))
+        for (const Function *target : points_to_.targets(*call))
+          callers_[target].push_back(call);
+  find_entries(module);
+  find_creators(module);
+  for (std::uint32_t entry = 0; entry < entries_.size(); ++entry)
+    if (entries_[entry].kind == EntryKind::main)
+      run_main(*entries_[entry].function);
+    else
+      run(*entries_[entry].function, entry);
+  for (const auto &[function, part] : after_) {
+    EntrySet entries = functions_[function];
+    insert(entries, kMainEntry);
+    after_entries_[function] = std::move(entries);
+  }
+}
+
+void Sharing::add_entry(const Function &function, EntryKind kind, bool many) {
+  for (Entry &entry : entries_)
+    if (entry.function == &function && entry.kind == kind) {
+      entry.many = true; // started from two places
+      return;
+    }
+  entries_.push_back({&function, kind, many});
+}
+
+void Sharing::find_entries(const Module &module) {
+  if (const Function *main = module.getFunction("main"); main != nullptr && !main->isDeclaration())
+    add_entry(*main, EntryKind::main, false);
+  std::set<std::pair<const CallBase *, const Function *>> seen;
+  for (const PointsToAnalysis::Spawn &spawn : points_to_.spawns()) {
+    spawning_.insert(spawn.call);
+    if (!seen.insert({spawn.call, spawn.function}).second)
+      continue;
+    // A library calls back from any thread that calls it.
+    const bool many =
+        (spawn.when != Callback::When::thread && spawn.when != Callback::When::exit) ||
+        !runs_once(*spawn.call);
+    add_entry(*spawn.function, kind_of(spawn.when), many);
+  }
+  std::set<const Function *> exported;
+  for (const Function *function : points_to_.exported())
+    if (exported.insert(function).second)
+      add_entry(*function, EntryKind::exported, true);
+}
+
+// Whether a call runs at most once in the life of the process.
+bool Sharing::runs_once(const CallBase &call) const {
+  std::set<const Function *> seen;
+  const CallBase *at = &call;
+  while (true) {
+    const Function *function = at->getFunction();
+    if (is_in_cycle(*at) || !seen.insert(function).second)
+      return false;
+    const auto callers = callers_.find(function);
+    if (function->getName() == "main")
+      return callers == callers_.end();
+    if (callers == callers_.end() || callers->second.size() != 1)
+      return false;
+    if (is_contained(points_to_.exported(), function) ||
+        any_of(points_to_.spawns(), [&](const auto &spawn) { return spawn.function == function; }))
+      return false;
+    at = callers->second.front();
+  }
+}
+
+// Functions that may start a thread, or that code outside the program may make it do.
+void Sharing::find_creators(const Module &) {
+  std::vector<const Function *> work;
+  const auto add = [&](const Function *function) {
+    if (creators_.insert(function).second)
+      work.push_back(function);
+  };
+  for (const CallBase *call : spawning_)
+    add(call->getFunction());
+  while (!work.empty()) {
+    const Function *function = work.back();
+    work.pop_back();
+    if (const auto callers = callers_.find(function); callers != callers_.end())
+      for (const CallBase *call : callers->second)
+        add(call->getFunction());
+  }
+}
+
+bool Sharing::creates(const CallBase &call) const {
+  return spawning_.contains(&call) || any_of(points_to_.targets(call), [&](const Function *target) {
+           return creators_.contains(target);
+         });
+}
+
+void Sharing::run(const Function &start, std::uint32_t entry) {
+  std::vector<const Function *> work;
+  const auto visit = [&](const Function *function) {
+    EntrySet &entries = functions_[function];
+    if (std::binary_search(entries.begin(), entries.end(), entry))
+      return;
+    insert(entries, entry);
+    work.push_back(function);
+  };
+  visit(&start);
+  while (!work.empty()) {
+    const Function *function = work.back();
+    work.pop_back();
+    for (const Instruction &instruction : instructions(*function))
+      if (const auto *call = dyn_cast<CallBase>(&instruction))
+        for (const Function *target : points_to_.targets(*call))
+          visit(target);
+  }
+}
+
+// From the first call on that may start a thread, in main and in what it calls.
+void Sharing::run_main(const Function &main) {
+  const bool outside_may_start =
+      any_of(entries_, [](const Entry &entry) { return entry.kind == EntryKind::exported; });
+  if (outside_may_start || callers_.contains(&main)) {
+    run(main, kMainEntry);
+    return;
+  }
+  std::vector<const Function *> work{&main};
+  std::set<const Function *> seen{&main};
+  while (!work.empty()) {
+    const Function *function = work.back();
+    work.pop_back();
+    auto &after = after_[function];
+    std::vector<const Instruction *> instructions_to_do;
+    const auto visit = [&](const Instruction *instruction) {
+      if (instruction != nullptr && after.insert(instruction).second)
+        instructions_to_do.push_back(instruction);
+    };
+    const auto visit_next = [&](const Instruction *instruction) {
+      if (!instruction->isTerminator())
+        visit(instruction->getNextNode());
+      else
+        for (const BasicBlock *next : successors(instruction->getParent()))
+          visit(&next->front());
+    };
+    for (const Instruction &instruction : instructions(*function))
+      if (const auto *call = dyn_cast<CallBase>(&instruction); call != nullptr && creates(*call)) {
+        visit_next(call);
+        for (const Function *target : points_to_.targets(*call))
+          if (creators_.contains(target) && seen.insert(target).second)
+            work.push_back(target);
+      }
+    while (!instructions_to_do.empty()) {
+      const Instruction *instruction = instructions_to_do.back();
+      instructions_to_do.pop_back();
+      visit_next(instruction);
+      if (const auto *call = dyn_cast<CallBase>(instruction))
+        for (const Function *target : points_to_.targets(*call))
+          run(*target, kMainEntry);
+    }
+  }
+}
+
+const EntrySet &Sharing::entries_of(const Function &function) const {
+  if (const auto after = after_entries_.find(&function); after != after_entries_.end())
+    return after->second;
+  const auto known = functions_.find(&function);
+  return known == functions_.end() ? none_ : known->second;
+}
+
+const EntrySet &Sharing::entries_of(const Instruction &instruction) const {
+  const Function *function = instruction.getFunction();
+  if (const auto after = after_.find(function);
+      after != after_.end() && after->second.contains(&instruction))
+    return after_entries_.at(function);
+  const auto known = functions_.find(function);
+  return known == functions_.end() ? none_ : known->second;
+}
+
+bool Sharing::may_overlap(const EntrySet &a, const EntrySet &b) const {
+  if (a.empty() || b.empty())
+    return false;
+  if (a.size() > 1 || b.size() > 1 || a.front() != b.front())
+    return true;
+  return entries_[a.front()].many;
+}
+
+} // namespace tandem

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sharing: the ways into a program that may run beside each other, and what code each of them runs.
+// Entries are main, the functions that threads start with (pthread_create, thrd_create,
+// std::thread, OpenMP's outlined regions), signal handlers, callbacks that a library runs when it
+// likes, and functions that code outside the program may call: exported ones of a shared library,
+// and those whose address leaves the program.
+#pragma once
+
+#include "compiler/points_to/points_to.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/IR/Instruction.h"
+
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+namespace tandem {
+
+enum class EntryKind { main, thread, signal_handler, callback, exported };
+std::string_view to_string(EntryKind kind); // as ReportThread::kind
+
+struct Entry {
+  const llvm::Function *function = nullptr;
+  EntryKind kind = EntryKind::main;
+  bool many = false; // several threads may run it at once
+};
+
+// Entries by number, ascending.
+using EntrySet = std::vector<std::uint32_t>;
+
+class Sharing {
+public:
+  // `module` and `points_to` outlive this object.
+  Sharing(const llvm::Module &module, const PointsToAnalysis &points_to);
+
+  [[nodiscard]] const std::vector<Entry> &entries() const { return entries_; }
+
+  // The entries whose threads may run an instruction, or a part of a function, while another thread
+  // of the program may exist. What main does before it starts the first thread belongs to none; so
+  // does what nothing calls.
+  [[nodiscard]] const EntrySet &entries_of(const llvm::Instruction &instruction) const;
+  [[nodiscard]] const EntrySet &entries_of(const llvm::Function &function) const;
+
+  // Whether two different threads may be in code of these entries at the same time.
+  [[nodiscard]] bool may_overlap(const EntrySet &a, const EntrySet &b) const;
+
+private:
+  void find_entries(const llvm::Module &module);
+  void add_entry(const llvm::Function &function, EntryKind kind, bool many);
+  [[nodiscard]] bool runs_once(const llvm::CallBase &call) const;
+  void find_creators(const llvm::Module &module);
+  void run(const llvm::Function &function, std::uint32_t entry);
+  void run_main(const llvm::Function &function);
+  [[nodiscard]] bool creates(const llvm::CallBase &call) const;
+
+  const PointsToAnalysis &points_to_;
+  std::vector<Entry> entries_;
+  std::map<const llvm::Function *, std::vector<const llvm::CallBase *>> callers_;
+  std::set<const llvm::CallBase *> spawning_;
+  std::set<const llvm::Function *> creators_; // may start a thread
+  std::map<const llvm::Function *, EntrySet> functions_;
+  // Functions of which main runs a part after the first thread was started: that part, and the
+  // entries of its instructions.
+  std::map<const llvm::Function *, llvm::DenseSet<const llvm::Instruction *>> after_;
+  std::map<const llvm::Function *, EntrySet> after_entries_;
+  EntrySet none_;
+};
+
+} // namespace tandem

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The names by which users choose policies and backoffs. Lists for messages are in the same order.
+#pragma once
+
+#include "contention/backoff.h"
+#include "contention/policy.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace tandem::contention {
+
+inline constexpr std::array<std::pair<std::string_view, Policy>, 7> kPolicyNames = {{
+    {"polite", Policy::polite},
+    {"karma", Policy::karma},
+    {"eruption", Policy::eruption},
+    {"kindergarten", Policy::kindergarten},
+    {"timestamp", Policy::timestamp},
+    {"polka", Policy::polka},
+    {"size-matters", Policy::size_matters},
+}};
+
+inline constexpr std::array<std::pair<std::string_view, Backoff>, 4> kBackoffNames = {{
+    {"none", Backoff::none},
+    {"linear", Backoff::linear},
+    {"exponential", Backoff::exponential},
+    {"random", Backoff::random},
+}};
+
+// The value of that name in one of the tables above; nothing if there is none.
+template <class Table>
+constexpr auto named(const Table &table, std::string_view name)
+    -> std::optional<typename Table::value_type::second_type> {
+  for (const auto &[key, value] : table)
+    if (key == name)
+      return value;
+  return std::nullopt;
+}
+
+} // namespace tandem::contention

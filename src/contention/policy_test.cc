@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "contention/policy.h"
+
+#include "contention/backoff.h"
+#include "contention/names.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace tandem::contention {
+namespace {
+
+struct Model {
+  std::uint64_t id = 0;
+  Time time = 0;
+  std::uint32_t restart_count = 0;
+  std::uint64_t work = 0;
+  std::uint64_t bytes = 0;
+  bool writes = true;
+  std::set<std::uint64_t> deferred = {};
+
+  [[nodiscard]] std::uint64_t identity() const { return id; }
+  [[nodiscard]] Time started() const { return time; }
+  [[nodiscard]] std::uint32_t restarts() const { return restart_count; }
+  [[nodiscard]] std::uint64_t priority() const { return work; }
+  [[nodiscard]] std::uint64_t size() const { return bytes; }
+  [[nodiscard]] bool writing() const { return writes; }
+  [[nodiscard]] bool deferred_to(const Model &other) const { return deferred.contains(other.id); }
+  void remember_deferring_to(const Model &other) { deferred.insert(other.id); }
+  void add_priority(std::uint64_t more) { work += more; }
+};
+static_assert(Transaction<Model>);
+
+TEST(policy, polite_stalls_ten_times_and_then_wins) {
+  Model a{.id = 1};
+  Model b{.id = 2};
+  for (std::uint32_t n = 0; n < kPoliteAttempts; ++n)
+    EXPECT_EQ(decide(Policy::polite, a, b, n), Decision::stall);
+  EXPECT_EQ(decide(Policy::polite, a, b, kPoliteAttempts), Decision::abort_other);
+}
+
+TEST(policy, karma_aborts_the_one_that_has_done_less) {
+  Model a{.id = 1, .work = 5};
+  Model b{.id = 2, .work = 6};
+  EXPECT_EQ(decide(Policy::karma, a, b, 0), Decision::abort_self);
+  EXPECT_EQ(decide(Policy::karma, b, a, 0), Decision::abort_other);
+}
+
+TEST(policy, eruption_gives_the_winners_priority_to_the_loser) {
+  Model a{.id = 1, .work = 5};
+  Model b{.id = 2, .work = 6};
+  EXPECT_EQ(decide(Policy::eruption, a, b, 0), Decision::abort_self);
+  EXPECT_EQ(a.work, 11U);
+  EXPECT_EQ(decide(Policy::eruption, a, b, 0), Decision::abort_other);
+  EXPECT_EQ(b.work, 17U);
+}
+
+TEST(policy, kindergarten_defers_once_each_way_and_then_asks_the_age) {
+  Model young{.id = 1, .time = 9};
+  Model old{.id = 2, .time = 3};
+  EXPECT_EQ(decide(Policy::kindergarten, young, old, 0), Decision::abort_self);
+  EXPECT_EQ(decide(Policy::kindergarten, young, old, 0), Decision::abort_other);
+  EXPECT_EQ(decide(Policy::kindergarten, young, old, 0), Decision::abort_self);
+  EXPECT_EQ(decide(Policy::kindergarten, old, young, 0), Decision::abort_other);
+}
+
+TEST(policy, timestamp_lets_the_oldest_win) {
+  Model young{.id = 1, .time = 9};
+  Model old{.id = 2, .time = 3};
+  EXPECT_EQ(decide(Policy::timestamp, young, old, 0), Decision::abort_self);
+  EXPECT_EQ(decide(Policy::timestamp, old, young, 0), Decision::abort_other);
+}
+
+TEST(policy, polka_lets_writes_beat_reads) {
+  Model reader{.id = 1, .work = 100, .writes = false};
+  Model writer{.id = 2, .work = 1, .writes = true};
+  EXPECT_EQ(decide(Policy::polka, reader, writer, 0), Decision::abort_self);
+  EXPECT_EQ(decide(Policy::polka, writer, reader, 0), Decision::abort_other);
+}
+
+TEST(policy, polka_waits_as_many_intervals_as_the_priorities_differ) {
+  Model behind{.id = 1, .work = 4};
+  Model ahead{.id = 2, .work = 7};
+  EXPECT_EQ(decide(Policy::polka, ahead, behind, 0), Decision::abort_other);
+  EXPECT_EQ(decide(Policy::polka, behind, ahead, 2), Decision::stall);
+  EXPECT_EQ(decide(Policy::polka, behind, ahead, 3), Decision::abort_other);
+  ahead.work = 1000;
+  EXPECT_EQ(decide(Policy::polka, behind, ahead, kPoliteAttempts - 1), Decision::stall);
+  EXPECT_EQ(decide(Policy::polka, behind, ahead, kPoliteAttempts), Decision::abort_other);
+}
+
+TEST(policy, size_matters_until_it_has_restarted_too_often) {
+  Model large{.id = 1, .time = 9, .bytes = 64};
+  Model small{.id = 2, .time = 3, .bytes = 8};
+  EXPECT_EQ(decide(Policy::size_matters, large, small, 0), Decision::abort_other);
+  EXPECT_EQ(decide(Policy::size_matters, small, large, 0), Decision::abort_self);
+  small.restart_count = kSizeMattersRestarts;
+  EXPECT_EQ(decide(Policy::size_matters, large, small, 0), Decision::abort_self);
+  EXPECT_EQ(decide(Policy::size_matters, small, large, 0), Decision::abort_other);
+}
+
+// Except for policies that change the transactions, both sides of one conflict name the same
+// loser.
+class Symmetric : public testing::TestWithParam<Policy> {};
+
+TEST_P(Symmetric, exactly_one_side_gives_way) {
+  Xorshift random(20260421);
+  for (int i = 0; i < 20'000; ++i) {
+    Model a{.id = 1,
+            .time = random() % 3,
+            .restart_count = static_cast<std::uint32_t>(random() % 12),
+            .work = random() % 3,
+            .bytes = random() % 3};
+    Model b{.id = 2,
+            .time = random() % 3,
+            .restart_count = static_cast<std::uint32_t>(random() % 12),
+            .work = random() % 3,
+            .bytes = random() % 3};
+    const Decision x = decide(GetParam(), a, b, 0);
+    const Decision y = decide(GetParam(), b, a, 0);
+    ASSERT_NE(x == Decision::abort_other, y == Decision::abort_other) << i;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(policies, Symmetric,
+                         testing::Values(Policy::karma, Policy::timestamp, Policy::polka,
+                                         Policy::size_matters));
+
+// Two transactions that meet again and again: with every policy each of them finally commits.
+class Progress : public testing::TestWithParam<Policy> {};
+
+TEST_P(Progress, both_finally_commit) {
+  Xorshift random(7);
+  for (int round = 0; round < 200; ++round) {
+    Model a{.id = 1, .time = random() % 5, .work = random() % 50, .bytes = random() % 50};
+    Model b{.id = 2, .time = random() % 5, .work = random() % 50, .bytes = random() % 50};
+    Model *winner = nullptr;
+    for (std::uint32_t attempts = 0; attempts < 100 && winner == nullptr;) {
+      const bool a_asks = random() % 2 == 0;
+      Model &requester = a_asks ? a : b;
+      Model &holder = a_asks ? b : a;
+      const Decision decision = decide(GetParam(), requester, holder, attempts);
+      if (decision == Decision::stall) {
+        ++attempts;
+        continue;
+      }
+      Model &loser = decision == Decision::abort_self ? requester : holder;
+      ++loser.restart_count;
+      winner = &loser == &a ? &b : &a;
+    }
+    ASSERT_NE(winner, nullptr);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(policies, Progress,
+                         testing::Values(Policy::polite, Policy::karma, Policy::eruption,
+                                         Policy::kindergarten, Policy::timestamp, Policy::polka,
+                                         Policy::size_matters));
+
+TEST(backoff, bounds) {
+  Xorshift random(1);
+  for (std::uint32_t n = 0; n < 40; ++n) {
+    EXPECT_EQ(delay(Backoff::none, n, random), 0U);
+    const std::uint64_t linear = delay(Backoff::linear, n, random);
+    EXPECT_GE(linear, n + 1U);
+    EXPECT_LE(linear, 10U * (n + 1U));
+    EXPECT_EQ(linear % (n + 1U), 0U);
+    const std::uint32_t exponent = n < kExponentCeiling ? n : kExponentCeiling;
+    const std::uint64_t exponential = delay(Backoff::exponential, n, random);
+    EXPECT_GE(exponential, std::uint64_t{1} << exponent);
+    EXPECT_LE(exponential, std::uint64_t{10} << exponent);
+    EXPECT_LE(delay(Backoff::random, n, random), kRandomLongest);
+  }
+}
+
+TEST(backoff, seeds_cover_their_range) {
+  Xorshift random(3);
+  std::map<std::uint64_t, int> seen;
+  for (int i = 0; i < 1000; ++i)
+    ++seen[delay(Backoff::linear, 0, random)];
+  EXPECT_EQ(seen.size(), kBackoffSeeds);
+}
+
+TEST(names, every_name_is_found_and_no_other) {
+  for (const auto &[name, policy] : kPolicyNames)
+    EXPECT_EQ(named(kPolicyNames, name), policy);
+  for (const auto &[name, backoff] : kBackoffNames)
+    EXPECT_EQ(named(kBackoffNames, name), backoff);
+  EXPECT_EQ(named(kPolicyNames, "Karma"), std::nullopt);
+  EXPECT_EQ(named(kBackoffNames, ""), std::nullopt);
+}
+
+} // namespace
+} // namespace tandem::contention

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The accesses of the ABI. Integers, float and double are words of their width; every other type
+// is bytes. The fast paths of norec and eager are inline here, because an indirect jump more costs
+// a nanosecond; other modes go through the thread's table.
+//
+// The prefixes: R read, W write, L remember for undoing; aR and aW say that the transaction has
+// read or written the place before, RfW that it will write it. The algorithms find that out by
+// themselves as cheaply, so only RfW differs.
+#include "runtime/abi/itm_export.h"
+#include "runtime/algorithms/barriers.h"
+#include "runtime/algorithms/norec.h"
+#include "runtime/algorithms/orec.h"
+#include "runtime/memory/cell.h"
+#include "runtime/thread/thread.h"
+
+#include <bit>
+#include <complex.h>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <immintrin.h>
+
+using namespace tandem;
+
+namespace {
+
+// Saves `bytes` from `address` for an abort. A transaction that cannot abort needs nothing.
+void remember(const void *address, std::size_t bytes) noexcept {
+  Thread *thread = current_thread;
+  if (thread == nullptr || thread->mode == Mode::direct || thread->mode == Mode::idle)
+    return;
+  const auto *byte = static_cast<const std::uint8_t *>(address);
+  while (bytes > 0) {
+    const auto *word = reinterpret_cast<const std::uint64_t *>(byte);
+    std::size_t width = 1;
+    if (bytes >= sizeof *word && memory::aligned(word)) {
+      width = sizeof *word;
+      thread->undo.push({memory::Cell(word), memory::load(word)});
+    } else {
+      thread->undo.push({memory::Cell(byte), memory::load(byte)});
+    }
+    byte += width;
+    bytes -= width;
+  }
+}
+
+} // namespace
+
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments are types and names
+#define TANDEM_LOG(NAME, TYPE)                                                                     \
+  TANDEM_ITM void _ITM_L##NAME(const TYPE *address) { remember(address, sizeof *address); }
+
+#define TANDEM_READ_WORD(NAME, TYPE, WIDTH, BITS, KIND, FUNCTION)                                  \
+  TANDEM_ITM TYPE _ITM_##KIND##NAME(const TYPE *address) {                                         \
+    Thread *thread = current_thread;                                                               \
+    const auto *word = reinterpret_cast<const BITS *>(address);                                    \
+    if (thread->mode == Mode::norec)                                                               \
+      return std::bit_cast<TYPE>(FUNCTION##_word<norec::Norec>(word, thread));                     \
+    if (thread->mode == Mode::eager)                                                               \
+      return std::bit_cast<TYPE>(FUNCTION##_word<orec::Eager>(word, thread));                      \
+    return std::bit_cast<TYPE>(thread->barriers->WIDTH.FUNCTION(word, thread));                    \
+  }
+#define TANDEM_WRITE_WORD(NAME, TYPE, WIDTH, BITS, KIND)                                           \
+  TANDEM_ITM void _ITM_##KIND##NAME(TYPE *address, TYPE value) {                                   \
+    Thread *thread = current_thread;                                                               \
+    auto *word = reinterpret_cast<BITS *>(address);                                                \
+    const auto bits = std::bit_cast<BITS>(value);                                                  \
+    if (thread->mode == Mode::norec)                                                               \
+      return write_word<norec::Norec>(word, bits, thread);                                         \
+    if (thread->mode == Mode::eager)                                                               \
+      return write_word<orec::Eager>(word, bits, thread);                                          \
+    thread->barriers->WIDTH.write(word, bits, thread);                                             \
+  }
+#define TANDEM_WORD(NAME, TYPE, WIDTH, BITS)                                                       \
+  TANDEM_READ_WORD(NAME, TYPE, WIDTH, BITS, R, read)                                               \
+  TANDEM_READ_WORD(NAME, TYPE, WIDTH, BITS, RaR, read)                                             \
+  TANDEM_READ_WORD(NAME, TYPE, WIDTH, BITS, RaW, read)                                             \
+  TANDEM_READ_WORD(NAME, TYPE, WIDTH, BITS, RfW, read_for_write)                                   \
+  TANDEM_WRITE_WORD(NAME, TYPE, WIDTH, BITS, W)                                                    \
+  TANDEM_WRITE_WORD(NAME, TYPE, WIDTH, BITS, WaR)                                                  \
+  TANDEM_WRITE_WORD(NAME, TYPE, WIDTH, BITS, WaW)                                                  \
+  TANDEM_LOG(NAME, TYPE)
+
+TANDEM_WORD(U1, std::uint8_t, u1, std::uint8_t)
+TANDEM_WORD(U2, std::uint16_t, u2, std::uint16_t)
+TANDEM_WORD(U4, std::uint32_t, u4, std::uint32_t)
+TANDEM_WORD(U8, std::uint64_t, u8, std::uint64_t)
+TANDEM_WORD(F, float, u4, std::uint32_t)
+TANDEM_WORD(D, double, u8, std::uint64_t)
+
+// TARGET: what the calling convention needs for the type.
+#define TANDEM_READ_BYTES(NAME, TYPE, TARGET, KIND)                                                \
+  TARGET TANDEM_ITM TYPE _ITM_##KIND##NAME(const TYPE *address) {                                  \
+    TYPE value;                                                                                    \
+    Thread *thread = current_thread;                                                               \
+    thread->barriers->read_bytes(&value, address, sizeof value, thread);                           \
+    return value;                                                                                  \
+  }
+#define TANDEM_WRITE_BYTES(NAME, TYPE, TARGET, KIND)                                               \
+  TARGET TANDEM_ITM void _ITM_##KIND##NAME(TYPE *address, TYPE value) {                            \
+    Thread *thread = current_thread;                                                               \
+    thread->barriers->write_bytes(address, &value, sizeof value, thread);                          \
+  }
+#define TANDEM_BYTES(NAME, TYPE, TARGET)                                                           \
+  TANDEM_READ_BYTES(NAME, TYPE, TARGET, R)                                                         \
+  TANDEM_READ_BYTES(NAME, TYPE, TARGET, RaR)                                                       \
+  TANDEM_READ_BYTES(NAME, TYPE, TARGET, RaW)                                                       \
+  TANDEM_READ_BYTES(NAME, TYPE, TARGET, RfW)                                                       \
+  TANDEM_WRITE_BYTES(NAME, TYPE, TARGET, W)                                                        \
+  TANDEM_WRITE_BYTES(NAME, TYPE, TARGET, WaR)                                                      \
+  TANDEM_WRITE_BYTES(NAME, TYPE, TARGET, WaW)                                                      \
+  TANDEM_LOG(NAME, TYPE)
+
+// AVX vectors are arguments in registers that only code for AVX names.
+#define TANDEM_ANY
+#define TANDEM_AVX __attribute__((target("avx")))
+
+TANDEM_BYTES(E, long double, TANDEM_ANY)
+TANDEM_BYTES(CF, float _Complex, TANDEM_ANY)
+TANDEM_BYTES(CD, double _Complex, TANDEM_ANY)
+TANDEM_BYTES(CE, long double _Complex, TANDEM_ANY)
+TANDEM_BYTES(M64, __m64, TANDEM_ANY)
+TANDEM_BYTES(M128, __m128, TANDEM_ANY)
+TANDEM_BYTES(M256, __m256, TANDEM_AVX)
+// NOLINTEND(bugprone-macro-parentheses)
+
+TANDEM_ITM void _ITM_LB(const void *address, std::size_t bytes) { remember(address, bytes); }

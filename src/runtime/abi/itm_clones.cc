@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a function to its transactional clone, for calls through pointers. Every output that has
+// clones registers a table when it is loaded.
+//
+// Lookups run inside transactions and take no lock: tables are added and removed by a thread that
+// is alone. Lock order: the right to be alone, then malloc's locks.
+#include "runtime/abi/itm_export.h"
+#include "runtime/fatal.h"
+#include "runtime/irrevocable/serial.h"
+#include "runtime/thread/thread.h"
+#include "runtime/transaction/transaction.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+
+using namespace tandem;
+
+namespace {
+
+struct Clone {
+  void *original;
+  void *clone;
+};
+
+struct Table {
+  const void *registered; // as the output knows it
+  Clone *clones;          // a copy, sorted by original
+  std::size_t size;
+  Table *next;
+};
+
+// Changed only by threads that are alone. Transactions look at it after they have begun, which
+// orders them with whoever was alone before.
+Table *tables = nullptr;
+
+bool before(const Clone &a, const Clone &b) { return std::less<>{}(a.original, b.original); }
+
+void *clone_of(void *original) noexcept {
+  for (const Table *table = tables; table != nullptr; table = table->next) {
+    const Clone *begin = table->clones;
+    const Clone *end = begin + table->size;
+    const Clone *found = std::lower_bound(begin, end, Clone{original, nullptr}, before);
+    if (found != end && found->original == original)
+      return found->clone;
+  }
+  return nullptr;
+}
+
+// No transaction but perhaps the caller's own, irrevocable one.
+class Alone {
+public:
+  Alone() : thread_(current_thread) {
+    if (thread_ != nullptr && thread_->depth != 0) {
+      transaction::become_irrevocable(*thread_);
+      return;
+    }
+    serial::acquire(thread_);
+    acquired_ = true;
+  }
+  Alone(const Alone &) = delete;
+  Alone &operator=(const Alone &) = delete;
+  ~Alone() {
+    if (acquired_)
+      serial::release();
+  }
+
+private:
+  Thread *thread_;
+  bool acquired_ = false;
+};
+
+} // namespace
+
+TANDEM_ITM void _ITM_registerTMCloneTable(void *entries, std::size_t size) {
+  auto *table = static_cast<Table *>(std::malloc(sizeof(Table)));
+  auto *clones = static_cast<Clone *>(std::malloc(sizeof(Clone) * (size + 1)));
+  if (table == nullptr || clones == nullptr)
+    fatal("no memory for a table of %zu transactional clones", size);
+  if (size != 0)
+    std::memcpy(clones, entries, sizeof(Clone) * size);
+  std::sort(clones, clones + size, before);
+  const Alone alone;
+  *table = {entries, clones, size, tables};
+  tables = table;
+}
+
+TANDEM_ITM void _ITM_deregisterTMCloneTable(void *entries) {
+  const Alone alone;
+  for (Table **link = &tables; *link != nullptr; link = &(*link)->next) {
+    Table *table = *link;
+    if (table->registered != entries)
+      continue;
+    *link = table->next;
+    std::free(table->clones);
+    std::free(table);
+    return;
+  }
+}
+
+// A function without a clone can only run in a transaction that is alone.
+TANDEM_ITM void *_ITM_getTMCloneOrIrrevocable(void *original) {
+  if (void *clone = clone_of(original))
+    return clone;
+  transaction::become_irrevocable(transaction::expect_transaction("_ITM_getTMCloneOrIrrevocable"));
+  return original;
+}
+
+TANDEM_ITM void *_ITM_getTMCloneSafe(void *original) {
+  if (void *clone = clone_of(original)) [[likely]]
+    return clone;
+  fatal("a transaction that must stay revocable calls the function at %p, which has no "
+        "transactional clone; declare it transaction_safe",
+        original);
+}

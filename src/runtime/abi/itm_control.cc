@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Begin, commit, cancel and questions: the calls of the ABI that are not accesses.
+#include "runtime/abi/itm.h"
+#include "runtime/abi/itm_export.h"
+#include "runtime/fatal.h"
+#include "runtime/memory/cell.h"
+#include "runtime/settings/settings.h"
+#include "runtime/thread/thread.h"
+#include "runtime/transaction/transaction.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <pthread.h>
+
+using namespace tandem;
+
+namespace {
+
+[[gnu::constructor]] void prepare_process() {
+  read_settings();
+  prepare_threads();
+  if (const int error = pthread_atfork(transaction::prepare_fork, transaction::after_fork_in_parent,
+                                       transaction::after_fork_in_child);
+      error != 0)
+    fatal("the runtime cannot start: %s", std::strerror(error));
+}
+
+} // namespace
+
+// Returns twice, so it must save the registers before any compiled code changes them. An outermost
+// transaction's go straight to the Thread, and the rest of begin returns to the caller by itself; a
+// nested one's, and a thread's very first one's, go to the stack and from there to their place.
+TANDEM_ITM [[gnu::naked]] std::uint32_t _ITM_beginTransaction(std::uint32_t, ...) {
+  __asm__("movq tandem_current_thread@gottpoff(%%rip), %%rax\n\t"
+          "movq %%fs:(%%rax), %%rsi\n\t"
+          "leaq 8(%%rsp), %%rcx\n\t"
+          "movq (%%rsp), %%rdx\n\t"
+          "testq %%rsi, %%rsi\n\t"
+          "je 1f\n\t"
+          "cmpl $0, %c[depth](%%rsi)\n\t"
+          "jne 1f\n\t"
+          "movq %%rcx, %c[jump]+%c[stack](%%rsi)\n\t"
+          "movq %%rbx, %c[jump]+%c[rbx](%%rsi)\n\t"
+          "movq %%rbp, %c[jump]+%c[rbp](%%rsi)\n\t"
+          "movq %%r12, %c[jump]+%c[r12](%%rsi)\n\t"
+          "movq %%r13, %c[jump]+%c[r13](%%rsi)\n\t"
+          "movq %%r14, %c[jump]+%c[r14](%%rsi)\n\t"
+          "movq %%r15, %c[jump]+%c[r15](%%rsi)\n\t"
+          "movq %%rdx, %c[jump]+%c[target](%%rsi)\n\t"
+          "jmp tandem_begin_outermost\n"
+          "1:\n\t"
+          // Keeps the stack aligned to 16 bytes at the call.
+          "subq %[room], %%rsp\n\t"
+          ".cfi_adjust_cfa_offset %c[room]\n\t"
+          "movq %%rcx, %c[stack](%%rsp)\n\t"
+          "movq %%rbx, %c[rbx](%%rsp)\n\t"
+          "movq %%rbp, %c[rbp](%%rsp)\n\t"
+          "movq %%r12, %c[r12](%%rsp)\n\t"
+          "movq %%r13, %c[r13](%%rsp)\n\t"
+          "movq %%r14, %c[r14](%%rsp)\n\t"
+          "movq %%r15, %c[r15](%%rsp)\n\t"
+          "movq %%rdx, %c[target](%%rsp)\n\t"
+          "movq %%rsp, %%rsi\n\t"
+          "call tandem_begin\n\t"
+          "addq %[room], %%rsp\n\t"
+          ".cfi_adjust_cfa_offset -%c[room]\n\t"
+          "ret"
+          :
+          : [depth] "i"(offsetof(Thread, depth)), [jump] "i"(offsetof(Thread, jump)),
+            [stack] "i"(offsetof(JumpBuffer, stack)), [rbx] "i"(offsetof(JumpBuffer, rbx)),
+            [rbp] "i"(offsetof(JumpBuffer, rbp)), [r12] "i"(offsetof(JumpBuffer, r12)),
+            [r13] "i"(offsetof(JumpBuffer, r13)), [r14] "i"(offsetof(JumpBuffer, r14)),
+            [r15] "i"(offsetof(JumpBuffer, r15)), [target] "i"(offsetof(JumpBuffer, target)),
+            [room] "i"(sizeof(JumpBuffer) + 8));
+}
+
+TANDEM_ITM void _ITM_commitTransaction() {
+  Thread *thread = current_thread;
+  if (thread == nullptr || thread->depth == 0) [[unlikely]]
+    fatal("a transaction is committed by a thread that is in none");
+  transaction::commit(*thread);
+}
+
+// The transaction ends because an exception leaves it. Where it restarts instead, the exception is
+// undone as any that is under way.
+TANDEM_ITM void _ITM_commitTransactionEH(void *) {
+  transaction::commit(transaction::expect_transaction("_ITM_commitTransactionEH"));
+}
+
+TANDEM_ITM [[noreturn]] void _ITM_abortTransaction(std::uint32_t reason) {
+  Thread &thread = transaction::expect_transaction("_ITM_abortTransaction");
+  if ((reason & itm::kUserAbort) == 0)
+    fatal("_ITM_abortTransaction: the reason %#x is none that a program may give", reason);
+  transaction::cancel(thread, (reason & itm::kOuterAbort) != 0);
+}
+
+// The only state that the ABI has is serial and irrevocable.
+TANDEM_ITM void _ITM_changeTransactionMode(std::uint32_t) {
+  transaction::become_irrevocable(transaction::expect_transaction("_ITM_changeTransactionMode"));
+}
+
+TANDEM_ITM std::uint32_t _ITM_inTransaction() {
+  const Thread *thread = current_thread;
+  if (thread == nullptr || thread->depth == 0)
+    return itm::kOutside;
+  return thread->mode == Mode::direct ? itm::kIrrevocable : itm::kRetryable;
+}
+
+TANDEM_ITM std::uint64_t _ITM_getTransactionId() {
+  const Thread *thread = current_thread;
+  if (thread == nullptr || thread->depth == 0)
+    return itm::kNoTransaction;
+  return transaction::identity(*thread);
+}
+
+TANDEM_ITM void _ITM_addUserCommitAction(void (*function)(void *), std::uint64_t resuming,
+                                         void *argument) {
+  Thread &thread = transaction::expect_transaction("_ITM_addUserCommitAction");
+  if (resuming != itm::kNoTransaction)
+    fatal("_ITM_addUserCommitAction: resuming a transaction is not supported");
+  thread.user_actions.push({function, argument, true});
+}
+
+TANDEM_ITM void _ITM_addUserUndoAction(void (*function)(void *), void *argument) {
+  transaction::expect_transaction("_ITM_addUserUndoAction")
+      .user_actions.push({function, argument, false});
+}
+
+// Consistency for memory that the program no longer cares about costs aborts, not correctness.
+TANDEM_ITM void _ITM_dropReferences(void *, std::size_t) {}
+
+TANDEM_ITM int _ITM_versionCompatible(int version) { return version == itm::kVersion ? 1 : 0; }
+
+TANDEM_ITM const char *_ITM_libraryVersion() { return "Tandem's libitm, ABI 0.90"; }
+
+struct _ITM_srcLocation {
+  std::uint32_t reserved_1;
+  std::uint32_t flags;
+  std::uint32_t reserved_2;
+  std::uint32_t reserved_3;
+  const char *source;
+};
+
+TANDEM_ITM [[noreturn]] void _ITM_error(const _ITM_srcLocation *where, int code) {
+  fatal("error %d of transactional memory at %s", code,
+        where != nullptr && where->source != nullptr ? where->source : "an unknown place");
+}

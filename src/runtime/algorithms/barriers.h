@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What an algorithm is, to the rest of the runtime: functions for the accesses of a transaction, in
+// one table per mode. Thread::barriers points to the current mode's; a call of the ABI is one
+// indirect jump from there.
+#pragma once
+
+#include "runtime/memory/cell.h"
+#include "runtime/thread/thread.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace tandem {
+
+template <memory::Word U> struct WidthBarriers {
+  U (*read)(const U *, Thread *);
+  U (*read_for_write)(const U *, Thread *); // the transaction will write it
+  void (*write)(U *, U, Thread *);
+};
+
+struct Barriers {
+  WidthBarriers<std::uint8_t> u1;
+  WidthBarriers<std::uint16_t> u2;
+  WidthBarriers<std::uint32_t> u4;
+  WidthBarriers<std::uint64_t> u8;
+  // Any width and alignment; the side that is not the transaction's is accessed plainly.
+  void (*read_bytes)(void *to, const void *from, std::size_t bytes, Thread *);
+  void (*write_bytes)(void *to, const void *from, std::size_t bytes, Thread *);
+};
+
+extern const Barriers direct_barriers;
+extern const Barriers undo_barriers;
+extern const Barriers eager_barriers;
+extern const Barriers lazy_barriers;
+extern const Barriers norec_barriers;
+
+// An algorithm's accesses: static read, read_for_write and write of one aligned word.
+template <class A>
+concept Accesses = requires(std::uint64_t *address, std::uint64_t value, Thread *thread) {
+  { A::template read<std::uint64_t>(address, thread) } -> std::same_as<std::uint64_t>;
+  { A::template read_for_write<std::uint64_t>(address, thread) } -> std::same_as<std::uint64_t>;
+  { A::template write<std::uint64_t>(address, value, thread) };
+};
+
+// Accesses of any width from those of aligned words.
+template <Accesses A>
+void read_words(void *to, const void *from, std::size_t bytes, Thread *thread) {
+  auto *target = static_cast<std::uint8_t *>(to);
+  const auto *source = static_cast<const std::uint8_t *>(from);
+  while (bytes > 0) {
+    const auto *word = reinterpret_cast<const std::uint64_t *>(source);
+    std::size_t width = 1;
+    if (bytes >= sizeof *word && memory::aligned(word)) {
+      const std::uint64_t value = A::template read<std::uint64_t>(word, thread);
+      width = sizeof value;
+      std::memcpy(target, &value, sizeof value);
+    } else {
+      *target = A::template read<std::uint8_t>(source, thread);
+    }
+    target += width;
+    source += width;
+    bytes -= width;
+  }
+}
+
+template <Accesses A>
+void write_words(void *to, const void *from, std::size_t bytes, Thread *thread) {
+  auto *target = static_cast<std::uint8_t *>(to);
+  const auto *source = static_cast<const std::uint8_t *>(from);
+  while (bytes > 0) {
+    auto *word = reinterpret_cast<std::uint64_t *>(target);
+    std::size_t width = 1;
+    if (bytes >= sizeof *word && memory::aligned(word)) {
+      std::uint64_t value;
+      width = sizeof value;
+      std::memcpy(&value, source, sizeof value);
+      A::template write<std::uint64_t>(word, value, thread);
+    } else {
+      A::template write<std::uint8_t>(target, *source, thread);
+    }
+    target += width;
+    source += width;
+    bytes -= width;
+  }
+}
+
+// An access that is not aligned. Never inlined, and always in tail position, so that the common
+// case needs no stack frame.
+template <Accesses A, memory::Word U>
+[[gnu::noinline]] U read_misaligned(const U *address, Thread *thread) {
+  U value;
+  read_words<A>(&value, address, sizeof value, thread);
+  return value;
+}
+template <Accesses A, memory::Word U>
+[[gnu::noinline]] void write_misaligned(U *address, U value, Thread *thread) {
+  write_words<A>(address, &value, sizeof value, thread);
+}
+
+// One access of any alignment.
+template <Accesses A, memory::Word U>
+[[gnu::always_inline]] inline U read_word(const U *address, Thread *thread) {
+  if (!memory::aligned(address)) [[unlikely]]
+    return read_misaligned<A>(address, thread);
+  return A::template read<U>(address, thread);
+}
+template <Accesses A, memory::Word U>
+[[gnu::always_inline]] inline U read_for_write_word(const U *address, Thread *thread) {
+  if (!memory::aligned(address)) [[unlikely]]
+    return read_misaligned<A>(address, thread);
+  return A::template read_for_write<U>(address, thread);
+}
+template <Accesses A, memory::Word U>
+[[gnu::always_inline]] inline void write_word(U *address, U value, Thread *thread) {
+  if (!memory::aligned(address)) [[unlikely]]
+    return write_misaligned<A>(address, value, thread);
+  return A::template write<U>(address, value, thread);
+}
+
+template <Accesses A> constexpr Barriers make_barriers() {
+  return {
+      {read_word<A>, read_for_write_word<A>, write_word<A>},
+      {read_word<A>, read_for_write_word<A>, write_word<A>},
+      {read_word<A>, read_for_write_word<A>, write_word<A>},
+      {read_word<A>, read_for_write_word<A>, write_word<A>},
+      read_words<A>,
+      write_words<A>,
+  };
+}
+
+// Whether `address` is in the transaction's fresh memory; it is in the interval.
+bool is_fresh(const void *address, const Thread *thread) noexcept;
+
+// Whether nobody else knows `address` and aborting ends it: frames of functions that the outermost
+// transaction called (the frame that holds the begin is above them), and memory that it has just
+// allocated. Libstdc++ also relies on the latter: it fills exceptions by plain stores.
+//
+// With write-back an address may go from captured to not captured, never the other way.
+inline bool captured(const void *address, const Thread *thread) noexcept;
+
+// The same without the exact look at exceptions: no is certain, yes is not.
+[[gnu::always_inline]] inline bool maybe_captured(const void *address,
+                                                  const Thread *thread) noexcept {
+  std::uintptr_t stack; // anything between this frame and its caller's will do
+  __asm__("movq %%rsp, %0" : "=r"(stack));
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  return place - stack < thread->jump.stack - stack || place - thread->fresh < thread->fresh_bytes;
+}
+
+inline bool captured(const void *address, const Thread *thread) noexcept {
+  if (!maybe_captured(address, thread))
+    return false;
+  return reinterpret_cast<std::uintptr_t>(address) - thread->fresh >= thread->fresh_bytes ||
+         is_fresh(address, thread);
+}
+
+// Whether nobody else can have changed `address`, as captured() or as memory that the transaction
+// has allocated at any time; also true for frames that it has left since. Slow.
+bool is_private(std::uintptr_t address, Thread *thread) noexcept;
+
+// Writes captured memory. Only the cancelling of a nested transaction can need the old value.
+template <memory::Word U>
+[[gnu::noinline]] void write_captured(U *address, U value, Thread *thread) noexcept {
+  if (!thread->checkpoints.empty()) [[unlikely]]
+    thread->undo.push({memory::Cell(address), memory::load(address)});
+  memory::store(address, value);
+}
+
+} // namespace tandem

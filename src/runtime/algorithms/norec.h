@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// NOrec: no ownership records. The global clock is a sequence lock, odd while a transaction writes
+// back; a transaction remembers what it read as values, and looks at them again whenever the clock
+// has moved. Very cheap for short transactions on few processors; commits are one at a time.
+//
+// Opacity: after each read the clock is as it was when all reads were last seen to be valid, so all
+// of them were in memory together at that moment.
+//
+// Orders: a committer makes the clock odd by a seq_cst compare-exchange, stores the data, and makes
+// it even by a release store. A reader loads the data and then, after an acquire fence, the clock:
+// if the data is a committer's, it sees that committer's odd value or a later one.
+//
+// Source: Dalessandro, Spear, Scott: NOrec: streamlining STM by abolishing ownership records.
+#pragma once
+
+#include "runtime/algorithms/barriers.h"
+#include "runtime/algorithms/write_back.h"
+#include "runtime/memory/cell.h"
+#include "runtime/sync/clock.h"
+#include "runtime/thread/thread.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace tandem::norec {
+
+// The clock's value when no transaction is writing back.
+std::uint64_t even_time() noexcept;
+
+// Moves the snapshot to the present. False where a read has changed.
+bool extend(Thread &thread) noexcept;
+
+bool commit(Thread &thread, std::uint64_t &time) noexcept;
+void roll_back(Thread &thread) noexcept;
+
+// Everything that the fast paths below do not do: in tail position, so that they need no stack
+// frame.
+template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexcept;
+template <memory::Word U> void write_slowly(U *address, U value, Thread *thread) noexcept;
+
+// The accesses (barriers.h).
+struct Norec {
+  // Also for captured memory: extend() asks is_private where such a value has changed.
+  template <memory::Word U>
+  [[gnu::always_inline]] static U read(const U *address, Thread *thread) noexcept {
+    U value = memory::load(address);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (sync::global_clock.now.load(std::memory_order_relaxed) != thread->snapshot ||
+        thread->values.full()) [[unlikely]]
+      return read_slowly(address, thread);
+    if (!thread->writes.empty()) {
+      bool own = false;
+      if (!own_quickly(address, value, own, thread)) [[unlikely]]
+        return read_slowly(address, thread);
+      if (own)
+        return value;
+    }
+    thread->values.push_unchecked({memory::Cell(address), value});
+    return value;
+  }
+  template <memory::Word U>
+  [[gnu::always_inline]] static U read_for_write(const U *address, Thread *thread) noexcept {
+    return read(address, thread);
+  }
+  template <memory::Word U>
+  [[gnu::always_inline]] static void write(U *address, U value, Thread *thread) noexcept {
+    if (maybe_captured(address, thread) || !put_quickly(address, value, thread)) [[unlikely]]
+      return write_slowly(address, value, thread);
+  }
+};
+
+} // namespace tandem::norec

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/algorithms/orec.h"
+
+#include "contention/policy.h"
+#include "runtime/algorithms/barriers.h"
+#include "runtime/algorithms/write_back.h"
+#include "runtime/irrevocable/serial.h"
+#include "runtime/settings/settings.h"
+#include "runtime/sync/clock.h"
+#include "runtime/sync/futex.h"
+#include "runtime/transaction/transaction.h"
+
+namespace tandem::orec {
+
+alignas(4096) Orec table[kCount];
+
+namespace {
+
+using sync::global_clock;
+using transaction::Reason;
+
+// A thread as the contention policies see it.
+class View {
+public:
+  View(Thread &thread, bool writing) : thread_(thread), writing_(writing) {}
+
+  [[nodiscard]] std::uint64_t identity() const { return thread_.identity; }
+  [[nodiscard]] contention::Time started() const {
+    return thread_.contender.started.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint32_t restarts() const {
+    return thread_.contender.restarts.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t priority() const {
+    return thread_.contender.priority.load(std::memory_order_relaxed) + size();
+  }
+  [[nodiscard]] std::uint64_t size() const {
+    return thread_.contender.size.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool writing() const { return writing_; }
+  [[nodiscard]] bool deferred_to(const View &other) const {
+    return (thread_.contender.deferred.load(std::memory_order_relaxed) & other.bit()) != 0;
+  }
+  void remember_deferring_to(const View &other) {
+    thread_.contender.deferred.fetch_or(other.bit(), std::memory_order_relaxed);
+  }
+  void add_priority(std::uint64_t more) {
+    thread_.contender.priority.fetch_add(more, std::memory_order_relaxed);
+  }
+
+private:
+  [[nodiscard]] std::uint64_t bit() const { return std::uint64_t{1} << (identity() % 64); }
+
+  Thread &thread_;
+  bool writing_;
+};
+static_assert(contention::Transaction<View>);
+
+void publish_size(Thread &thread) noexcept {
+  thread.contender.size.store(thread.reads.size() + thread.owned.size(), std::memory_order_relaxed);
+}
+
+// One interval of a stalled transaction: long enough for a holder to do something.
+constexpr std::uint32_t kRoundsPerInterval = 32;
+
+void check_for_orders(Thread &thread) noexcept {
+  if (serial::taken())
+    transaction::restart(thread, Reason::serial);
+  if ((thread.signals.load(std::memory_order_relaxed) & kSignalAbort) != 0)
+    transaction::restart(thread, Reason::conflict);
+}
+
+} // namespace
+
+bool reads_are_current(Thread &thread) noexcept {
+  for (std::size_t i = kFirstRead; i < thread.reads.size(); ++i) {
+    const std::uint64_t word = thread.reads[i]->load(std::memory_order_acquire);
+    if (word > thread.limit && word != thread.lock_word)
+      return false;
+  }
+  return true;
+}
+
+bool extend(Thread &thread) noexcept {
+  const std::uint64_t now = global_clock.now.load(std::memory_order_acquire);
+  if (!reads_are_current(thread))
+    return false;
+  thread.snapshot = now;
+  thread.limit = limit_of(now);
+  // Release: the reads so far are over for whoever waits for this mark.
+  thread.mark->store(encode_mark(now), std::memory_order_release);
+  return true;
+}
+
+void obey_signals(Thread &thread) noexcept {
+  const std::uint32_t signals = thread.signals.exchange(0, std::memory_order_relaxed);
+  if ((signals & kSignalAbort) != 0)
+    transaction::restart(thread, Reason::conflict);
+  if ((signals & kSignalPublish) != 0 && !extend(thread))
+    transaction::restart(thread, Reason::validation);
+}
+
+void meet_holder(Thread &thread, const Orec &orec, std::uint64_t word, bool writing) noexcept {
+  Thread &holder = holder_of(word);
+  publish_size(thread);
+  View requester_view(thread, writing);
+  View holder_view(holder, true);
+  bool asked = false;
+  sync::Patience patience;
+  for (std::uint32_t attempts = 0;; ++attempts) {
+    if (asked) {
+      // Again: the holder may have restarted and acquired the same orec once more.
+      holder.signals.fetch_or(kSignalAbort, std::memory_order_relaxed);
+    } else {
+      switch (contention::decide(settings.policy, requester_view, holder_view, attempts)) {
+      case contention::Decision::abort_self:
+        transaction::restart(thread, Reason::conflict);
+      case contention::Decision::abort_other:
+        // Where the holder has just committed this restarts its next transaction, which does no
+        // harm.
+        holder.signals.fetch_or(kSignalAbort, std::memory_order_relaxed);
+        asked = true;
+        break;
+      case contention::Decision::stall:
+        break;
+      }
+    }
+    for (std::uint32_t round = 0; round < kRoundsPerInterval; ++round) {
+      if (orec.load(std::memory_order_acquire) != word)
+        return;
+      check_for_orders(thread);
+      patience.round();
+    }
+  }
+}
+
+void acquire(Thread &thread, Orec &orec) noexcept {
+  for (;;) {
+    std::uint64_t word = orec.load(std::memory_order_acquire);
+    if (word == thread.lock_word)
+      return;
+    if (word > thread.limit) [[unlikely]] {
+      if ((word & kHeld) != 0)
+        meet_holder(thread, orec, word, true);
+      else if (!extend(thread))
+        transaction::restart(thread, Reason::validation);
+      continue;
+    }
+    if (orec.acquire(word, thread.lock_word)) {
+      thread.owned.push({&orec, word});
+      return;
+    }
+  }
+}
+
+namespace {
+
+void release_all(Thread &thread, std::uint64_t time) noexcept {
+  const std::uint64_t word = time << kVersionShift;
+  for (const OwnedOrec &owned : thread.owned)
+    owned.orec->store(word, std::memory_order_release);
+  thread.owned.clear();
+}
+
+} // namespace
+
+bool commit_eager(Thread &thread, std::uint64_t &time) noexcept {
+  if (thread.owned.empty()) {
+    time = thread.snapshot;
+    thread.reads.truncate(kFirstRead);
+    return true;
+  }
+  // seq_cst: after all acquisitions, before the loads of the marks (sync::quiesce).
+  time = global_clock.now.fetch_add(1) + 1;
+  // Nobody has committed since the snapshot: nothing that was read can have changed.
+  if (time != thread.snapshot + 1 && !reads_are_current(thread))
+    return false;
+  release_all(thread, time);
+  thread.reads.truncate(kFirstRead);
+  return true;
+}
+
+void roll_back_eager(Thread &thread) noexcept {
+  std::uint64_t time = 0;
+  for (const OwnedOrec &owned : thread.owned) {
+    std::uint64_t word = owned.before + kIncarnation;
+    if ((word & kIncarnationMask) == 0) {
+      // All incarnations of this version are used: a new version.
+      if (time == 0)
+        time = global_clock.now.fetch_add(1) + 1;
+      word = time << kVersionShift;
+    }
+    owned.orec->store(word, std::memory_order_release);
+  }
+  thread.owned.clear();
+  thread.reads.truncate(kFirstRead);
+}
+
+bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept {
+  if (thread.writes.empty()) {
+    time = thread.snapshot;
+    thread.reads.truncate(kFirstRead);
+    return true;
+  }
+  for (const memory::WriteMap::Entry &entry : thread.writes)
+    acquire(thread, of(reinterpret_cast<const void *>(entry.word)));
+  time = global_clock.now.fetch_add(1) + 1;
+  if (time != thread.snapshot + 1 && !reads_are_current(thread))
+    return false;
+  thread.writes.write_back();
+  release_all(thread, time);
+  thread.writes.clear();
+  thread.reads.truncate(kFirstRead);
+  return true;
+}
+
+void roll_back_lazy(Thread &thread) noexcept {
+  // Their data is untouched: as before.
+  for (const OwnedOrec &owned : thread.owned)
+    owned.orec->store(owned.before, std::memory_order_release);
+  thread.owned.clear();
+  thread.reads.truncate(kFirstRead);
+  if (!thread.writes.empty())
+    thread.writes.clear();
+}
+
+namespace {
+
+// A read that is consistent with all earlier ones, remembered.
+template <memory::Word U> U read_shared(const U *address, Thread *thread) noexcept {
+  Orec &orec = of(address);
+  for (;;) {
+    if (thread->signals.load(std::memory_order_relaxed) != 0)
+      obey_signals(*thread);
+    const std::uint64_t word = orec.load(std::memory_order_acquire);
+    if (word == thread->lock_word)
+      return memory::load(address);
+    if (word > thread->limit) {
+      if ((word & kHeld) != 0)
+        meet_holder(*thread, orec, word, false);
+      else if (!extend(*thread))
+        transaction::restart(*thread, Reason::validation);
+      continue;
+    }
+    const U value = memory::load(address);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (orec.load(std::memory_order_relaxed) == word) {
+      thread->reads.push(&orec);
+      return value;
+    }
+  }
+}
+
+} // namespace
+
+template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexcept {
+  if (thread->writes.empty())
+    return read_shared(address, thread);
+  return overlay(address, thread, [&] { return read_shared(address, thread); });
+}
+
+template <memory::Word U> U read_for_write_slowly(const U *address, Thread *thread) noexcept {
+  if (!captured(address, thread))
+    acquire(*thread, of(address));
+  return memory::load(address);
+}
+
+template <memory::Word U> void write_slowly(U *address, U value, Thread *thread) noexcept {
+  if (captured(address, thread))
+    return write_captured(address, value, thread);
+  acquire(*thread, of(address));
+  thread->undo.push({memory::Cell(address), memory::load(address)});
+  std::atomic_thread_fence(std::memory_order_release);
+  memory::store(address, value);
+}
+
+template std::uint8_t read_slowly(const std::uint8_t *, Thread *) noexcept;
+template std::uint16_t read_slowly(const std::uint16_t *, Thread *) noexcept;
+template std::uint32_t read_slowly(const std::uint32_t *, Thread *) noexcept;
+template std::uint64_t read_slowly(const std::uint64_t *, Thread *) noexcept;
+template std::uint8_t read_for_write_slowly(const std::uint8_t *, Thread *) noexcept;
+template std::uint16_t read_for_write_slowly(const std::uint16_t *, Thread *) noexcept;
+template std::uint32_t read_for_write_slowly(const std::uint32_t *, Thread *) noexcept;
+template std::uint64_t read_for_write_slowly(const std::uint64_t *, Thread *) noexcept;
+template void write_slowly(std::uint8_t *, std::uint8_t, Thread *) noexcept;
+template void write_slowly(std::uint16_t *, std::uint16_t, Thread *) noexcept;
+template void write_slowly(std::uint32_t *, std::uint32_t, Thread *) noexcept;
+template void write_slowly(std::uint64_t *, std::uint64_t, Thread *) noexcept;
+
+namespace {
+
+struct Lazy {
+  template <memory::Word U> static U read(const U *address, Thread *thread) noexcept {
+    if (!thread->writes.empty()) [[unlikely]]
+      return read_slowly(address, thread);
+    return read_quickly(address, thread);
+  }
+  template <memory::Word U> static U read_for_write(const U *address, Thread *thread) noexcept {
+    return read(address, thread);
+  }
+  template <memory::Word U> static void write(U *address, U value, Thread *thread) noexcept {
+    if (maybe_captured(address, thread) || !put_quickly(address, value, thread)) [[unlikely]]
+      return put_slowly(address, value, thread);
+  }
+
+private:
+  template <memory::Word U>
+  [[gnu::noinline]] static void put_slowly(U *address, U value, Thread *thread) noexcept {
+    if (captured(address, thread))
+      return write_captured(address, value, thread);
+    put(address, value, thread);
+  }
+};
+
+} // namespace
+} // namespace tandem::orec
+
+namespace tandem {
+constinit const Barriers eager_barriers = make_barriers<orec::Eager>();
+constinit const Barriers lazy_barriers = make_barriers<orec::Lazy>();
+} // namespace tandem

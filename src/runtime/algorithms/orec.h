@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Ownership records: the protocol that `eager` (write-through, undo log) and `lazy` (write-back at
+// commit) share. Every 32 bytes of memory map to one orec; a transaction may have written them only
+// while it holds the orec.
+//
+// An orec's word:   63      62 ........ 4   3 ... 1       0
+//   free            0       version         incarnation   0
+//   held            1       Thread * (63 bits)
+//
+// Versions are times of the global clock. `word <= thread.limit`, limit = snapshot << 4 | 15, says
+// free and not newer than the snapshot in one comparison.
+//
+// Opacity: a read is the data, between two loads of an orec that are equal and within the
+// snapshot. Everything that is read is thus as it was at time `snapshot`. A newer orec makes the
+// transaction validate all reads at the current time and move its snapshot there, or restart. The
+// incarnation changes when a writer gives up, so that a reader who saw its data sees another word.
+//
+// Orders: holding an orec is an acquiring compare-exchange before the first store to its data;
+// releasing one is a release store after the last. A reader loads the orec (acquire), the data, and
+// after an acquire fence the orec again: if the data came from a holder, the second load sees its
+// word or a later one.
+#pragma once
+
+#include "runtime/algorithms/barriers.h"
+#include "runtime/memory/cell.h"
+#include "runtime/thread/thread.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace tandem::orec {
+
+inline constexpr unsigned kStripeLog2 = 5;     // 32 bytes: half a cache line, as libitm
+inline constexpr std::size_t kCount = 1 << 20; // 8 MiB, of which only touched pages exist
+inline constexpr unsigned kVersionShift = 4;
+inline constexpr std::uint64_t kHeld = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t kIncarnation = 2; // the lowest bit of the incarnation
+inline constexpr std::uint64_t kIncarnationMask = 0xe;
+
+extern Orec table[kCount];
+
+inline Orec &of(const void *address) noexcept {
+  return table[(reinterpret_cast<std::uintptr_t>(address) >> kStripeLog2) & (kCount - 1)];
+}
+constexpr std::uint64_t limit_of(std::uint64_t snapshot) {
+  return snapshot << kVersionShift | ((1 << kVersionShift) - 1);
+}
+inline Thread &holder_of(std::uint64_t word) noexcept {
+  return *reinterpret_cast<Thread *>(word & ~kHeld);
+}
+
+// Position 0 of Thread::reads is a null pointer, so that there always is a last read.
+inline constexpr std::size_t kFirstRead = 1;
+
+// Moves the snapshot to the present. False, and nothing has changed, where a read is not current.
+bool extend(Thread &thread) noexcept;
+
+// Whether all reads are still as they were at the snapshot, or are held by the thread.
+bool reads_are_current(Thread &thread) noexcept;
+
+// Does what Thread::signals asks for.
+void obey_signals(Thread &thread) noexcept;
+
+// Returns when `word`, which is held by another thread, may have gone from `orec`; restarts the
+// transaction where the contention policy says so.
+void meet_holder(Thread &thread, const Orec &orec, std::uint64_t word, bool writing) noexcept;
+
+// Makes the thread the holder. Restarts where that cannot be.
+void acquire(Thread &thread, Orec &orec) noexcept;
+
+// Ends: `eager` has its data in place, `lazy` writes it back between the two steps.
+bool commit_eager(Thread &thread, std::uint64_t &time) noexcept;
+bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept;
+
+// After the undo log has been played back, if there is one.
+void roll_back_eager(Thread &thread) noexcept;
+void roll_back_lazy(Thread &thread) noexcept;
+
+// Everything that the fast paths below do not do: in tail position, so that they need no stack
+// frame.
+template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexcept;
+template <memory::Word U> U read_for_write_slowly(const U *address, Thread *thread) noexcept;
+template <memory::Word U> void write_slowly(U *address, U value, Thread *thread) noexcept;
+
+template <memory::Word U>
+[[gnu::always_inline]] inline U read_quickly(const U *address, Thread *thread) noexcept {
+  Orec &orec = of(address);
+  const std::uint64_t word = orec.load(std::memory_order_acquire);
+  const U value = memory::load(address);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (orec.load(std::memory_order_relaxed) != word || word > thread->limit ||
+      thread->signals.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    return read_slowly(address, thread);
+  // Fields of one object are often read one after the other.
+  if (thread->reads.back() == &orec)
+    return value;
+  if (thread->reads.full()) [[unlikely]]
+    return read_slowly(address, thread);
+  thread->reads.push_unchecked(&orec);
+  return value;
+}
+
+// The accesses of `eager` (barriers.h).
+struct Eager {
+  template <memory::Word U>
+  [[gnu::always_inline]] static U read(const U *address, Thread *thread) noexcept {
+    return read_quickly(address, thread);
+  }
+  template <memory::Word U>
+  [[gnu::always_inline]] static U read_for_write(const U *address, Thread *thread) noexcept {
+    if (of(address).load(std::memory_order_relaxed) != thread->lock_word) [[unlikely]]
+      return read_for_write_slowly(address, thread);
+    return memory::load(address);
+  }
+  template <memory::Word U>
+  [[gnu::always_inline]] static void write(U *address, U value, Thread *thread) noexcept {
+    if (maybe_captured(address, thread) || thread->undo.full() ||
+        of(address).load(std::memory_order_relaxed) != thread->lock_word) [[unlikely]]
+      return write_slowly(address, value, thread);
+    thread->undo.push_unchecked({memory::Cell(address), memory::load(address)});
+    std::atomic_thread_fence(std::memory_order_release);
+    memory::store(address, value);
+  }
+};
+
+} // namespace tandem::orec

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/irrevocable/serial.h"
+
+#include "runtime/settings/settings.h"
+#include "runtime/sync/futex.h"
+
+namespace tandem::serial {
+namespace {
+
+// Returns when every other thread's mark has been 0 since the word was acquired. Acquire: what
+// those transactions did happens before what the caller does.
+void wait_for_all(const Thread *thread) noexcept {
+  if (settings.algorithm == Algorithm::serial)
+    return; // nobody has a mark
+  const std::size_t end = marks_end.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < end; ++i) {
+    if (thread != nullptr && i == thread->identity)
+      continue;
+    for (sync::Patience patience; marks[i].value.load(std::memory_order_acquire) != 0;)
+      patience.round();
+  }
+}
+
+} // namespace
+
+void wait_until_free() noexcept {
+  for (sync::Patience patience; patience.rounds() < sync::Patience::kSpins; patience.round())
+    if (!taken())
+      return;
+  for (;;) {
+    std::uint32_t seen = kHeld;
+    if (!word.value.compare_exchange_strong(seen, kHeldWithWaiters, std::memory_order_acquire) &&
+        seen == kFree)
+      return;
+    sync::wait_on(word.value, kHeldWithWaiters);
+  }
+}
+
+void acquire(const Thread *thread) noexcept {
+  std::uint32_t seen = kFree;
+  if (!word.value.compare_exchange_strong(seen, kHeld)) {
+    sync::Patience patience;
+    bool acquired = false;
+    while (patience.rounds() < sync::Patience::kSpins && !acquired) {
+      patience.round();
+      seen = kFree;
+      acquired = !taken() && word.value.compare_exchange_strong(seen, kHeld);
+    }
+    // Who may have left others sleeping must wake them later, so the state is "with waiters".
+    while (!acquired) {
+      acquired = word.value.exchange(kHeldWithWaiters) == kFree;
+      if (!acquired)
+        sync::wait_on(word.value, kHeldWithWaiters);
+    }
+  }
+  wait_for_all(thread);
+}
+
+bool try_upgrade(const Thread &thread) noexcept {
+  std::uint32_t seen = kFree;
+  if (!word.value.compare_exchange_strong(seen, kHeld))
+    return false;
+  wait_for_all(&thread);
+  return true;
+}
+
+void release() noexcept {
+  // Release: the next transaction, which loads the word with acquire, sees what this one did.
+  if (word.value.exchange(kFree, std::memory_order_acq_rel) == kHeldWithWaiters)
+    sync::wake_all(word.value);
+}
+
+} // namespace tandem::serial

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/memory/write_map.h"
+
+namespace tandem::memory {
+namespace {
+
+constexpr std::uint64_t kFirstIndexSize = 512; // one page
+
+// Only the bytes of the mask: the others belong to the program, which may be writing them.
+void write_bytes(std::uintptr_t word, std::uint64_t value, std::uint64_t mask) noexcept {
+  if (mask == ~std::uint64_t{0})
+    return store(reinterpret_cast<std::uint64_t *>(word), value);
+  for (unsigned half = 0; half < 2; ++half) {
+    const auto half_mask = static_cast<std::uint32_t>(mask >> (32 * half));
+    const auto half_value = static_cast<std::uint32_t>(value >> (32 * half));
+    if (half_mask == ~std::uint32_t{0}) {
+      store(reinterpret_cast<std::uint32_t *>(word + 4 * half), half_value);
+      continue;
+    }
+    for (unsigned byte = 0; byte < 4; ++byte)
+      if (((half_mask >> (8 * byte)) & 1) != 0)
+        store(reinterpret_cast<std::uint8_t *>(word + 4 * half + byte),
+              static_cast<std::uint8_t>(half_value >> (8 * byte)));
+  }
+}
+
+} // namespace
+
+void WriteMap::prepare() noexcept {
+  if (index_ == nullptr)
+    grow();
+}
+
+void WriteMap::grow() noexcept {
+  const std::uint64_t old_size = index_ == nullptr ? 0 : index_mask_ + 1;
+  entries_.reserve();
+  std::uint64_t size = old_size == 0 ? kFirstIndexSize : old_size;
+  while (size < 2 * entries_.capacity())
+    size *= 2;
+  if (size == old_size)
+    return;
+  if (old_size != 0)
+    release_pages(index_, old_size * sizeof *index_);
+  index_ = static_cast<std::uint64_t *>(
+      allocate_pages(size * sizeof *index_, "the write set of a transaction"));
+  index_mask_ = size - 1;
+  for (std::size_t position = 0; position < entries_.size(); ++position) {
+    std::uint64_t slot = home(entries_[position].word);
+    while (index_[slot] != 0)
+      slot = (slot + 1) & index_mask_;
+    index_[slot] = base_ + position * sizeof(Entry);
+  }
+}
+
+void WriteMap::put(std::uintptr_t word, std::uint64_t value, std::uint64_t mask,
+                   bool journalled) noexcept {
+  if (entries_.full())
+    grow();
+  if (Entry *entry = find(word)) {
+    if (journalled)
+      journal_.push({static_cast<std::uint64_t>(entry - begin()), entry->value, entry->mask});
+    entry->value = (entry->value & ~mask) | (value & mask);
+    entry->mask |= mask;
+    return;
+  }
+  if (journalled)
+    journal_.push({entries_.size(), 0, 0});
+  std::uint64_t slot = home(word);
+  while (index_[slot] - base_ < bytes())
+    slot = (slot + 1) & index_mask_;
+  index_[slot] = base_ + bytes();
+  entries_.push_unchecked({word, value, mask});
+}
+
+void WriteMap::clear() noexcept {
+  base_ += bytes();
+  entries_.clear();
+  journal_.clear();
+}
+
+void WriteMap::roll_back(std::size_t size) noexcept {
+  while (journal_.size() > size) {
+    const Change change = journal_.pop();
+    Entry &entry = entries_[change.position];
+    entry.value = change.value;
+    entry.mask = change.mask;
+  }
+}
+
+void WriteMap::write_back() noexcept {
+  for (const Entry &entry : *this)
+    write_bytes(entry.word, entry.value, entry.mask);
+}
+
+} // namespace tandem::memory

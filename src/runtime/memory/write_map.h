@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The writes that a transaction has not made yet: by aligned eight-byte word, with a mask of the
+// bytes that were written. A hash index with linear probing finds a word in constant time whatever
+// the number of writes.
+//
+// Invariants: entries are in the order of their first write. The index has room for 2^n words, at
+// least twice the entries' capacity. A slot of the index says that entry `i` may be there by
+// holding base + i; base grows by the number of entries when the map is cleared, so that what older
+// transactions left is below it, and clearing touches no slot.
+//
+// Closed nesting: with journalling on, every change remembers what the entry was before, and
+// roll_back restores it. An entry whose mask is 0 writes nothing.
+#pragma once
+
+#include "runtime/memory/cell.h"
+#include "runtime/memory/log.h"
+
+#include <cstdint>
+
+namespace tandem::memory {
+
+// prepare() must have been called once before anything but empty, size and clear.
+class WriteMap {
+public:
+  struct Entry {
+    std::uintptr_t word; // address, a multiple of 8
+    std::uint64_t value; // bytes outside the mask are undefined
+    std::uint64_t mask;  // 0xff for each byte that was written
+  };
+
+  [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+  [[nodiscard]] Entry *begin() noexcept { return entries_.begin(); }
+  [[nodiscard]] Entry *end() noexcept { return entries_.end(); }
+
+  // The entry of the word at `word`; null if there is none.
+  [[nodiscard]] Entry *find(std::uintptr_t word) noexcept {
+    for (std::uint64_t slot = home(word);; slot = (slot + 1) & index_mask_) {
+      const std::uint64_t offset = index_[slot] - base_;
+      if (offset >= bytes())
+        return nullptr;
+      if (at(offset)->word == word) [[likely]]
+        return at(offset);
+    }
+  }
+
+  enum class Found : std::uint8_t { no, yes, perhaps };
+  // The same without probing. yes: `entry` is it.
+  [[gnu::always_inline]] Found find_quickly(std::uintptr_t word, const Entry *&entry) noexcept {
+    const std::uint64_t offset = index_[home(word)] - base_;
+    if (offset >= bytes())
+      return Found::no;
+    entry = at(offset);
+    return entry->word == word ? Found::yes : Found::perhaps;
+  }
+
+  // Writes the bytes of `mask` of the word at `word`, where that takes no memory and no probing.
+  [[gnu::always_inline]] bool put_quickly(std::uintptr_t word, std::uint64_t value,
+                                          std::uint64_t mask) noexcept {
+    std::uint64_t &slot = index_[home(word)];
+    const std::uint64_t offset = slot - base_;
+    const std::uint64_t used = bytes();
+    if (offset < used) {
+      Entry &entry = *at(offset);
+      if (entry.word != word) [[unlikely]]
+        return false;
+      entry.value = (entry.value & ~mask) | (value & mask);
+      entry.mask |= mask;
+      return true;
+    }
+    if (entries_.full()) [[unlikely]]
+      return false;
+    slot = base_ + used;
+    entries_.push_unchecked({word, value, mask});
+    return true;
+  }
+
+  // The same in all cases; `journalled`: what was before is remembered.
+  void put(std::uintptr_t word, std::uint64_t value, std::uint64_t mask, bool journalled) noexcept;
+
+  // Before the first use.
+  void prepare() noexcept;
+  void clear() noexcept;
+  [[nodiscard]] std::size_t journal_size() const noexcept { return journal_.size(); }
+  // Undoes all journalled changes since the journal had `size` entries.
+  void roll_back(std::size_t size) noexcept;
+  void forget_journal() noexcept { journal_.clear(); }
+
+  // Makes the writes.
+  void write_back() noexcept;
+
+private:
+  struct Change {
+    std::uint64_t position;
+    std::uint64_t value;
+    std::uint64_t mask;
+  };
+
+  [[nodiscard]] std::uint64_t home(std::uintptr_t word) const noexcept {
+    // Fibonacci hashing: the product's upper bits depend on all of the address.
+    return (((word >> 3) * 0x9e3779b97f4a7c15U) >> 32) & index_mask_;
+  }
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    return static_cast<std::uint64_t>(reinterpret_cast<const char *>(entries_.end()) -
+                                      reinterpret_cast<const char *>(entries_.begin()));
+  }
+  [[nodiscard]] Entry *at(std::uint64_t offset) noexcept {
+    return reinterpret_cast<Entry *>(reinterpret_cast<char *>(entries_.begin()) + offset);
+  }
+  void grow() noexcept;
+
+  Log<Entry> entries_;
+  Log<Change> journal_;
+  std::uint64_t *index_ = nullptr;
+  std::uint64_t index_mask_ = 0;
+  std::uint64_t base_ = 1;
+};
+
+} // namespace tandem::memory

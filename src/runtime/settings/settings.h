@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the user chose in the environment. Read once, before main; constant afterwards.
+//
+//     TANDEM_ALGORITHM   auto, serial, eager, lazy, norec
+//     TANDEM_POLICY      polite, karma, eruption, kindergarten, timestamp, polka, size-matters
+//     TANDEM_BACKOFF     none, linear, exponential, random
+//     ITM_DEFAULT_METHOD libitm's; counts where TANDEM_ALGORITHM is not set
+#pragma once
+
+#include "contention/backoff.h"
+#include "contention/policy.h"
+
+#include <cstdint>
+
+namespace tandem {
+
+enum class Algorithm : std::uint8_t { serial, eager, lazy, norec };
+
+struct Settings {
+  // What transactions run under while the process has several threads.
+  Algorithm algorithm = Algorithm::norec;
+  // A process with one thread runs without logs (auto only).
+  bool skip_when_alone = true;
+  contention::Policy policy = contention::Policy::karma;
+  contention::Backoff backoff = contention::Backoff::exponential;
+  // Restarts in a row after which a transaction runs alone. GCC's libitm has the same number.
+  std::uint32_t serialise_after = 100;
+};
+
+// Written by read_settings only.
+extern Settings settings;
+
+// Ends the process with status 2 and one line where a variable has no valid value.
+void read_settings() noexcept;
+
+} // namespace tandem

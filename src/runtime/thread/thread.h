@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the runtime knows about a thread. Its own thread writes all of it; another thread reads or
+// writes the members that are atomic, and nothing else.
+//
+// A Thread is never unmapped: when its thread exits it goes to a pool for the next new one, so that
+// any thread may look at the atomic members of any other at any time.
+#pragma once
+
+#include "contention/backoff.h"
+#include "contention/policy.h"
+#include "runtime/memory/cell.h"
+#include "runtime/memory/log.h"
+#include "runtime/memory/write_map.h"
+#include "runtime/thread/orec_word.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace tandem {
+
+struct Thread;
+
+// The registers that a function may expect unchanged after a call, and where the call returns to.
+// `stack` is the stack pointer after that return: memory below it belongs to functions that the
+// transaction called.
+struct JumpBuffer {
+  std::uint64_t stack;
+  std::uint64_t rbx;
+  std::uint64_t rbp;
+  std::uint64_t r12;
+  std::uint64_t r13;
+  std::uint64_t r14;
+  std::uint64_t r15;
+  std::uint64_t target;
+};
+
+// How the current transaction runs.
+enum class Mode : std::uint8_t {
+  idle,   // there is none
+  direct, // alone, irrevocable: plain accesses
+  undo,   // alone, with an undo log, because it may be cancelled
+  eager,
+  lazy,
+  norec
+};
+
+struct OwnedOrec {
+  Orec *orec;
+  std::uint64_t before; // its word when it was acquired
+};
+
+// Something to do when a transaction ends.
+struct UserAction {
+  void (*function)(void *);
+  void *argument;
+  bool on_commit; // else on abort
+};
+
+// Memory that the transaction allocated (to be freed if it aborts) or freed (if it commits).
+struct AllocationAction {
+  void *memory;
+  void (*release)(void *);
+  std::size_t bytes; // that it has; 0 where freed, or not known
+  bool allocated;    // else freed
+};
+
+// Where a closed nested transaction began: what rolling it back restores. Positions are sizes of
+// the logs.
+struct Checkpoint {
+  JumpBuffer jump; // of the nested begin
+  std::size_t undo;
+  std::size_t journal;
+  std::size_t user_actions;
+  std::size_t allocations;
+  std::uint32_t depth; // nesting before the nested begin
+  std::uint32_t caught;
+  std::uint32_t uncaught;
+  Mode mode;      // outside the nested transaction
+  bool revocable; // false once the whole transaction became irrevocable
+};
+
+// Bits of Thread::signals.
+inline constexpr std::uint32_t kSignalPublish = 1; // look at the clock and publish a new snapshot
+inline constexpr std::uint32_t kSignalAbort = 2;   // a contention policy wants this one to restart
+
+// What other transactions' contention policies may ask about this one. Written by its own thread,
+// priority also by others (Eruption); old values do no harm, so everything is relaxed.
+struct Contender {
+  std::atomic<std::uint64_t> started{0};  // clock at the first attempt
+  std::atomic<std::uint64_t> priority{0}; // of earlier attempts, plus gifts
+  std::atomic<std::uint64_t> size{0};     // accesses of this attempt, at the last acquisition
+  std::atomic<std::uint32_t> restarts{0};
+  std::atomic<std::uint64_t> deferred{0}; // Kindergarten: bit (identity % 64)
+};
+
+struct Barriers; // algorithms/barriers.h
+
+struct alignas(128) Thread {
+  // --- what every barrier looks at
+  const Barriers *barriers;           // of the current mode
+  std::atomic<std::uint32_t> signals; // kSignal*; cleared at begin, set by others
+  Mode mode;
+  std::uint32_t depth;     // nesting; 0: no transaction
+  std::uint64_t limit;     // orec: highest word that is in the snapshot
+  std::uint64_t snapshot;  // clock value that all reads so far are consistent with
+  std::uint64_t lock_word; // orec: what orecs of this thread hold
+  // Memory that the transaction has just allocated, and that nobody else knows: the last block, or,
+  // once it has allocated an exception, an interval that has all of its exceptions in it.
+  std::uintptr_t fresh;
+  std::size_t fresh_bytes;
+  bool throwing;                         // it has allocated an exception
+  memory::Log<Orec *> reads;             // orec: what was read
+  memory::Log<memory::CellValue> values; // norec: what was read, and what it was
+  memory::WriteMap writes;               // lazy, norec: what was written
+  memory::Log<OwnedOrec> owned;          // orec
+  memory::Log<memory::CellValue> undo;   // what memory was before, oldest first
+
+  std::uintptr_t stack_low; // lowest address of the thread's stack; 0: not yet asked for
+
+  // --- begin, end, restart
+  JumpBuffer jump;          // of the outermost begin
+  std::uint32_t properties; // of the outermost begin (abi/itm.h)
+  bool irrevocable;
+  std::uint32_t restarts;              // in a row
+  std::uint64_t known_quiesced;        // Clock::quiesced at begin
+  std::uint64_t transactions;          // begins, for identities
+  memory::Log<Checkpoint> checkpoints; // closed nested transactions, outermost first
+  memory::Log<UserAction> user_actions;
+  memory::Log<AllocationAction> allocations;
+
+  // --- exceptions
+  std::uint32_t *uncaught; // libstdc++'s count for this thread; null without libstdc++
+  std::uint32_t uncaught_before;
+  std::uint32_t caught; // catch handlers that the transaction is in
+
+  // --- other threads look at these
+  alignas(128) std::atomic<std::uint64_t> *mark; // in marks[]
+  std::uint64_t identity;                        // position in marks[]; unique among live threads
+  Contender contender;
+  contention::Xorshift random{1};
+  Thread *next_free;
+};
+
+// The calling thread's; null before its first transaction. Defined in thread.cc.
+extern __thread Thread *current_thread __asm__("tandem_current_thread")
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+// Threads that have transactions at the same time, at most.
+inline constexpr std::size_t kMostThreads = 32768;
+
+// One per thread, each in a line of its own: 0 while the thread has no transaction that others must
+// wait for, else encode_mark(snapshot). Partner of the stores, all by the own thread: the loads in
+// sync::quiesce and serial::wait_for_all.
+struct alignas(64) Mark {
+  std::atomic<std::uint64_t> value;
+};
+extern Mark marks[kMostThreads];
+// Marks from here on have never been used.
+extern std::atomic<std::size_t> marks_end;
+
+inline constexpr std::uint64_t kMarkNewest = ~std::uint64_t{0};
+constexpr std::uint64_t encode_mark(std::uint64_t snapshot) { return (snapshot << 1) | 1; }
+
+// The calling thread's, made on first use. Ends the process where there is no memory, or too many
+// threads.
+Thread &this_thread() noexcept;
+
+// The thread that has marks[identity]; identity is below marks_end.
+Thread &thread_of(std::size_t identity) noexcept;
+
+// Fills in thread.stack_low; the thread is the calling one.
+void find_stack(Thread &thread) noexcept;
+
+// After fork, in the child: only the calling thread is left.
+void forget_other_threads() noexcept;
+
+// Before main, once.
+void prepare_threads() noexcept;
+
+} // namespace tandem

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The engine by way of its ABI, without gcc: what sanitizer builds can run. One process has one
+// algorithm, so ctest runs this program once for each (runtime/CMakeLists.txt).
+#include "contention/backoff.h"
+#include "runtime/abi/itm.h"
+#include "runtime/settings/settings.h"
+#include "runtime/sync/clock.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+extern "C" {
+std::uint32_t _ITM_beginTransaction(std::uint32_t properties, ...) __attribute__((returns_twice));
+void _ITM_commitTransaction();
+[[noreturn]] void _ITM_abortTransaction(std::uint32_t reason);
+void _ITM_changeTransactionMode(std::uint32_t state);
+std::uint32_t _ITM_inTransaction();
+std::uint64_t _ITM_RU8(const std::uint64_t *address);
+void _ITM_WU8(std::uint64_t *address, std::uint64_t value);
+void *_ITM_malloc(std::size_t bytes);
+void _ITM_free(void *memory);
+}
+
+namespace tandem {
+namespace {
+
+using Cells = std::array<std::uint64_t, 64>;
+
+// False if the body cancelled it. The body's locals are in a frame below the begin, as gcc's are.
+template <class Body> [[gnu::noinline]] bool atomically(const Body &body, bool may_cancel = false) {
+  const std::uint32_t actions =
+      _ITM_beginTransaction(itm::kInstrumentedCode | (may_cancel ? 0 : itm::kHasNoAbort));
+  if ((actions & itm::kAbort) != 0)
+    return false;
+  body();
+  _ITM_commitTransaction();
+  return true;
+}
+
+[[gnu::noinline]] void add(std::uint64_t &cell, std::uint64_t by) {
+  _ITM_WU8(&cell, _ITM_RU8(&cell) + by);
+}
+
+void in_threads(int count, const auto &body) {
+  std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i)
+    threads.emplace_back(body, i);
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST(engine, counts) {
+  static std::uint64_t counter;
+  counter = 0;
+  in_threads(4, [](int) {
+    for (int i = 0; i < 500; ++i)
+      atomically([] { add(counter, 1); });
+  });
+  EXPECT_EQ(counter, 2000U);
+}
+
+// Money moves between accounts; who adds up sees all of it, also inside transactions that restart.
+TEST(engine, transfers_keep_the_sum) {
+  static Cells accounts;
+  accounts.fill(100);
+  static std::atomic<int> wrong;
+  wrong = 0;
+  in_threads(4, [](int number) {
+    contention::Xorshift random(static_cast<std::uint64_t>(number) + 1);
+    for (int i = 0; i < 300; ++i) {
+      const std::size_t from = random() % accounts.size();
+      const std::size_t to = random() % accounts.size();
+      atomically([&] {
+        add(accounts[from], static_cast<std::uint64_t>(-1));
+        add(accounts[to], 1);
+      });
+      if (i % 10 == 0)
+        atomically([&] {
+          std::uint64_t sum = 0;
+          for (const std::uint64_t &account : accounts)
+            sum += _ITM_RU8(&account);
+          if (sum != 6400)
+            ++wrong;
+        });
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(std::accumulate(accounts.begin(), accounts.end(), std::uint64_t{0}), 6400U);
+}
+
+TEST(engine, cancels_inside_and_outside) {
+  static Cells cells;
+  in_threads(2, [](int number) {
+    for (int i = 0; i < 100; ++i) {
+      const std::size_t own = static_cast<std::size_t>(number) * 8;
+      EXPECT_FALSE(atomically(
+          [&] {
+            add(cells[own], 5);
+            _ITM_abortTransaction(itm::kUserAbort);
+          },
+          true));
+      bool inner = true;
+      EXPECT_TRUE(atomically(
+          [&] {
+            add(cells[own], 1);
+            inner = atomically(
+                [&] {
+                  add(cells[own], 100);
+                  add(cells[own + 1], 100);
+                  _ITM_abortTransaction(itm::kUserAbort);
+                },
+                true);
+            add(cells[own + 1], 2);
+          },
+          true));
+      EXPECT_FALSE(inner);
+    }
+  });
+  EXPECT_EQ(cells[0], 100U);
+  EXPECT_EQ(cells[1], 200U);
+  EXPECT_EQ(cells[8], 100U);
+  EXPECT_EQ(cells[9], 200U);
+}
+
+TEST(engine, becomes_irrevocable_in_the_middle) {
+  static std::uint64_t counter;
+  static int effects; // plain: nobody else is in a transaction meanwhile
+  counter = 0;
+  effects = 0;
+  in_threads(4, [](int) {
+    for (int i = 0; i < 50; ++i)
+      atomically([] {
+        add(counter, 1);
+        _ITM_changeTransactionMode(0);
+        ++effects;
+        EXPECT_EQ(_ITM_inTransaction(), itm::kIrrevocable);
+        add(counter, 1);
+      });
+  });
+  EXPECT_EQ(counter, 400U);
+  EXPECT_EQ(effects, 200);
+}
+
+TEST(engine, memory_comes_and_goes) {
+  static std::uint64_t *block;
+  block = nullptr;
+  in_threads(3, [](int) {
+    for (int i = 0; i < 200; ++i)
+      atomically([] {
+        auto *place = reinterpret_cast<std::uint64_t *>(&block);
+        auto *old = reinterpret_cast<std::uint64_t *>(_ITM_RU8(place));
+        if (old != nullptr) {
+          EXPECT_EQ(_ITM_RU8(old), 42U);
+          _ITM_free(old);
+        }
+        auto *fresh = static_cast<std::uint64_t *>(_ITM_malloc(sizeof(std::uint64_t)));
+        _ITM_WU8(fresh, 42);
+        _ITM_WU8(place, reinterpret_cast<std::uintptr_t>(fresh));
+      });
+  });
+  EXPECT_EQ(*block, 42U);
+  std::free(block);
+}
+
+// A transaction whose sets outgrow every log's first memory.
+TEST(engine, large_sets) {
+  static std::vector<std::uint64_t> cells(100'000);
+  in_threads(2, [](int) {
+    for (int i = 0; i < 2; ++i)
+      atomically([] {
+        for (std::uint64_t &cell : cells)
+          add(cell, 1);
+      });
+  });
+  EXPECT_THAT(cells, testing::Each(4U));
+}
+
+// Writers wait for readers, readers for nobody that is idle: after the last commit everything is
+// quiesced.
+TEST(engine, everything_is_quiesced_in_the_end) {
+  if (settings.algorithm == Algorithm::serial)
+    GTEST_SKIP() << "serial has no clock";
+  static std::uint64_t cell;
+  in_threads(3, [](int) {
+    for (int i = 0; i < 100; ++i)
+      atomically([] { add(cell, 1); });
+  });
+  EXPECT_EQ(cell, 300U);
+  EXPECT_LE(sync::global_clock.quiesced.load(), sync::global_clock.now.load());
+  EXPECT_GT(sync::global_clock.quiesced.load(), 0U);
+}
+
+} // namespace
+} // namespace tandem

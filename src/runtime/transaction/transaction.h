@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Begin, commit, cancel, restart: what is the same for all algorithms. A thread's transaction goes
+//
+//     idle -> speculative (eager, lazy, norec) -> idle            commit
+//                        |-> speculative again                    restart
+//                        |-> alone (direct, undo)                 restart, or upgrade in place
+//     idle -> alone -> idle
+//
+// Only the own thread calls these, on its own Thread.
+#pragma once
+
+#include "runtime/thread/thread.h"
+
+#include <cstdint>
+
+namespace tandem::transaction {
+
+// Why a transaction starts again.
+enum class Reason : std::uint8_t {
+  validation, // something it read has changed
+  conflict,   // it gave way to another transaction
+  serial      // another thread wants to be alone, or this one has to be
+};
+
+// Result of a begin: bits of ItmActions (abi/itm.h).
+using Actions = std::uint32_t;
+
+// Brings a new thread, or one from the pool, to the idle state.
+void prepare(Thread &thread) noexcept;
+
+// Begins an outermost transaction; thread.jump is set.
+extern "C" Actions tandem_begin_outermost(std::uint32_t properties, Thread *thread) noexcept;
+
+// Begins any transaction, from registers saved on the caller's stack.
+extern "C" Actions tandem_begin(std::uint32_t properties, const JumpBuffer *jump) noexcept;
+
+// Ends the innermost transaction. Restarts the outermost one, which does not return, where that
+// cannot commit.
+void commit(Thread &thread) noexcept;
+
+// Cancels the innermost transaction, or all with `outermost`.
+[[noreturn]] void cancel(Thread &thread, bool outermost) noexcept;
+
+// Undoes everything and runs the outermost transaction again.
+[[noreturn]] void restart(Thread &thread, Reason reason) noexcept;
+
+// Afterwards the transaction is alone and cannot be undone. May restart it first.
+void become_irrevocable(Thread &thread) noexcept;
+
+// A number that no other transaction of the process has.
+std::uint64_t identity(const Thread &thread) noexcept;
+
+// The calling thread's, inside a transaction; anything else ends the process. `call`: who asks.
+Thread &expect_transaction(const char *call) noexcept;
+
+// Around fork: no other thread is in a transaction.
+void prepare_fork() noexcept;
+void after_fork_in_parent() noexcept;
+void after_fork_in_child() noexcept;
+
+} // namespace tandem::transaction

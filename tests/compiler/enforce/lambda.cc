@@ -1,0 +1,11 @@
+// A lambda that runs atomically is enforced as a marked function is.
+// RUN: %cxx -std=c++20 %s | env TANDEM_ENFORCE=stm %tandem > %t.ll
+// RUN: %FileCheck %s --input-file=%t.ll
+#include <tandem/tandem.hpp>
+static int counter;
+int main() {
+  return tandem::atomic([] { return ++counter; });
+}
+// CHECK: define {{.*}} @"[[ATOMIC:_ZN6tandem6atomic[^"]*]]"(
+// CHECK: call {{.*}} @_ITM_beginTransaction(
+// CHECK: define {{.*}} @"[[ATOMIC]].tandem.tm"(

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Puts bugs into the runtime's engine, one at a time, and shows that the tests' programs find them.
+
+    tests/runtime/mutants.py [NAME...]      default: the engine as it is, then every bug
+
+A bug that no program finds within ATTEMPTS runs, and a finding in the engine as it is, are
+failures: exit status 1. Compiles in a folder of its own; the project's files stay as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "tests/runtime/gnu_tm"
+ATTEMPTS = 40
+SECONDS = 30  # a program that takes longer hangs, which is a finding
+
+
+@dataclass(frozen=True)
+class Bug:
+    """`old`, which must occur once in `file` below src/runtime/, becomes `new`."""
+
+    what: str
+    file: str
+    old: str
+    new: str
+    algorithm: str
+    programs: tuple[str, ...]
+
+
+QUIESCE = """  if (thread.known_quiesced < time)
+    sync::quiesce(time);"""
+
+BUGS = {
+    "eager-commit-unvalidated": Bug(
+        "eager: a commit does not validate its reads",
+        "algorithms/orec.cc",
+        """    return false;
+  release_all(thread, time);
+  thread.reads.truncate(kFirstRead);
+  return true;
+}
+
+void roll_back_eager""",
+        """    (void)0;
+  release_all(thread, time);
+  thread.reads.truncate(kFirstRead);
+  return true;
+}
+
+void roll_back_eager""",
+        "eager",
+        ("opaque", "micro"),
+    ),
+    "extension-unvalidated": Bug(
+        "orecs: the snapshot moves to the present without validation",
+        "algorithms/orec.cc",
+        "  if (!reads_are_current(thread))\n    return false;\n  thread.snapshot = now;",
+        "  thread.snapshot = now;",
+        "eager",
+        ("opaque", "micro"),
+    ),
+    "late-timestamp": Bug(
+        "orecs: versions one above the snapshot count as old",
+        "algorithms/orec.h",
+        "  return snapshot << kVersionShift | ((1 << kVersionShift) - 1);",
+        "  return (snapshot + 1) << kVersionShift | ((1 << kVersionShift) - 1);",
+        "eager",
+        ("opaque", "micro"),
+    ),
+    "orec-read-once": Bug(
+        "orecs: a read does not look at the orec again after the data",
+        "algorithms/orec.h",
+        "  if (orec.load(std::memory_order_relaxed) != word || word > thread->limit ||",
+        "  if (word > thread->limit ||",
+        "eager",
+        ("opaque", "micro"),
+    ),
+    "lost-undo": Bug(
+        "eager: what an aborted transaction wrote stays",
+        "transaction/transaction.cc",
+        "      old.cell.store(old.value);",
+        "      (void)old;",
+        "eager",
+        ("nesting", "opaque"),
+    ),
+    "undo-forwards": Bug(
+        "eager: the undo log is played oldest first, so the last value of a place wins",
+        "transaction/transaction.cc",
+        "    const memory::CellValue old = thread.undo.pop();",
+        "    static std::size_t at = 0; if (at >= thread.undo.size()) at = 0;\n"
+        "    const memory::CellValue old = thread.undo[at++]; "
+        "if (at == thread.undo.size()) { thread.undo.truncate(size); at = 0; }",
+        "eager",
+        ("nesting", "types"),
+    ),
+    "lazy-commit-unvalidated": Bug(
+        "lazy: a commit does not validate its reads",
+        "algorithms/orec.cc",
+        "    return false;\n  thread.writes.write_back();",
+        "    (void)0;\n  thread.writes.write_back();",
+        "lazy",
+        ("opaque", "micro"),
+    ),
+    "lazy-unlocked-write-back": Bug(
+        "lazy: readers of a held orec go on",
+        "algorithms/orec.cc",
+        "    if (word > thread->limit) {\n      if ((word & kHeld) != 0)\n        meet_holder",
+        "    if (word > thread->limit && (word & kHeld) == 0) {\n      if ((word & kHeld) != 0)\n"
+        "        meet_holder",
+        "lazy",
+        ("opaque", "micro"),
+    ),
+    "norec-unvalidated": Bug(
+        "norec: values that changed are not noticed",
+        "algorithms/norec.cc",
+        "      if (read.cell.load() != read.value && !is_private(read.cell.address(), &thread))",
+        "      if (read.cell.load() != read.value && thread.depth == 0)",
+        "norec",
+        ("opaque", "micro"),
+    ),
+    "norec-stale-read": Bug(
+        "norec: a read does not look at the clock",
+        "algorithms/norec.h",
+        "    if (sync::global_clock.now.load(std::memory_order_relaxed) != thread->snapshot ||\n"
+        "        thread->values.full()) [[unlikely]]",
+        "    if (thread->values.full()) [[unlikely]]",
+        "norec",
+        ("opaque", "micro"),
+    ),
+    "norec-even-too-early": Bug(
+        "norec: the clock is even again before the data is written back",
+        "algorithms/norec.cc",
+        "  thread.writes.write_back();\n  time = thread.snapshot + 2;\n"
+        "  global_clock.now.store(time, std::memory_order_release);",
+        "  time = thread.snapshot + 2;\n"
+        "  global_clock.now.store(time, std::memory_order_release);\n  thread.writes.write_back();",
+        "norec",
+        ("opaque", "micro"),
+    ),
+    "no-quiescence": Bug(
+        "eager: nobody waits after a commit",
+        "transaction/transaction.cc",
+        QUIESCE,
+        "  (void)time;",
+        "eager",
+        ("privatise",),
+    ),
+    "no-proxy-quiescence": Bug(
+        "eager: a read-only transaction does not wait for those before it",
+        "transaction/transaction.cc",
+        QUIESCE,
+        "  if (time != thread.snapshot) sync::quiesce(time);",
+        "eager",
+        ("privatise",),
+    ),
+    "alone-too-early": Bug(
+        "alone: who wants to be alone does not wait for the others",
+        "irrevocable/serial.cc",
+        "  if (settings.algorithm == Algorithm::serial)\n    return;",
+        "  if (settings.algorithm != Algorithm::serial || thread == nullptr)\n    return;",
+        "eager",
+        ("process",),
+    ),
+    "alone-unseen": Bug(
+        "alone: a beginning transaction does not look whether somebody is alone",
+        "transaction/transaction.cc",
+        "    if (!serial::taken()) [[likely]] {",
+        "    if (true) {",
+        "norec",
+        ("process",),
+    ),
+}
+
+
+def compile_engine(source: Path, library: Path) -> None:
+    """All of libitm.so.1 from `source`, a copy of src/; ccache keeps the objects if it is there."""
+    listing = (source / "runtime/CMakeLists.txt").read_text(encoding="utf-8")
+    names = listing.partition("set(engine_sources")[2].partition(")")[0].split()
+    flags = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti"]
+    flags += ["-fno-threadsafe-statics", "-w", '-DTANDEM_LIBRARY="libitm"']
+    objects = []
+    compiler = [*(["ccache"] if shutil.which("ccache") else []), "clang++-19"]
+    for name in [*names, "fatal.cc"]:
+        target = library.with_name(name.replace("/", "-") + ".o")
+        command = [*compiler, *flags, "-I", str(source), "-I", str(ROOT / "include"), "-c"]
+        subprocess.run([*command, str(source / "runtime" / name), "-o", str(target)], check=True)
+        objects.append(str(target))
+    script = source / "runtime/abi/libitm.map"
+    subprocess.run(
+        ["clang++-19", "-shared", "-nostdlib++", "-fuse-ld=lld", "-Wl,-soname,libitm.so.1",
+         f"-Wl,--version-script={script}", *objects, "-o", str(library)],
+        check=True,
+    )  # fmt: skip
+
+
+def compile_programs(folder: Path) -> dict[str, list[str]]:
+    """Command lines by name."""
+    base = ["-O2", "-w", "-fgnu-tm", "-pthread"]
+    commands: dict[str, list[str]] = {}
+    for name in ("opaque", "privatise", "nesting", "types", "process"):
+        subprocess.run(
+            ["gcc", *base, str(PROGRAMS / f"{name}.c"), "-ldl", "-o", str(folder / name)],
+            check=True,
+        )
+        commands[name] = [str(folder / name)]
+    plugin = folder / "plugin.so"
+    subprocess.run(
+        ["gcc", *base, "-shared", "-fPIC", str(PROGRAMS / "plugin.c"), "-o", str(plugin)],
+        check=True,
+    )
+    commands["process"].append(str(plugin))
+    commands["opaque"].append("60000")
+    micro = ROOT / "workloads/micro"
+    sources = [str(micro / "micro.c"), str(micro / "structures.c")]
+    subprocess.run(
+        ["gcc", *base, "-DMICRO_GNU_TM", *sources, "-o", str(folder / "micro")], check=True
+    )
+    commands["micro"] = [str(folder / "micro"), "tree-50", "4", "200"]
+    return commands
+
+
+def finding(command: list[str], folder: Path, algorithm: str) -> str | None:
+    """What a run found; None if all was well."""
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "TANDEM_ALGORITHM": algorithm}
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, timeout=SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return "hangs"
+    return None if done.returncode == 0 else f"status {done.returncode}"
+
+
+def copy_source(folder: Path) -> Path:
+    source = folder / "src"
+    shutil.rmtree(source, ignore_errors=True)
+    for name in ("runtime", "contention", "base"):
+        shutil.copytree(ROOT / "src" / name, source / name)
+    return source
+
+
+def hunt(name: str, bug: Bug, folder: Path, commands: dict[str, list[str]]) -> bool:
+    source = copy_source(folder)
+    file = source / "runtime" / bug.file
+    text = file.read_text(encoding="utf-8")
+    if text.count(bug.old) != 1:
+        print(f"{name}: {bug.file} does not have the text that the bug replaces, once")
+        return False
+    file.write_text(text.replace(bug.old, bug.new), encoding="utf-8")
+    compile_engine(source, folder / "libitm.so.1")
+    for attempt in range(1, ATTEMPTS + 1):
+        for program in bug.programs:
+            found = finding(commands[program], folder, bug.algorithm)
+            if found is not None:
+                print(f"{name}: found by {program}, run {attempt} ({found})", flush=True)
+                return True
+    print(f"{name}: NOT FOUND in {ATTEMPTS} runs: {bug.what}", flush=True)
+    return False
+
+
+def engine_as_it_is(folder: Path, commands: dict[str, list[str]]) -> bool:
+    compile_engine(copy_source(folder), folder / "libitm.so.1")
+    well = True
+    for program, command in commands.items():
+        for algorithm in ("eager", "lazy", "norec"):
+            found = finding(command, folder, algorithm)
+            if found is not None:
+                print(f"the engine as it is: {program} under {algorithm}: {found}")
+                well = False
+    return well
+
+
+def main() -> int:
+    names = sys.argv[1:] or list(BUGS)
+    for name in names:
+        if name not in BUGS:
+            print(
+                f"mutants: there is no bug '{name}'; there are {', '.join(BUGS)}", file=sys.stderr
+            )
+            return 2
+    with tempfile.TemporaryDirectory(prefix="tandem-mutants-") as place:
+        folder = Path(place)
+        commands = compile_programs(folder)
+        well = engine_as_it_is(folder, commands)
+        found = [hunt(name, BUGS[name], folder, commands) for name in names]
+    print(f"{sum(found)} of {len(found)} bugs found")
+    return 0 if well and all(found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The engine's protocols for model.py; `without` leaves parts out, which must then be errors.
+
+Times: a mark is 0 or snapshot + 1. An orec is version * 8 + incarnation * 2, or odd while it is
+held. The clock of NOrec is odd while a transaction writes back.
+"""
+
+from __future__ import annotations
+
+from model import Check, Go, Label, Load, Machine, Program, Set, Store, Swap, Value
+
+
+def begin(mark: str, without: frozenset[str]) -> Program:
+    """Publishes the snapshot `s`, then looks whether somebody is alone; restarts come here."""
+    publish: Program = [Swap("_", mark, lambda r: r["s"] + 1)]
+    if "exchange" in without:
+        publish = [Store(mark, lambda r: r["s"] + 1)]
+    look: Program = [
+        Load("alone", "word"),
+        Go("begun", lambda r: not r["alone"]),
+        Store(mark, lambda _: 0),
+        Label("asleep"),
+        Load("alone", "word"),
+        Go("asleep", lambda r: r["alone"]),
+        Go("begin"),
+        Label("begun"),
+    ]
+    return [
+        Label("begin"),
+        Load("s", "clock"),
+        Go("begin", lambda r: r["s"] % 2 and "norec" not in without),
+        *publish,
+        *([] if "word" in without else look),
+    ]
+
+
+def quiesce(mark: str, without: frozenset[str]) -> Program:
+    """Waits for the other thread's mark, after a commit at time `t`."""
+    if "quiescence" in without:
+        return []
+    return [
+        Label("quiesce"),
+        Load("m", mark),
+        Go("quiesce", lambda r: r["m"] != 0 and r["m"] < r["t"] + 1),
+    ]
+
+
+def differs(name: str) -> Value:
+    return lambda r: r["v"] != r[name]
+
+
+def norec_read(
+    to: str, address: str, label: str, before: list[str], without: frozenset[str]
+) -> Program:
+    """A read, the clock, and where that has moved the earlier reads `before` and the new mark."""
+    if "clock" in without:
+        return [Load(to, address)]
+    checks: Program = []
+    for name in before:
+        checks += [Load("v", name), Go("abort", differs(name))]
+    return [
+        Label(f"{label}-again"),
+        Load(to, address),
+        Load("c", "clock"),
+        Go(f"{label}-done", lambda r: r["c"] == r["s"]),
+        Label(f"{label}-even"),
+        Load("c", "clock"),
+        Go(f"{label}-even", lambda r: r["c"] % 2),
+        *checks,
+        Load("d", "clock"),
+        Go(f"{label}-even", lambda r: r["c"] != r["d"]),
+        Set("s", lambda r: r["c"]),
+        Store("mark0", lambda r: r["s"] + 1),
+        Go(f"{label}-again"),
+        Label(f"{label}-done"),
+    ]
+
+
+def norec_opacity(without: frozenset[str]) -> Machine:
+    """A reader of x and y beside a commit that changes both."""
+    reader: Program = [
+        *begin("mark0", without),
+        *norec_read("x", "x", "x", [], without),
+        *norec_read("y", "y", "y", ["x"], without),
+        Check(lambda r: r["x"] == r["y"], "reads from two states"),
+        Label("abort"),
+        Store("mark0", lambda _: 0),
+    ]
+    early: Program = [Store("clock", lambda r: r["s"] + 2)]
+    write: Program = [Store("x", lambda _: 1), Store("y", lambda _: 1)]
+    writer: Program = [
+        *begin("mark1", without),
+        Swap("old", "clock", lambda r: r["old"] + 1),
+        Set("s", lambda r: r["old"]),
+        *([*early, *write] if "order" in without else [*write, *early]),
+        Store("mark1", lambda _: 0),
+    ]
+    memory = {"x": 0, "y": 0, "clock": 0, "word": 0, "mark0": 0, "mark1": 0}
+    return Machine(memory, [reader, writer])
+
+
+def norec_privatisation(without: frozenset[str]) -> Machine:
+    """A reader that follows a pointer, beside a thread that takes it out and unmaps the memory."""
+    reader: Program = [
+        *begin("mark0", without),
+        *norec_read("p", "p", "p", [], without),
+        Go("abort", lambda r: not r["p"]),
+        Load("mapped", "mapped"),
+        Check(lambda r: r["mapped"], "a read of memory that is gone"),
+        Label("abort"),
+        Store("mark0", lambda _: 0),
+    ]
+    taker: Program = [
+        Swap("old", "clock", lambda r: r["old"] + 1),
+        Set("t", lambda r: r["old"] + 2),
+        Store("p", lambda _: 0),
+        Store("clock", lambda r: r["t"]),
+        *quiesce("mark0", without),
+        Store("mapped", lambda _: 0),
+    ]
+    memory = {"p": 1, "mapped": 1, "clock": 0, "word": 0, "mark0": 0}
+    return Machine(memory, [reader, taker])
+
+
+def orec_read(to: str, address: str, others: list[str], without: frozenset[str]) -> Program:
+    """orec, data, orec; a newer version validates the orecs of `others` and moves the snapshot."""
+    checks: Program = []
+    for name in others:
+        checks += [
+            Load("v", f"o{name}"),
+            Go("abort", lambda r: r["v"] % 2 or r["v"] > r["s"] * 8 + 7),
+        ]
+    if "validation" in without:
+        checks = []
+    recheck: Program = [
+        Load("b", f"o{address}"),
+        Go(f"{address}-again", lambda r: r["a"] != r["b"]),
+    ]
+    return [
+        Label(f"{address}-again"),
+        Load("a", f"o{address}"),
+        Go("abort", lambda r: r["a"] % 2),
+        Go(f"{address}-old", lambda r: r["a"] <= r["s"] * 8 + 7),
+        Load("c", "clock"),
+        *checks,
+        Set("s", lambda r: r["c"]),
+        Store("mark0", lambda r: r["s"] + 1),
+        Go(f"{address}-again"),
+        Label(f"{address}-old"),
+        Load(to, address),
+        *([] if "second look" in without else recheck),
+    ]
+
+
+def hold(address: str, then: str) -> Program:
+    """Acquires a free orec, remembering it; else to `then`."""
+    return [
+        Swap(f"before-{address}", f"o{address}", lambda r: r[f"before-{address}"] | 1),
+        Go(then, lambda r: r[f"before-{address}"] % 2),
+    ]
+
+
+def eager_opacity(without: frozenset[str]) -> Machine:
+    """A reader of x and y beside a writer in place that commits, or undoes and tries again once."""
+    reader: Program = [
+        *begin("mark0", without | {"norec"}),
+        *orec_read("x", "x", [], without),
+        *orec_read("y", "y", ["x"], without),
+        Check(lambda r: r["x"] == r["y"], "reads from two states"),
+        Label("abort"),
+        Store("mark0", lambda _: 0),
+    ]
+    writer: Program = [
+        *hold("x", "end"),
+        Store("x", lambda _: 1),
+        *hold("y", "end"),
+        Store("y", lambda _: 1),
+        Swap("t", "clock", lambda r: r["t"] + 1),
+        Store("ox", lambda r: (r["t"] + 1) * 8),
+        Store("oy", lambda r: (r["t"] + 1) * 8),
+        Label("end"),
+    ]
+    memory = {"x": 0, "y": 0, "ox": 0, "oy": 0, "clock": 0, "word": 0, "mark0": 0}
+    return Machine(memory, [reader, writer])
+
+
+def eager_abort(without: frozenset[str]) -> Machine:
+    """A reader of x beside a writer in place that gives up: the orec changes, not its version."""
+    reader: Program = [
+        *begin("mark0", without | {"norec"}),
+        *orec_read("x", "x", [], without),
+        Check(lambda r: r["x"] == 0, "reads what was never committed"),
+        Label("abort"),
+        Store("mark0", lambda _: 0),
+    ]
+    more = 0 if "incarnation" in without else 2
+    writer: Program = [
+        *hold("x", "end"),
+        Store("x", lambda _: 1),
+        Store("x", lambda _: 0),
+        Store("ox", lambda r: r["before-x"] + more),
+        Label("end"),
+    ]
+    return Machine({"x": 0, "ox": 0, "clock": 0, "word": 0, "mark0": 0}, [reader, writer])
+
+
+def eager_privatisation(without: frozenset[str]) -> Machine:
+    """A writer in place of x while p says that x is shared; another thread clears p and uses x.
+
+    The writer's commit fails where p has changed: then it undoes x.
+    """
+    writer: Program = [
+        *begin("mark0", without | {"norec"}),
+        *orec_read("p", "p", [], without),
+        Go("end", lambda r: not r["p"]),
+        *hold("x", "end"),
+        Load("undo", "x"),
+        Store("x", lambda _: 5),
+        Swap("t", "clock", lambda r: r["t"] + 1),
+        Load("v", "op"),
+        Go("commit", lambda r: r["v"] % 2 == 0 and r["v"] <= r["s"] * 8 + 7),
+        Store("x", lambda r: r["undo"]),
+        Label("commit"),
+        Store("ox", lambda r: (r["t"] + 1) * 8),
+        Label("end"),
+        Label("abort"),
+        Store("mark0", lambda _: 0),
+    ]
+    taker: Program = [
+        *hold("p", "busy"),
+        Store("p", lambda _: 0),
+        Swap("t", "clock", lambda r: r["t"] + 1),
+        Set("t", lambda r: r["t"] + 1),
+        Store("op", lambda r: r["t"] * 8),
+        *quiesce("mark0", without),
+        Store("x", lambda _: 9),
+        Load("now", "x"),
+        Check(lambda r: r["now"] == 9, "private data was written by a transaction"),
+        Swap("now", "x", lambda r: r["now"]),
+        Check(lambda r: r["now"] == 9, "private data was undone by a transaction"),
+        Label("busy"),
+    ]
+    memory = {"x": 0, "p": 1, "ox": 0, "op": 0, "clock": 0, "word": 0, "mark0": 0}
+    return Machine(memory, [writer, taker])
+
+
+def alone(without: frozenset[str]) -> Machine:
+    """A transaction beside one that is alone and changes x without any protocol, twice."""
+    reader: Program = [
+        *begin("mark0", without),
+        Load("x", "x"),
+        Load("again", "x"),
+        Check(lambda r: r["x"] == r["again"] and r["x"] != 1, "sees one that is alone"),
+        Store("mark0", lambda _: 0),
+    ]
+    wait: Program = [Label("wait"), Load("m", "mark0"), Go("wait", lambda r: r["m"])]
+    single: Program = [
+        Swap("_", "word", lambda _: 1),
+        *([] if "waiting" in without else wait),
+        Store("x", lambda _: 1),
+        Store("x", lambda _: 2),
+        Swap("_", "word", lambda _: 0),
+    ]
+    return Machine({"x": 0, "clock": 0, "word": 0, "mark0": 0}, [reader, single])

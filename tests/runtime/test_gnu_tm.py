@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs that check themselves, under every algorithm of our libitm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import ALGORITHMS, BACKOFFS, LIBRARY, POLICIES, ROOT, GnuTm
+
+PROGRAMS = Path(__file__).parent / "gnu_tm"
+MICRO = ROOT / "workloads/micro"
+BENCHMARKS = ("counter", "disjoint", "array", "hash-20", "tree-0", "tree-10", "tree-50", "list-20")
+MILLISECONDS = "60"
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(
+    "source", ["nesting.c", "handlers.c", "types.c", "exceptions.cc", "opaque.c", "privatise.c"]
+)
+def test_program(gnu_tm: GnuTm, source: str, algorithm: str) -> None:
+    program = gnu_tm.compile(source.partition(".")[0], [PROGRAMS / source])
+    outcome = gnu_tm.run(program, algorithm=algorithm)
+    assert outcome.status == 0, outcome.output
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_process(gnu_tm: GnuTm, algorithm: str) -> None:
+    """Threads, fork, dlopen, calls through pointers, relaxed transactions."""
+    plugin = gnu_tm.compile("plugin.so", [PROGRAMS / "plugin.c"], ["-shared", "-fPIC"])
+    program = gnu_tm.compile("process", [PROGRAMS / "process.c"], ["-ldl"])
+    outcome = gnu_tm.run(program, str(plugin), algorithm=algorithm)
+    assert outcome.status == 0, outcome.output
+
+
+def micro(gnu_tm: GnuTm) -> Path:
+    sources = [MICRO / "micro.c", MICRO / "structures.c"]
+    return gnu_tm.compile("micro", sources, ["-DMICRO_GNU_TM"])
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_no_operation_is_lost(gnu_tm: GnuTm, benchmark: str, algorithm: str) -> None:
+    """More threads than processors: owners are preempted."""
+    outcome = gnu_tm.run(micro(gnu_tm), benchmark, "6", MILLISECONDS, algorithm=algorithm)
+    assert outcome.status == 0, outcome.output
+
+
+@pytest.mark.parametrize("backoff", BACKOFFS)
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("algorithm", ["eager", "lazy"])
+def test_every_policy_makes_progress(
+    gnu_tm: GnuTm, algorithm: str, policy: str, backoff: str
+) -> None:
+    """Every thread finally commits, or the program would not end."""
+    environment = {"TANDEM_POLICY": policy, "TANDEM_BACKOFF": backoff}
+    for benchmark in ("counter", "list-20"):
+        outcome = gnu_tm.run(
+            micro(gnu_tm), benchmark, "8", "20", algorithm=algorithm, environment=environment
+        )
+        assert outcome.status == 0, outcome.output
+
+
+def test_preloaded(gnu_tm: GnuTm) -> None:
+    """LD_PRELOAD instead of LD_LIBRARY_PATH."""
+    program = gnu_tm.compile("handlers", [PROGRAMS / "handlers.c"])
+    environment = {"LD_PRELOAD": str(LIBRARY / "libitm.so.1"), "TANDEM_ALGORITHM": "eager"}
+    outcome = gnu_tm.run(program, environment=environment)
+    assert outcome.status == 0, outcome.output
+
+
+@pytest.mark.parametrize(
+    ("variable", "valid"),
+    [
+        ("TANDEM_ALGORITHM", "auto, serial, eager, lazy, norec"),
+        ("TANDEM_POLICY", ", ".join(POLICIES)),
+        ("TANDEM_BACKOFF", ", ".join(BACKOFFS)),
+        ("ITM_DEFAULT_METHOD", "serialirr, serialirr_onwrite, serial, gl_wt, ml_wt, htm"),
+    ],
+)
+def test_unknown_names_stop_before_main(gnu_tm: GnuTm, variable: str, valid: str) -> None:
+    environment = {"LD_LIBRARY_PATH": str(LIBRARY), variable: "quick"}
+    outcome = gnu_tm.run(micro(gnu_tm), "counter", "1", "1", environment=environment)
+    assert outcome.status == 2
+    expected = f"libitm: error: {variable}=quick is not known; the valid values are {valid}\n"
+    assert outcome.output == expected
+
+
+@pytest.mark.parametrize("method", ["serialirr", " serial ", "gl_wt", "ml_wt", "htm", ""])
+def test_the_stock_librarys_methods_are_understood(gnu_tm: GnuTm, method: str) -> None:
+    environment = {"LD_LIBRARY_PATH": str(LIBRARY), "ITM_DEFAULT_METHOD": method}
+    outcome = gnu_tm.run(micro(gnu_tm), "tree-50", "2", "20", environment=environment)
+    assert outcome.status == 0, outcome.output
+
+
+MISUSE = {
+    "commit": (
+        "extern void _ITM_commitTransaction(void); int main(void) { _ITM_commitTransaction(); }",
+        "a transaction is committed by a thread that is in none",
+    ),
+    "abort": (
+        "extern void _ITM_abortTransaction(int); int main(void) { _ITM_abortTransaction(1); }",
+        "_ITM_abortTransaction is called outside a transaction",
+    ),
+    "cancel": (
+        "extern void _ITM_changeTransactionMode(int) __attribute__((transaction_pure)); int x = 1;"
+        "int main(void) { __transaction_atomic { ++x; _ITM_changeTransactionMode(0);"
+        "if (x) __transaction_cancel; } }",
+        "a transaction is cancelled after it became irrevocable",
+    ),
+    "clone": (
+        'int x; void f(void) { __asm__ volatile (""); ++x; }'
+        "typedef void safe(void) __attribute__((transaction_safe));"
+        'safe *g; int main(void) { g = (safe *)f; __asm__ volatile ("" ::: "memory");'
+        "__transaction_atomic { ++x; g(); } }",
+        "which has no transactional clone",
+    ),
+    "exit": (
+        "#include <pthread.h>\nint x; __attribute__((transaction_pure)) void leave(void);"
+        "void leave(void) { pthread_exit(0); } void *run(void *a) {"
+        "__transaction_atomic { ++x; leave(); } return a; }"
+        "int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); pthread_join(t, 0); }",
+        "a thread exits inside a transaction",
+    ),
+}
+
+
+# Alone, gcc's uninstrumented code runs, and calls a function without a clone by itself.
+CASES = [
+    (name, algorithm)
+    for name in MISUSE
+    for algorithm in ALGORITHMS
+    if name != "clone" or algorithm not in ("auto", "serial")
+]
+
+
+@pytest.mark.parametrize(("name", "algorithm"), CASES)
+def test_misuse_ends_the_process(gnu_tm: GnuTm, name: str, algorithm: str) -> None:
+    text, message = MISUSE[name]
+    source = gnu_tm.folder / f"misuse-{name}.c"
+    source.write_text(text + "\n", encoding="utf-8")
+    outcome = gnu_tm.run(gnu_tm.compile(f"misuse-{name}", [source]), algorithm=algorithm)
+    assert outcome.status == -6, outcome.output
+    assert outcome.output.startswith("libitm: error: ")
+    assert message in outcome.output
+    assert outcome.output.count("\n") == 1
