@@ -155,7 +155,9 @@ void add_externals(const CallBase &call, const PointsToAnalysis &points_to, Obse
   for (unsigned i = 0; i < call.arg_size(); ++i) {
     const bool reads = entry.reads.contains(i);
     const bool writes = entry.writes.contains(i) && !call.onlyReadsMemory();
-    if (call.getArgOperand(i)->getType()->isPointerTy() && (reads || writes))
+    const Value &argument = *call.getArgOperand(i);
+    if (argument.getType()->isPointerTy() && (reads || writes) &&
+        !points_to.is_librarys_own(argument))
       result.externals.push_back({&call, i, reads, writes});
   }
 }

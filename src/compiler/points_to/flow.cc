@@ -17,6 +17,7 @@ constexpr std::uint64_t kStepsPerNode = 4096;
 // Elements handed on, for each node, before the order is made anew.
 constexpr std::uint64_t kStepsPerOrder = 8;
 constexpr std::uint64_t kStepsToStart = 1U << 22U;
+constexpr std::uint64_t kMostSteps = 1U << 27U;
 // Steps that one instruction takes a pointer within an object before it counts as walking through
 // an array; and offsets of one object before none is told from another.
 constexpr std::uint32_t kSteps = 8;
@@ -126,8 +127,8 @@ void ObjectFlow::copy_guarded(std::uint32_t guard, FlowNode from, FlowNode to) {
   guards_[guard].copies.emplace_back(from, to);
 }
 
-// Nodes on a cycle of copies have one set; the others get the order that they are worked on in. Before
-// the work begins and, since loads and stores make copies, in between.
+// Nodes on a cycle of copies have one set; the others get the order that they are worked on in.
+// Before the work begins and, since loads and stores make copies, in between.
 void ObjectFlow::collapse_cycles() {
   const auto count = static_cast<FlowNode>(parent_.size());
   std::vector<std::uint32_t> index(count, 0);
@@ -444,7 +445,7 @@ ObjectFlow::folded(const ElementSet &elements) const {
 // To a fixed point; false where it takes too long. What hands on comes before what it hands to, so
 // that a node hands on once what it gets from several others.
 bool ObjectFlow::run() {
-  const std::uint64_t most = kStepsToStart + kStepsPerNode * parent_.size();
+  const std::uint64_t most = std::min(kMostSteps, kStepsToStart + kStepsPerNode * parent_.size());
   do {
     collapse_cycles();
     std::uint64_t next_collapse = steps_ + kStepsPerOrder * parent_.size();

@@ -139,7 +139,7 @@ private:
   std::vector<ElementSet> sets_;
   std::vector<ElementSet> done_; // what was handed on
   std::vector<std::vector<FlowNode>> successors_;
-  std::vector<std::uint32_t> order_; // by node: the higher, the earlier in the flow
+  std::vector<std::uint32_t> order_;                // by node: the higher, the earlier in the flow
   llvm::DenseMap<FlowNode, std::vector<Use>> uses_; // by pointer
   std::vector<Initial> initial_;
   std::vector<MemoryCopy> memory_copies_;

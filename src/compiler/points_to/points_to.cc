@@ -83,8 +83,6 @@ std::vector<Cell> PointsToAnalysis::places(const Value &pointer) const {
 }
 
 std::vector<ObjectRange> PointsToAnalysis::objects(const Value &pointer, std::uint64_t size) const {
-  // Beyond this many, telling them apart costs more than it is worth.
-  constexpr std::size_t kMost = 256;
   const ElementSet *known = flow_->objects_of(pointer);
   if (known == nullptr)
     return {{}};
@@ -99,8 +97,6 @@ std::vector<ObjectRange> PointsToAnalysis::objects(const Value &pointer, std::ui
       continue;
     for (const auto &[begin, end] : flow_->flow().layout(object).ranges(offset, size))
       found.insert({object, begin, end});
-    if (found.size() > kMost)
-      return {{}};
   }
   return {found.begin(), found.end()};
 }
@@ -127,6 +123,19 @@ std::vector<ObjectRange> PointsToAnalysis::reachable_objects(const Value &pointe
       found.push_back({object, 0, kNoEnd});
   }
   return found;
+}
+
+bool PointsToAnalysis::is_librarys_own(const Value &pointer) const {
+  const ElementSet *known = flow_->objects_of(pointer);
+  if (known == nullptr || known->empty())
+    return false;
+  for (const ElementId id : *known) {
+    const Value *label = flow_->flow().label(flow_->flow().element(id).first);
+    const auto *global = dyn_cast_or_null<GlobalVariable>(label);
+    if (global == nullptr || !flow_->is_own_variable(*global))
+      return false;
+  }
+  return true;
 }
 
 bool PointsToAnalysis::has_objects() const { return flow_->has_flow(); }

@@ -113,13 +113,15 @@ public:
 
   // What an access of `size` bytes (kUnknownSize: not known) through a pointer may touch, of what
   // two threads could both reach; constants and functions do not count, nor do streams and other
-  // memory of a library's own that its variables point to, which the library guards itself. A node's objects are not
-  // told apart by unification; here they are, by inclusion: two accesses meet only where they have
-  // a range of an object in common, and a node (`places`).
+  // memory of a library's own that its variables point to, which the library guards itself. A
+  // node's objects are not told apart by unification; here they are, by inclusion: two accesses
+  // meet only where they have a range of an object in common, and a node (`places`).
   [[nodiscard]] std::vector<ObjectRange> objects(const llvm::Value &pointer,
                                                  std::uint64_t size) const;
   // The same for code that follows every pointer that it finds from there on.
   [[nodiscard]] std::vector<ObjectRange> reachable_objects(const llvm::Value &pointer) const;
+  // Whether a pointer leads to memory that a library guards itself and nowhere else: a stream.
+  [[nodiscard]] bool is_librarys_own(const llvm::Value &pointer) const;
   // False where the program is so large that objects are not told apart: all are object 0.
   [[nodiscard]] bool has_objects() const;
   // Whether an object may lie in a node. Node 0 .. node_count() - 1; any object may lie in the
