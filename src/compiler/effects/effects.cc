@@ -42,6 +42,13 @@ Effects::Effects(const Module &module, const Catalogue &catalogue,
                  const PointsToAnalysis &points_to, const Sharing &sharing)
     : actions_(module, catalogue), points_to_(points_to), sharing_(sharing),
       layout_(module.getDataLayout()), program_(points_to.node_count()) {
+  std::set<const Function *> known(points_to_.exported().begin(), points_to_.exported().end());
+  for (const PointsToAnalysis::Spawn &spawn : points_to_.spawns())
+    if (spawn.when == Callback::When::later)
+      known.insert(spawn.function);
+  for (const Function &function : module)
+    if (known.contains(&function))
+      known_outside_.push_back(&function);
   survey(module);
 }
 
@@ -134,8 +141,28 @@ void Effects::add_facts(const Instruction &instruction, FunctionFacts &facts) {
     add_call_facts(*call, facts);
 }
 
+// A function outside that may touch anything may also call back what it, or its library, was given
+// earlier: an event loop runs the handlers of events.
+ArrayRef<const Function *> Effects::targets_of(const CallBase &call) {
+  const Function *callee = called_function(call);
+  const bool outside = callee == nullptr ? points_to_.may_leave(call)
+                                         : callee->isDeclaration() && !callee->isIntrinsic() &&
+                                               !is_lock_operation(*callee) &&
+                                               points_to_.entry(*callee).touches_anything;
+  if (!outside || known_outside_.empty())
+    return points_to_.targets(call);
+  const auto [entry, fresh] = targets_.try_emplace(&call);
+  if (fresh) {
+    append_range(entry->second, points_to_.targets(call));
+    for (const Function *function : known_outside_)
+      if (!is_contained(entry->second, function))
+        entry->second.push_back(function);
+  }
+  return entry->second;
+}
+
 void Effects::add_call_facts(const CallBase &call, FunctionFacts &facts) {
-  for (const Function *target : points_to_.targets(call))
+  for (const Function *target : targets_of(call))
     facts.calls.push_back({&call, target});
   const Function *callee = called_function(call);
   if (callee != nullptr && callee->isDeclaration() && is_lock_operation(*callee)) {
@@ -368,8 +395,7 @@ void Effects::add(const Call &call, Summary &summary) {
 }
 
 void Effects::summarise(const Module &module, const std::set<const Function *> &needed) {
-  const auto groups =
-      components(module, [&](const CallBase &call) { return points_to_.targets(call); });
+  const auto groups = components(module, [&](const CallBase &call) { return targets_of(call); });
   summaries_.reserve(groups.size());
   for (const auto &group : groups) {
     const auto number = static_cast<std::uint32_t>(summaries_.size());

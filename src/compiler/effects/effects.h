@@ -33,7 +33,7 @@ struct Location {
   std::uint64_t begin = 0; // folded bytes [begin, end) of the object; of the node where it is 0
   std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
   bool shared = true; // two threads may touch it at the same time, and one of them writes it
-  std::string name;   // as in the source; two locations of one name overlap, or are one
+  std::string name;   // as in the source; a class of memory may be several locations of one name
 
   // Whether one address may lie in both.
   [[nodiscard]] bool overlaps(const Location &other) const {
@@ -140,6 +140,8 @@ private:
   bool is_private(const llvm::Value *address);
   bool is_lock_operation(const llvm::Function &callee);
 
+  // The functions of the program that a call may run before it returns.
+  llvm::ArrayRef<const llvm::Function *> targets_of(const llvm::CallBase &call);
   const FunctionFacts &facts_of(const llvm::Function &function);
   void survey(const llvm::Module &module);
   void summarise(const llvm::Module &module, const std::set<const llvm::Function *> &needed);
@@ -168,6 +170,8 @@ private:
   std::vector<std::vector<ProgramAccess>> program_; // by node
   std::map<EntrySet, std::uint32_t> entry_sets_;
   std::vector<EntrySet> entry_set_of_;
+  llvm::DenseMap<const llvm::CallBase *, llvm::SmallVector<const llvm::Function *, 1>> targets_;
+  std::vector<const llvm::Function *> known_outside_; // functions that code outside may call back
   llvm::DenseMap<const llvm::Value *, bool> captured_;
   llvm::DenseMap<const llvm::Function *, bool> lock_operations_;
   std::map<const llvm::Function *, FunctionFacts> facts_;

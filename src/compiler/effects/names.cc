@@ -95,30 +95,27 @@ void Effects::name_locations(const std::set<std::uint32_t> &used) {
     by_name[locations_[id].name].push_back(id);
   }
   for (const auto &[name, ids] : by_name) {
-    const auto apart = [&](std::uint32_t id) {
-      return !locations_[id].overlaps(locations_[ids.front()]);
-    };
-    if (std::none_of(ids.begin(), ids.end(), apart))
-      continue;
-    // One name for different memory: by the object that it lies in, then by where in it.
-    std::map<std::pair<NodeId, ObjectId>, std::string> objects;
+    // Objects that one pointer may mean go by one name; other memory of that name by where it lies.
+    std::map<NodeId, std::string> nodes;
     std::map<std::string, unsigned> uses;
     std::map<std::pair<NodeId, ObjectId>, std::uint64_t> first;
     for (const std::uint32_t id : ids) {
-      const std::pair key{locations_[id].node, locations_[id].object};
-      first.try_emplace(key, locations_[id].begin);
-      if (const auto [entry, fresh] = objects.try_emplace(key); fresh) {
-        entry->second = object_name(locations_[id]);
+      const Location &location = locations_[id];
+      first.try_emplace({location.node, location.object}, location.begin);
+      if (const auto [entry, fresh] = nodes.try_emplace(location.node); fresh) {
+        entry->second = object_name(location);
         if (const unsigned number = ++uses[entry->second]; number > 1)
           entry->second += fmt::format(" #{}", number);
       }
     }
     for (const std::uint32_t id : ids) {
       Location &location = locations_[id];
-      const std::pair key{location.node, location.object};
-      if (objects.size() > 1 && objects.at(key) != name)
-        location.name += " in " + objects.at(key);
-      if (location.begin != first.at(key))
+      const std::uint64_t begin = first.at({location.node, location.object});
+      const bool apart = location.begin != begin && location.end > begin &&
+                         name.find_first_of("?(") != std::string::npos;
+      if (nodes.size() > 1 && nodes.at(location.node) != name)
+        location.name += " in " + nodes.at(location.node);
+      if (apart)
         location.name += fmt::format(" +{}", location.begin);
     }
   }
