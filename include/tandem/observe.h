@@ -12,11 +12,10 @@
  *                                    tells); OUTSIDE is 1 where code outside may know it, so that
  *                                    effects on object 0 are on it too; 0 itself is not listed
  *   fold LABEL BEGIN END PERIOD      in the order in which they apply
- *   part LABEL OTHER OFFSET          where the analysis does not tell objects apart: offsets of LABEL,
- *                                    OFFSET added, may be those of OTHER, of which the effects are
- *   effect SECTION LABEL BEGIN END H folded bytes [BEGIN, END); H is r or w
- *   edge SECTION SECTION             they conflict, and know it
- *   set NUMBER SECTION...            from 1, ascending: sections that an instruction lies in
+ *   part LABEL OTHER OFFSET          where the analysis does not tell objects apart: offsets of
+ * LABEL, OFFSET added, may be those of OTHER, of which the effects are effect SECTION LABEL BEGIN
+ * END H folded bytes [BEGIN, END); H is r or w edge SECTION SECTION             they conflict, and
+ * know it set NUMBER SECTION...            from 1, ascending: sections that an instruction lies in
  *   site NUMBER SET PLACE            from 1, ascending; SET 0: in no section
  */
 #pragma once

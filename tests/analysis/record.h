@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * What the programs of generator.py access memory by. With -DRECORD each access of a section is a line of
- * standard output, "SECTION THREAD ADDRESS SIZE r|w LINE", and the threads take turns, one operation each, so that
- * an input has one execution. Without it there is nothing but the access. */
+ * What the programs of generator.py access memory by. With -DRECORD each access of a section is a
+ * line of standard output, "SECTION THREAD ADDRESS SIZE r|w LINE", and the threads take turns, one
+ * operation each, so that an input has one execution. Without it there is nothing but the access.
+ */
 #pragma once
 
 #include <alloca.h>

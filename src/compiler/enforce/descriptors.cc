@@ -130,8 +130,7 @@ Constant *Descriptors::of(std::size_t index) {
       {builder.getInt32(TANDEM_ABI_VERSION), builder.getInt32(sizeof(tandem_section)),
        builder.getInt8(abi_kind(section.kind)), builder.getInt8(abi_class(section.klass)),
        builder.getInt8(abi_irrevocable_at(section.irrevocable_at)), builder.getInt8(0),
-       builder.getInt32(section.strict ? TANDEM_SECTION_STRICT : 0),
-       builder.getInt32(section.line),
+       builder.getInt32(section.strict ? TANDEM_SECTION_STRICT : 0), builder.getInt32(section.line),
        builder.getInt32(static_cast<std::uint32_t>(index)), string(section.name),
        string(section.file), colours,
        section.irrevocable_at == IrrevocableAt::begin ? colours : colour_set(guard), table()});

@@ -14,7 +14,8 @@ namespace tandem {
 
 // The instructions of `section` that others may notice: accesses to memory that is not its own,
 // calls that do more than compute from their arguments, irrevocable actions.
-std::vector<llvm::Instruction *> shared_instructions(llvm::Function &section, const Actions &actions);
+std::vector<llvm::Instruction *> shared_instructions(llvm::Function &section,
+                                                     const Actions &actions);
 
 // What a section computes from its arguments alone, before it first does something shared and after
 // it last does, needs no transaction: no one can see when it ran. Outlines the rest into a function

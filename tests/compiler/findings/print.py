@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints the findings of one rule from a report, one line each, its notes indented, and their number.
+"""Prints the findings of one rule from a report, one line each, their notes indented, and how many.
 
 Usage: print.py REPORT.json RULE
 """
