@@ -74,8 +74,10 @@ Sharing::Sharing(const Module &module, const PointsToAnalysis &points_to) : poin
   for (const Function &function : module)
     for (const Instruction &instruction : instructions(function))
       if (const auto *call = dyn_cast<CallBase>(&instruction))
-        for (const Function *target : points_to_.targets(*call))
+        for (const Function *target : points_to_.targets(*call)) {
           callers_[target].push_back(call);
+          callees_[&function].insert(target);
+        }
   find_entries(module);
   find_creators(module);
   for (std::uint32_t entry = 0; entry < entries_.size(); ++entry)
@@ -176,10 +178,9 @@ void Sharing::run(const Function &start, std::uint32_t entry) {
   while (!work.empty()) {
     const Function *function = work.back();
     work.pop_back();
-    for (const Instruction &instruction : instructions(*function))
-      if (const auto *call = dyn_cast<CallBase>(&instruction))
-        for (const Function *target : points_to_.targets(*call))
-          visit(target);
+    if (const auto callees = callees_.find(function); callees != callees_.end())
+      for (const Function *target : callees->second)
+        visit(target);
   }
 }
 

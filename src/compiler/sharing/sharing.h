@@ -60,6 +60,7 @@ private:
   const PointsToAnalysis &points_to_;
   std::vector<Entry> entries_;
   std::map<const llvm::Function *, std::vector<const llvm::CallBase *>> callers_;
+  std::map<const llvm::Function *, std::set<const llvm::Function *>> callees_;
   std::set<const llvm::CallBase *> spawning_;
   std::set<const llvm::Function *> creators_; // may start a thread
   std::map<const llvm::Function *, EntrySet> functions_;
