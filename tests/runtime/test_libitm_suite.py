@@ -49,7 +49,7 @@ def suite() -> Path:
     fetch = [str(ROOT / "scripts/fetch-libitm-tests"), str(folder)]
     done = subprocess.run(fetch, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        pytest.skip(f"libitm's tests cannot be fetched: {done.stderr.strip()}")
+        pytest.fail(f"libitm's tests cannot be fetched: {done.stderr.strip()}")
     return folder
 
 
