@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The command line: `tandem bench [APPLICATION…]`.
+
+Exit status: 0; 1 where a build or a run failed, or a result was wrong; 2 for the user's mistake;
+130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from rich.console import Console
+
+from tandem import __version__
+from tandem.bench.experiment import (
+    Comparison,
+    aborts_table,
+    build_command,
+    make_experiment,
+    print_comparison,
+)
+from tandem.bench.sections import PROGRAMS, measure_sections, sections_table, sections_to_json
+from tandem.bench.suite import (
+    DEFAULT_VARIANTS,
+    ROWS,
+    SIZES,
+    VARIANTS,
+    choose_rows,
+    choose_variants,
+    why_unavailable,
+)
+from tandem.errors import InterruptedRun, TandemError, UserError
+from tandem.experiment.definition import expand
+from tandem.experiment.progress import Progress
+from tandem.experiment.run import Settings, run_experiment
+from tandem.experiment.sample import run_command
+from tandem.formats.documents import write_text
+from tandem.formats.published import Published
+from tandem.formats.result import result_to_json
+from tandem.paths import ROOT
+from tandem.workload.steps import one_at_a_time
+
+__all__ = ["SUMMARY", "main"]
+
+PROGRAM = "tandem bench"
+SUMMARY = "Compare the ways to run atomic sections on the STAMP-class suite"
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message}; see {PROGRAM} --help")
+
+
+def _number(least: int, most: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a number from {least} to {most}")
+        return int(text)
+
+    return parse
+
+
+def _threads(text: str) -> tuple[int, ...]:
+    words = text.split(",")
+    if not all(x.isascii() and x.isdigit() and 1 <= int(x) <= 64 for x in words):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of numbers from 1 to 64")
+    return tuple(dict.fromkeys(int(x) for x in words))
+
+
+def _parser() -> _Parser:
+    variants = "\n".join(f"  {x.name:<20}{x.summary}" for x in VARIANTS.values())
+    parser = _Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} [APPLICATION…] [OPTIONS]",
+        description=f"{SUMMARY}.\n\nApplications: {', '.join(ROWS)}; kmeans and vacation stand for "
+        f"both.\nWithout any: all but bayes.\n\nVariants:\n{variants}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("applications", nargs="*", metavar="APPLICATION", help=argparse.SUPPRESS)
+    add("--variants", metavar="LIST", help=f"separated by commas [{','.join(DEFAULT_VARIANTS)}]")
+    add("--threads", type=_threads, default=(1, 2), metavar="LIST", help="1 to 64 each [1,2]")
+    add("--size", choices=SIZES, default="small", help="[small]")
+    add("--seed", type=_number(0, 2**63 - 1), default=1, metavar="N", help="of the inputs [1]")
+    add("--baseline", metavar="VARIANT", help="what ratios are relative to [sequential]")
+    add("--reps", type=_number(1, 1000), default=5, metavar="N", help="measured rounds [5]")
+    add("--warm-ups", type=_number(0, 100), default=1, metavar="N", help="rounds before [1]")
+    add("--aborts", action="store_true", help="also count aborts, by other builds, untimed")
+    add("--sections", action="store_true", help="instead: lengths and sets of the sections")
+    add("--list", action="store_true", help="instead: the variants, and what is not available")
+    add("--json", metavar="FILE", help="the result; - is standard output")
+    add("--plots", type=Path, metavar="DIR", help="where charts go [build/bench]")
+    add("--no-plots", action="store_true", help="draw none")
+    add("--build-dir", type=Path, metavar="DIR", help="of the programs [build/workloads/stamp]")
+    add("--resume", action="store_true", help="continue an interrupted run")
+    add("--fresh", action="store_true", help="start anew where one was interrupted")
+    add("--progress", action=argparse.BooleanOptionalAction, help="a bar [on a terminal]")
+    add("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return parser
+
+
+def _prefix() -> Path:
+    """Tandem's build tree, as the launcher tells."""
+    told = os.environ.get("TANDEM_BUILD")
+    return Path(told).resolve() if told else ROOT / "build" / "release"
+
+
+def _result_file(asked: argparse.Namespace) -> Path:
+    if asked.json in (None, "-"):
+        return ROOT / "build" / "bench" / "stamp.json"
+    return Path(asked.json)
+
+
+def _check_file(path: Path, option: str) -> None:
+    if path.is_dir():
+        raise UserError(f"{option} {path}: is a directory; name a file")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UserError(f"{option} {path}: cannot be written: {reason}") from error
+    if not os.access(path.parent, os.W_OK):
+        raise UserError(f"{option} {path}: cannot be written: no permission in {path.parent}")
+
+
+def _console(asked: argparse.Namespace) -> Console:
+    """Tables go beside the result where that is standard output; wide where it is no terminal."""
+    stream = sys.stderr if asked.json == "-" else sys.stdout
+    return Console(file=stream, width=None if stream.isatty() else 200, highlight=False)
+
+
+def _comparison(asked: argparse.Namespace, build: Path) -> Comparison:
+    names = asked.variants.split(",") if asked.variants else list(DEFAULT_VARIANTS)
+    base = asked.baseline or "sequential"
+    chosen = choose_variants([base, *names], build)
+    return Comparison(
+        rows=tuple(choose_rows(asked.applications)),
+        variants=tuple(chosen),
+        threads=asked.threads,
+        size=asked.size,
+        seed=asked.seed,
+        baseline=chosen[0],
+    )
+
+
+def _show_list(asked: argparse.Namespace, build: Path) -> int:
+    console = _console(asked)
+    for variant in VARIANTS.values():
+        reason = why_unavailable(variant, build)
+        note = f"; not available: {reason}" if reason else ""
+        console.print(f"{variant.name:<20}{variant.summary}{note}", markup=False)
+    return 0
+
+
+def _measure(asked: argparse.Namespace, build: Path, work: Path, progress: Progress) -> int:
+    rows = choose_rows(asked.applications or list(ROWS))
+    places = {"source": str(ROOT), "work": str(work), "build": str(build)}
+    command = [expand(x, places) for x in build_command(PROGRAMS, rows)]
+    progress.note("build: what is missing of " + ", ".join(PROGRAMS))
+    run_command(command, {}, 3600, place="build")
+    with progress.bar("sections", len(rows) * len(PROGRAMS)) as bar:
+        run = ROOT / "workloads" / "stamp" / "run.sh"
+        measures = measure_sections(rows, asked.size, asked.seed, run, work, build, bar)
+    text = sections_to_json(rows, measures, asked.size)
+    if asked.json == "-":
+        sys.stdout.write(text)
+    else:
+        _console(asked).print(sections_table(rows, measures))
+        if asked.json is not None:
+            write_text(Path(asked.json), text)
+    return 0
+
+
+def _compare(asked: argparse.Namespace, build: Path, work: Path, progress: Progress) -> int:
+    comparison = _comparison(asked, build)
+    target = _result_file(asked)
+    settings = Settings(
+        source=ROOT,
+        build=build,
+        result=target,
+        work=work,
+        repetitions=asked.reps,
+        warm_ups=asked.warm_ups,
+        resume=asked.resume,
+        fresh=asked.fresh or asked.json in (None, "-"),
+    )
+    nothing = Published(papers={}, tables={}, statements={})
+    result = run_experiment(make_experiment(comparison), nothing, settings, progress)
+    console = _console(asked)
+    print_comparison(result, comparison, console)
+    if asked.json == "-":
+        sys.stdout.write(result_to_json(result))
+    written = [target]
+    if asked.aborts and any(x.counts for x in comparison.variants):
+        counts = target.with_name(f"{target.stem}-aborts.json")
+        once = Settings(
+            source=ROOT,
+            build=build,
+            result=counts,
+            work=work,
+            repetitions=1,
+            warm_ups=0,
+            fresh=True,
+        )
+        counted = run_experiment(
+            make_experiment(comparison, counting=True), nothing, once, progress
+        )
+        console.print(aborts_table(counted, comparison))
+        written.append(counts)
+    if not asked.no_plots:
+        from tandem.bench.chart import draw_comparison  # matplotlib takes a second to load
+
+        chart = (asked.plots or target.parent) / target.stem
+        _check_file(chart, "--plots")
+        written += draw_comparison(result, comparison, chart)
+    for path in written:
+        progress.note(f"wrote {path}")
+    return 0
+
+
+def _act(asked: argparse.Namespace) -> int:
+    build = _prefix()
+    if asked.list:
+        return _show_list(asked, build)
+    if asked.resume and asked.fresh:
+        raise UserError("--resume and --fresh exclude each other; give one")
+    choose_rows(asked.applications)
+    if asked.json not in (None, "-"):
+        _check_file(Path(asked.json), "--json")
+    work = (asked.build_dir or ROOT / "build" / "workloads" / "stamp").resolve()
+    progress = Progress.automatic(asked.progress)
+    with one_at_a_time(work):
+        if asked.sections:
+            return _measure(asked, build, work, progress)
+        return _compare(asked, build, work, progress)
+
+
+def _terminate(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs the command line; the exit status. Every error is one line on standard error."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        if list(arguments) == ["--summary"]:
+            print(SUMMARY)
+            return 0
+        return _act(_parser().parse_args(arguments))
+    except TandemError as error:
+        print(f"{PROGRAM}: {' '.join(str(error).split())}", file=sys.stderr)
+        return error.exit_status
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print(
+            f"{PROGRAM}: {InterruptedRun('interrupted; continue with --resume')}", file=sys.stderr
+        )
+        return 130
