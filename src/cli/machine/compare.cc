@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// `tandem machine compare`: protocols side by side, over directory sizes.
+#include "base/file.h"
+#include "cli/common/table.h"
+#include "cli/machine/commands.h"
+#include "cli/machine/results.h"
+#include "cli/machine/simulate.h"
+#include "machine/simulation/metrics.h"
+
+#include <map>
+
+namespace tandem::machine_cli {
+namespace {
+
+struct Arguments {
+  MachineOptions machine;
+  std::vector<std::string> protocols;
+  std::vector<std::string> workloads;
+  std::vector<std::string> provisions = {"160", "40", "5"};
+  std::string metric = "cycles";
+  std::string baseline;
+  std::string json;
+};
+
+// One machine, protocol and workload, all its seeds.
+struct Point {
+  std::string protocol;
+  std::string workload;
+  std::string provision;
+  machine::Configuration configuration;
+  std::vector<machine::RunResult> results;
+};
+
+Result<machine::Configuration> configuration_for(const Arguments &arguments,
+                                                 const machine::ProtocolEntry &protocol,
+                                                 const std::string &provision) {
+  std::vector<std::string> settings = arguments.machine.settings;
+  settings.push_back("directory.provision_percent=" + provision);
+  if (protocol.bus)
+    settings.emplace_back("network.kind=bus");
+  Result<machine::Configuration> configuration =
+      machine::load_configuration(arguments.machine.configuration, settings);
+  if (configuration)
+    if (Status fit = machine::check_fit(*configuration, protocol); !fit)
+      return fit.error();
+  return configuration;
+}
+
+Result<std::vector<Point>> plan(const Arguments &arguments) {
+  std::vector<Point> points;
+  for (const std::string &workload : arguments.workloads)
+    if (const Result<machine::Profile> profile = machine::find_profile(workload); !profile)
+      return profile.error();
+  for (const std::string &name : arguments.protocols) {
+    const Result<const machine::ProtocolEntry *> protocol = machine::find_protocol(name);
+    if (!protocol)
+      return protocol.error();
+    for (const std::string &provision : arguments.provisions) {
+      Result<machine::Configuration> configuration =
+          configuration_for(arguments, **protocol, provision);
+      if (!configuration)
+        return configuration.error();
+      for (const std::string &workload : arguments.workloads)
+        points.push_back({name, workload, provision, *configuration, {}});
+      // Without a directory its size says nothing: once is enough.
+      if ((*protocol)->bus || name == "token-b")
+        break;
+    }
+  }
+  return points;
+}
+
+double mean_of(const Point &point, const std::string &name) {
+  std::vector<double> values;
+  for (const machine::RunResult &result : point.results)
+    if (const auto value = machine::metric(result, name))
+      values.push_back(*value);
+  return values.empty() ? 0 : machine::estimate(values).mean;
+}
+
+std::string label(const Point &point, const Arguments &arguments) {
+  const bool sized = point.provision == arguments.provisions.front() &&
+                     (point.protocol == "token-b" || point.protocol == "mesi-snoop");
+  return sized ? point.protocol : fmt::format("{} {}%", point.protocol, point.provision);
+}
+
+std::string to_text(const Arguments &arguments, const std::vector<Point> &points,
+                    const Terminal &terminal) {
+  const std::string baseline =
+      arguments.baseline.empty() ? label(points.front(), arguments) : arguments.baseline;
+  std::map<std::string, std::map<std::string, double>> values;
+  std::vector<std::string> rows;
+  for (const Point &point : points) {
+    const std::string name = label(point, arguments);
+    if (values.find(name) == values.end())
+      rows.push_back(name);
+    if (!point.results.empty())
+      values[name][point.workload] = mean_of(point, arguments.metric);
+  }
+  std::vector<Column> columns = {{arguments.metric, Column::Align::left}};
+  for (const std::string &workload : arguments.workloads)
+    columns.push_back({workload, Column::Align::right});
+  Table table(columns);
+  const bool relative = values.find(baseline) != values.end();
+  for (const std::string &row : rows) {
+    std::vector<Cell> cells = {row};
+    for (const std::string &workload : arguments.workloads) {
+      const auto &own = values[row];
+      const auto found = own.find(workload);
+      if (found == own.end())
+        cells.emplace_back("");
+      else if (relative && values[baseline][workload] != 0)
+        cells.emplace_back(fmt::format("{:.3f}", found->second / values[baseline][workload]));
+      else
+        cells.emplace_back(shown(found->second));
+    }
+    table.add(cells);
+  }
+  return (relative ? fmt::format("{} relative to {}\n", arguments.metric, baseline)
+                   : arguments.metric + "\n") +
+         table.text(terminal);
+}
+
+nlohmann::ordered_json comparison_json(const std::vector<Point> &points, bool complete) {
+  nlohmann::ordered_json file;
+  file["version"] = kResultVersion;
+  file["complete"] = complete;
+  file["points"] = nlohmann::ordered_json::array();
+  for (const Point &point : points) {
+    if (point.results.empty())
+      continue;
+    nlohmann::ordered_json one = to_json(point.configuration, point.results);
+    one.erase("version");
+    file["points"].push_back({{"protocol", point.protocol},
+                              {"workload", point.workload},
+                              {"provision_percent", point.provision},
+                              {"result", one}});
+  }
+  return file;
+}
+
+Result<int> run(Arguments &arguments) {
+  if (arguments.protocols.empty())
+    for (const machine::ProtocolEntry &protocol : machine::protocols())
+      arguments.protocols.push_back(protocol.name);
+  if (arguments.workloads.empty())
+    for (const machine::Profile &profile : machine::profiles())
+      if (profile.family != "kernel")
+        arguments.workloads.emplace_back(profile.name);
+  Result<std::vector<Point>> points = plan(arguments);
+  if (!points)
+    return points.error();
+  if (!arguments.json.empty())
+    if (Status writable = check_writable(arguments.json); !writable)
+      return writable.error();
+  const Interrupt interrupt;
+  for (Point &point : *points) {
+    if (interrupt.asked())
+      break;
+    Result<std::vector<machine::RunResult>> results =
+        simulate(point.configuration, **machine::find_protocol(point.protocol), point.workload,
+                 arguments.machine, interrupt);
+    if (!results)
+      return results.error();
+    // What was interrupted compares with nothing.
+    if (!interrupt.asked())
+      point.results = std::move(*results);
+  }
+  if (!arguments.json.empty())
+    if (Status written =
+            write_file(arguments.json, comparison_json(*points, !interrupt.asked()).dump(2) + "\n");
+        !written)
+      return written.error();
+  if (arguments.json != "-")
+    if (Status written = write_file("-", to_text(arguments, *points, Terminal::of(stdout)));
+        !written)
+      return written.error();
+  return interrupt.asked() ? kInterruptedStatus : 0;
+}
+
+} // namespace
+
+int compare_command(int argc, char **argv) {
+  Program program("machine compare", "protocols side by side, over directory sizes");
+  Arguments arguments;
+  arguments.machine.accesses = 2'000'000;
+  CLI::App &app = program.app();
+  app.add_option("-p,--protocol", arguments.protocols,
+                 "the protocols; may be given again (default: all)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app.add_option("-w,--workload", arguments.workloads,
+                 "the workloads; may be given again (default: the ten stand-ins)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app.add_option("--provision", arguments.provisions,
+                 "directory sizes in percent of the private blocks; may be given again (default: "
+                 "160, 40, 5)")
+      ->type_name("PERCENT")
+      ->allow_extra_args(false);
+  app.add_option("--metric", arguments.metric,
+                 "which metric the table shows, by its name in JSON (default: cycles)")
+      ->type_name("NAME");
+  app.add_option("--baseline", arguments.baseline,
+                 "the row that the table is relative to, such as 'token-b' or 'flask 40%' "
+                 "(default: the first)")
+      ->type_name("ROW");
+  declare_machine(program, arguments.machine);
+  program.add_json(arguments.json, "write all results as JSON instead of, or beside, the table");
+  if (const std::optional<int> status = program.parse(argc, argv))
+    return *status;
+  const Result<int> status = run(arguments);
+  return status ? *status : program.fail(status.error());
+}
+
+} // namespace tandem::machine_cli

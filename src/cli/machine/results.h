@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Results of runs as JSON (docs/machine/run.md) and as tables.
+#pragma once
+
+#include "cli/common/terminal.h"
+#include "machine/simulation/simulation.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace tandem::machine_cli {
+
+inline constexpr int kResultVersion = 1;
+
+// One run, all that was counted.
+nlohmann::ordered_json to_json(const machine::RunResult &result);
+
+// The whole file: configuration, runs, and the metrics over the runs with their 95 % intervals.
+nlohmann::ordered_json to_json(const machine::Configuration &configuration,
+                               const std::vector<machine::RunResult> &results);
+
+// The metrics, one a line, over all runs; then energy by structure, then its sources.
+std::string to_text(const std::vector<machine::RunResult> &results, const Terminal &terminal);
+
+// "12.3 ± 0.4"; digits after the magnitude.
+std::string shown(double value);
+std::string shown(const std::vector<double> &values);
+
+} // namespace tandem::machine_cli

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// `tandem machine run`: one protocol, one machine, one workload.
+#include "base/file.h"
+#include "cli/machine/commands.h"
+#include "cli/machine/results.h"
+#include "cli/machine/simulate.h"
+
+namespace tandem::machine_cli {
+namespace {
+
+struct Arguments {
+  MachineOptions machine;
+  std::string protocol;
+  std::string workload;
+  std::string json;
+};
+
+Result<int> run(const Arguments &arguments) {
+  if (arguments.workload.empty() == arguments.machine.trace.empty())
+    return Error{"say what the cores do: either --workload NAME or --trace FILE"};
+  if (!arguments.machine.trace.empty() && arguments.machine.seeds > 1)
+    return Error{"--seeds with --trace: a trace is the same for every seed"};
+  const Result<const machine::ProtocolEntry *> protocol =
+      machine::find_protocol(arguments.protocol);
+  if (!protocol)
+    return protocol.error();
+  const Result<machine::Configuration> configuration =
+      machine::load_configuration(arguments.machine.configuration, arguments.machine.settings);
+  if (!configuration)
+    return configuration.error();
+  if (Status fit = machine::check_fit(*configuration, **protocol); !fit)
+    return fit.error();
+  if (!arguments.json.empty())
+    if (Status writable = check_writable(arguments.json); !writable)
+      return writable.error();
+  const Interrupt interrupt;
+  const Result<std::vector<machine::RunResult>> results =
+      simulate(*configuration, **protocol, arguments.workload, arguments.machine, interrupt);
+  if (!results)
+    return results.error();
+  if (!arguments.json.empty())
+    if (Status written =
+            write_file(arguments.json, to_json(*configuration, *results).dump(2) + "\n");
+        !written)
+      return written.error();
+  if (results->empty()) {
+    fmt::print(stderr, "tandem machine run: interrupted before anything was measured\n");
+  } else if (arguments.json != "-") {
+    if (Status written = write_file("-", to_text(*results, Terminal::of(stdout))); !written)
+      return written.error();
+  }
+  return interrupt.asked() ? kInterruptedStatus : 0;
+}
+
+} // namespace
+
+int run_command(int argc, char **argv) {
+  Program program("machine run",
+                  "simulate a protocol on a machine under synthetic traffic or a trace");
+  Arguments arguments;
+  program.app()
+      .add_option("-p,--protocol", arguments.protocol, "the coherence protocol")
+      ->type_name("NAME")
+      ->required();
+  program.app()
+      .add_option("-w,--workload", arguments.workload, "synthetic traffic, by its name")
+      ->type_name("NAME");
+  program.app()
+      .add_option("--trace", arguments.machine.trace, "a trace of accesses instead")
+      ->type_name("FILE");
+  declare_machine(program, arguments.machine);
+  program.add_json(arguments.json, "write the result as JSON instead of, or beside, the table");
+  program.set_epilogue("Examples:\n"
+                       "  tandem machine run -p flask -w apache-like\n"
+                       "  tandem machine run -p sparse-directory -w apache-like --set "
+                       "directory.provision_percent=5 --seeds 5 --json out.json\n"
+                       "Names: tandem machine list");
+  if (const std::optional<int> status = program.parse(argc, argv))
+    return *status;
+  const Result<int> status = run(arguments);
+  return status ? *status : program.fail(status.error());
+}
+
+} // namespace tandem::machine_cli

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "cli/machine/simulate.h"
+
+#include "cli/common/progress.h"
+#include "machine/timed/failure.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace tandem::machine_cli {
+
+void declare_machine(Program &program, MachineOptions &options) {
+  CLI::App &app = program.app();
+  app.add_option("-c,--config", options.configuration,
+                 "the machine: a name of `tandem machine list`, or a TOML file (default: flask)")
+      ->type_name("NAME|FILE");
+  app.add_option("--set", options.settings,
+                 "change a field of the configuration, as SECTION.FIELD=VALUE; may be given again")
+      ->type_name("SETTING")
+      ->allow_extra_args(false);
+  app.add_option("--accesses", options.accesses,
+                 "accesses to data that are measured, over all cores (default: 4000000)")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+  app.add_option("--warm-up", options.warm_up,
+                 "accesses before them, which fill the caches (default: twice as many)")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40));
+  app.add_option("--seed", options.seed, "of traffic, hashes and jitter (default: 1)")
+      ->type_name("N");
+  app.add_option("--seeds", options.seeds,
+                 "run so many seeds, from --seed on, and give 95% confidence intervals")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1000U));
+  program.add_flag("--check-values", options.check_values,
+                   "compare every access with the last store (slower)");
+}
+
+namespace {
+
+// A bug of ours, or of a protocol that somebody is changing: all that is known, and abort.
+[[noreturn]] void protocol_failed(const machine::ProtocolFailure &failure) {
+  fmt::print(stderr, "{}\n", failure.what());
+  std::fflush(stderr);
+  std::abort();
+}
+
+} // namespace
+
+Result<std::vector<machine::RunResult>>
+simulate(const machine::Configuration &configuration, const machine::ProtocolEntry &protocol,
+         const std::string &workload, const MachineOptions &options, const Interrupt &interrupt) {
+  machine::RunRequest request;
+  request.configuration = configuration;
+  request.trace = options.trace;
+  request.check_values = options.check_values;
+  request.work.accesses = options.accesses;
+  request.work.warm_up = options.warm_up == ~std::uint64_t{0}
+                             ? (options.trace.empty() ? 2 * options.accesses : 0)
+                             : options.warm_up;
+  if (options.trace.empty()) {
+    const Result<machine::Profile> profile = machine::find_profile(workload);
+    if (!profile)
+      return profile.error();
+    request.profile = *profile;
+  }
+  constexpr std::uint64_t kPercent = 100;
+  std::vector<machine::RunResult> results;
+  Progress progress(fmt::format("{}, {}", protocol.name, workload), kPercent * options.seeds);
+  std::uint64_t drawn = 0;
+  for (unsigned i = 0; i < options.seeds && !interrupt.asked(); ++i) {
+    request.seed = options.seed + i;
+    request.go_on = [&](std::uint64_t done, std::uint64_t wanted) {
+      for (const std::uint64_t at =
+               i * kPercent + done * kPercent / std::max<std::uint64_t>(wanted, 1);
+           drawn < at; ++drawn)
+        progress.advance();
+      return !interrupt.asked();
+    };
+    try {
+      Result<machine::RunResult> result = protocol.run(request);
+      if (!result)
+        return result.error();
+      if (result->accesses != 0)
+        results.push_back(std::move(*result));
+    } catch (const machine::ProtocolFailure &failure) {
+      progress.clear();
+      protocol_failed(failure);
+    }
+  }
+  return results;
+}
+
+} // namespace tandem::machine_cli

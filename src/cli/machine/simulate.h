@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What run and compare share: the options that say which machine does which work, and the runs.
+#pragma once
+
+#include "cli/common/program.h"
+#include "cli/machine/interrupt.h"
+#include "machine/simulation/simulation.h"
+
+namespace tandem::machine_cli {
+
+struct MachineOptions {
+  std::string configuration = "flask";
+  std::vector<std::string> settings;
+  std::string trace;
+  std::uint64_t accesses = 4'000'000;
+  std::uint64_t warm_up = ~std::uint64_t{0}; // twice as many as are measured
+  std::uint64_t seed = 1;
+  unsigned seeds = 1;
+  bool check_values = false;
+};
+
+void declare_machine(Program &program, MachineOptions &options);
+
+// All seeds of one protocol and workload, until Ctrl-C. The last result can be incomplete; results
+// of which nothing was measured are left out. Errors are the user's; a protocol's failure aborts.
+Result<std::vector<machine::RunResult>>
+simulate(const machine::Configuration &configuration, const machine::ProtocolEntry &protocol,
+         const std::string &workload, const MachineOptions &options, const Interrupt &interrupt);
+
+} // namespace tandem::machine_cli

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The events and messages of the protocols that count tokens behind a blocking home: FLASK and
+// MOSAIC.
+//
+// T tokens a block, one of them the owner token. Whoever holds a token may read, who holds all may
+// write. Tokens are never made or lost; the owner token always travels with the data, and with the
+// mark that memory's copy is stale (`dirty`).
+#pragma once
+
+#include "machine/protocol/environment.h"
+
+namespace tandem::machine::flask {
+
+enum class Event : std::uint8_t {
+  load,
+  store,
+  evict,
+  get_s,
+  get_x,
+  fwd_s,
+  fwd_x,
+  query,
+  recall,
+  purge,
+  tokens,
+  ack,
+  recalled,
+  purged,
+  unblock,
+  put_ack,
+  memory_none,
+  written,
+  put,
+  write_back,
+  memory_read,
+  dir_evict,
+  llc_evict,
+  filter_full,
+  progress,
+};
+
+inline constexpr EventInfo kEvents[] = {
+    {"Load", EventKind::core, {}, "the core reads"},
+    {"Store", EventKind::core, {}, "the core writes"},
+    {"Evict", EventKind::spontaneous, {}, "the private hierarchy wants the way for another block"},
+    {"GetS", EventKind::message, Vnet::request, "a core wants to read"},
+    {"GetX", EventKind::message, Vnet::request, "a core wants to write"},
+    {"FwdS", EventKind::message, Vnet::forward, "whoever has the owner token is to serve a reader"},
+    {"FwdX", EventKind::message, Vnet::forward, "all tokens are to go to a writer"},
+    {"Query", EventKind::message, Vnet::forward, "say whether you hold tokens, give none"},
+    {"Recall", EventKind::message, Vnet::forward, "all tokens are to come to the home"},
+    {"Purge", EventKind::message, Vnet::forward, "evict the block, for the filter's sake"},
+    {"Tok", EventKind::message, Vnet::response, "tokens for a requester"},
+    {"Ack", EventKind::message, Vnet::response,
+     "answers FwdS, FwdX and Query, with tokens or without"},
+    {"RecallResp", EventKind::message, Vnet::response,
+     "answers Recall; all tokens held, maybe none"},
+    {"PurgeAck", EventKind::message, Vnet::response, "answers Purge"},
+    {"Unblock", EventKind::message, Vnet::response, "the requester has what it asked for"},
+    {"PutAck", EventKind::message, Vnet::response, "the home has the tokens of a Put"},
+    {"MemNone", EventKind::message, Vnet::response, "memory was asked and has no tokens"},
+    {"MemWBAck", EventKind::message, Vnet::response, "memory has the tokens of a MemWB"},
+    {"Put", EventKind::message, Vnet::writeback, "a core gives up all its tokens, with the data"},
+    {"MemWB", EventKind::message, Vnet::writeback, "all tokens go to memory; data only if dirty"},
+    {"MemRead", EventKind::message, Vnet::memory, "memory is to serve a requester"},
+    {"dir_evict", EventKind::spontaneous, {}, "the directory wants the entry for another block"},
+    {"llc_evict", EventKind::spontaneous, {}, "the last-level cache wants the way"},
+    {"filter_full", EventKind::spontaneous, {}, "a counter of the filter is at its largest value"},
+    {"progress", EventKind::raised, {}, "an answer or tokens have come: what is next?"},
+};
+
+inline constexpr const char *kFlags[] = {"owner", "dirty", "memory", "holds", "gave"};
+inline constexpr std::uint8_t kOwner = 1;      // the owner token is among the tokens
+inline constexpr std::uint8_t kDirty = 2;      // and memory's copy is stale
+inline constexpr std::uint8_t kFromMemory = 4; // memory sent (some of) them
+inline constexpr std::uint8_t kHolds = 8;      // Ack: the sender still holds tokens
+inline constexpr std::uint8_t kGave = 16;      // Ack: it has sent tokens to the requester
+
+// Bits of a token count in a packed state: T is at most 2 x 64 - 1.
+inline constexpr unsigned kTokenBits = 7;
+
+} // namespace tandem::machine::flask

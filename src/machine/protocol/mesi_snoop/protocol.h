@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// MESI snooping on a bus with an atomic address phase and split data.
+//
+// The bus grants one address transaction at a time; all other caches and memory hear it in the same
+// step, and the wired-or lines (SnoopLines) say what they do. The order of grants is the order of
+// coherence. Data follow as messages. Who waits for data that were granted refuses further
+// transactions for the block (nack); so does memory while data that it was promised are on the way.
+// A refused core asks for the bus again; an arbiter that is fair by age makes all of them end.
+//
+// A request waits for its grant, and the block can change meanwhile: a waiting upgrade that loses
+// its copy becomes a request for the data as well, a waiting write-back that had to give its data
+// away ends as a transaction without data.
+//
+// Source: Culler, Singh, Gupta, Parallel Computer Architecture, sections 5.3 and 6.2.
+#pragma once
+
+#include "machine/protocol/environment.h"
+
+namespace tandem::machine {
+
+struct MesiSnoop {
+  static constexpr const char *kName = "mesi-snoop";
+  static constexpr const char *kSummary = "MESI, every miss is seen by all caches on a bus";
+  static constexpr bool kBus = true, kSymmetric = true;
+
+  enum class Event : std::uint8_t {
+    load,
+    store,
+    evict,
+    grant,
+    granted,
+    bus_rd,
+    bus_rd_x,
+    bus_upgr,
+    bus_wb,
+    data,
+    flush,
+  };
+  static constexpr EventInfo kEvents[] = {
+      {"Load", EventKind::core, {}, "the core reads or fetches"},
+      {"Store", EventKind::core, {}, "the core writes, or reads and writes in one"},
+      {"Evict", EventKind::spontaneous, {}, "the cache wants the way for another block"},
+      {"Grant", EventKind::spontaneous, {}, "the bus is this core's for one transaction"},
+      {"Granted", EventKind::raised, {}, "all others have seen the transaction"},
+      {"BusRd", EventKind::snoop, {}, "another core wants a copy to read"},
+      {"BusRdX", EventKind::snoop, {}, "another core wants the only copy, and the data"},
+      {"BusUpgr", EventKind::snoop, {}, "another core that has a copy wants the only one"},
+      {"BusWB", EventKind::snoop, {}, "another core writes the block back"},
+      {"Data", EventKind::message, Vnet::response, "the block, for the core that had the bus"},
+      {"Flush", EventKind::message, Vnet::writeback, "the block, for memory"},
+  };
+  static constexpr std::array<const char *, 0> kFlags{};
+
+  struct Config {};
+  static constexpr std::array<ConfigField<Config>, 0> kConfigFields{};
+
+  struct Core;
+  using Home = void;
+  struct Memory;
+
+  template <class View> static const char *violated(const View &view);
+};
+
+} // namespace tandem::machine

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "machine/protocol/mesi_snoop/mesi_snoop.h"
+#include "machine/prover/make.h"
+#include "machine/prover/provers.h"
+
+namespace tandem::machine {
+
+Prover mesi_snoop_prover() {
+  const Case three{"3 cores, 1 block", {.cores = 3}, {}};
+  const Case set{"2 cores, 2 blocks, 1 way", {.cores = 2, .blocks = 2, .ways = 1}, {}};
+  return make_prover<MesiSnoop>(
+      {
+          three,
+          {"4 cores, 1 block", {.cores = 4}, {}},
+          {"3 cores, 1 block, ordered", {.cores = 3, .ordered = true}, {}},
+          {"2 cores, 2 blocks", {.cores = 2, .blocks = 2}, {}},
+          set,
+      },
+      {{"5 cores, 1 block", {.cores = 5}, {}},
+       {"3 cores, 2 blocks", {.cores = 3, .blocks = 2}, {}}},
+      {three, set});
+}
+
+} // namespace tandem::machine

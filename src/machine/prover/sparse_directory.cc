@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "machine/protocol/sparse_directory/sparse_directory.h"
+
+#include "machine/prover/make.h"
+#include "machine/prover/provers.h"
+
+namespace tandem::machine {
+
+Prover sparse_directory_prover() {
+  const checker::Options three{.cores = 3};
+  const checker::Options ordered{.cores = 3, .ordered = true};
+  // One buffer of each kind at each destination but for requests, which wait for one another.
+  const checker::Options buffers{.cores = 3, .buffers = {2, 1, 1, 1, 1}};
+  const checker::Options set{.cores = 2, .blocks = 2, .ways = 1, .entries = 1, .llc = 1};
+  const checker::Options core_set{.cores = 2, .blocks = 2, .ways = 1};
+  const checker::Options home_set{.cores = 2, .blocks = 2, .entries = 1, .llc = 1};
+  const Case mesi{"MESI, 3 cores, 1 block", three, {}};
+  const Case moesi{"MOESI, 3 cores, 1 block", three, {"moesi"}};
+  const Case silent{"MESI, silent sharers, 3 cores, 1 block", three, {"silent_shared"}};
+  const Case mesi_set{"MESI, 2 cores, 2 blocks, sets of 1 way", set, {}};
+  const Case moesi_set{"MOESI, 2 cores, 2 blocks, sets of 1 way", set, {"moesi"}};
+  const Case one_core{
+      "MESI, 1 core, 2 blocks, private sets of 1 way", {.cores = 1, .blocks = 2, .ways = 1}, {}};
+  const Case private_set{"MESI, 2 cores, 2 blocks, private sets of 1 way", core_set, {}};
+  return make_prover<SparseDirectory>(
+      {
+          mesi,
+          moesi,
+          silent,
+          {"MOESI, silent sharers, 3 cores, 1 block", three, {"moesi", "silent_shared"}},
+          {"MOESI, ordered network, 3 cores, 1 block", ordered, {"moesi"}},
+          {"MESI, finite buffers, 3 cores, 1 block", buffers, {}},
+          mesi_set,
+          moesi_set,
+          private_set,
+      },
+      {{"MESI, 4 cores, 1 block", {.cores = 4}, {}},
+       {"MOESI, 4 cores, 1 block", {.cores = 4}, {"moesi"}},
+       {"MESI, 2 cores, 2 blocks, directory and LLC sets of 1 way", home_set, {}},
+       {"MESI, 2 cores, 2 blocks", {.cores = 2, .blocks = 2}, {}}},
+      {one_core, mesi_set, moesi_set, mesi, moesi, silent});
+}
+
+} // namespace tandem::machine

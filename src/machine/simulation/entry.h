@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What makes a ProtocolEntry of a protocol: instantiates the timed system for it. Included by one
+// file for each protocol.
+#pragma once
+
+#include "machine/simulation/simulation.h"
+#include "machine/simulation/tester.h"
+#include "machine/timed/system.h"
+#include "machine/trace/trace.h"
+
+#include <ctime>
+#include <sys/resource.h>
+
+namespace tandem::machine::simulation {
+
+template <class P> std::vector<ProtocolOption> options_of() {
+  std::vector<ProtocolOption> options;
+  const typename P::Config preset;
+  for (const auto &field : P::kConfigFields)
+    options.push_back({field.name, field.description, preset.*field.value});
+  return options;
+}
+
+// The protocol's options from the configuration, which check_fit() has accepted.
+template <class P> typename P::Config config_of(const Configuration &configuration) {
+  typename P::Config config;
+  const auto given = configuration.options.find(P::kName);
+  if (given != configuration.options.end())
+    for (const auto &field : P::kConfigFields)
+      if (const auto value = given->second.find(field.name); value != given->second.end())
+        config.*field.value = value->second != 0;
+  return config;
+}
+
+inline double cpu_seconds() {
+  std::timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+template <class P, class S> std::vector<RowCount> rows_of(const S &system) {
+  std::vector<RowCount> rows;
+  const auto add = [&]<class C>() {
+    if constexpr (!std::is_same_v<C, timed::NoController>) {
+      const auto &taken = system.template coverage<C>();
+      for (std::size_t i = 0; i < taken.size(); ++i)
+        rows.push_back({C::kName, i, taken[i]});
+    }
+  };
+  add.template operator()<typename S::Core>();
+  add.template operator()<typename S::Home>();
+  add.template operator()<typename S::Memory>();
+  return rows;
+}
+
+template <class P, class S, class Cores>
+void fill_result(RunResult &result, const S &system, const Cores &cores,
+                 const RunRequest &request) {
+  result.protocol = P::kName;
+  result.configuration = request.configuration.name;
+  result.seed = request.seed;
+  result.complete = cores.finished() || request.trace.size() != 0;
+  result.cycles = system.measured_cycles();
+  result.instructions = cores.instructions();
+  result.accesses = cores.issued() - std::min(cores.issued(), request.work.warm_up);
+  const CoreStatistics &core = system.statistics().core;
+  const CacheConfiguration &l1 = request.configuration.l1d;
+  const double waited =
+      static_cast<double>(core.l1_hits) * l1.latency +
+      static_cast<double>(core.l2_hits) * (l1.latency + request.configuration.l2.latency) +
+      static_cast<double>(core.miss_latency.sum);
+  const std::uint64_t ended = core.l1_hits + core.l2_hits + core.miss_latency.count;
+  result.access_time = ended == 0 ? 0 : waited / static_cast<double>(ended);
+  if constexpr (timed::has_filter<P>()) {
+    result.filter_members = system.mean_filter_members();
+    result.filter_expected =
+        timed::expected_false_positives(request.configuration, result.filter_members);
+  }
+  result.host_accesses = cores.issued();
+  result.statistics = system.statistics();
+  result.network = system.mesh().statistics();
+  result.busiest_link = system.mesh().busiest_link();
+  result.routers = P::kBus ? 0 : system.mesh().routers();
+  result.energy = energy_report(request.configuration, P::kBus, timed::has_filter<P>(),
+                                result.statistics, result.network, result.routers, result.cycles);
+  for (std::size_t i = 0; i < std::size(P::kEvents); ++i)
+    if (P::kEvents[i].kind == EventKind::message)
+      result.messages.push_back(
+          {P::kEvents[i].name, result.statistics.messages[i], result.statistics.deliveries[i]});
+  result.rows = rows_of<P>(system);
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  result.memory_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+template <class P, class Source>
+Result<RunResult> run_with(const RunRequest &request, Source &source) {
+  using Cores = TrafficCores<Source>;
+  Cores cores(request.configuration.core, source, request.work);
+  System<P, Cores> system(request.configuration, config_of<P>(request.configuration),
+                          {.seed = request.seed, .check_values = request.check_values}, cores);
+  constexpr std::uint64_t kSlice = 1 << 18; // events between two looks at the outside
+  const double began = cpu_seconds();
+  cores.start(system);
+  const std::uint64_t wanted = request.work.warm_up + request.work.accesses;
+  for (;;) {
+    const std::uint64_t done = system.run(kSlice);
+    if (cores.finished())
+      break;
+    if (request.go_on && !request.go_on(cores.issued(), wanted))
+      break;
+    if (done == kSlice)
+      continue;
+    if (system.pending() != 0)
+      throw ProtocolFailure(fmt::format("{}: nothing happens any more, cycle {}\n{}", P::kName,
+                                        system.now(), system.stuck()));
+    break; // the trace is over
+  }
+  RunResult result;
+  result.host_cpu_s = cpu_seconds() - began;
+  fill_result<P>(result, system, cores, request);
+  return result;
+}
+
+template <class P> Result<RunResult> run(const RunRequest &request) {
+  if (request.trace.empty()) {
+    TrafficGenerator source(request.profile, request.configuration.cores,
+                            request.configuration.core.dependent_percent, request.seed);
+    Result<RunResult> result = run_with<P>(request, source);
+    if (result) {
+      result->workload = request.profile.name;
+      result->family = request.profile.family;
+    }
+    return result;
+  }
+  Result<TraceReader> source = TraceReader::open(request.trace, request.configuration.cores);
+  if (!source)
+    return source.error();
+  Result<RunResult> result = run_with<P>(request, *source);
+  if (!source->error().empty())
+    return Error{source->error()};
+  if (result) {
+    result->workload = request.trace;
+    result->family = "trace";
+  }
+  return result;
+}
+
+template <class P> ProtocolEntry entry() {
+  return {P::kName,        P::kSummary, P::kBus, timed::has_filter<P>(),
+          options_of<P>(), &run<P>,     &test<P>};
+}
+
+} // namespace tandem::machine::simulation

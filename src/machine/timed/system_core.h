@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Part of timed/system.h: construction, the port of the cores, the event loop, what is said of a
+// failure.
+#pragma once
+
+#include "machine/timed/system.h"
+
+#include <fmt/format.h>
+
+namespace tandem::machine {
+
+template <class P, class Client>
+System<P, Client>::System(const Configuration &configuration, const typename P::Config &protocol,
+                          const SystemOptions &options, Client &client)
+    : configuration_(configuration), protocol_(protocol), options_(options),
+      tokens_(options.tokens != 0 ? options.tokens : timed::usual_tokens<P>(configuration.cores)),
+      client_(client), mesh_(configuration.mesh()), blocks_([&] {
+        Record fresh;
+        if constexpr (requires { Home::initial(1U, Data{1}); })
+          fresh.home = Home::initial(tokens_, Data{1});
+        if constexpr (requires { Memory::initial(1U, Data{1}); })
+          fresh.memory = Memory::initial(tokens_, Data{1});
+        return fresh;
+      }()),
+      random_state_(options.seed) {
+  core_units_.reserve(configuration.cores);
+  home_units_.reserve(configuration.cores);
+  memory_units_.reserve(configuration.memory.controllers);
+  const std::uint32_t filter_ways = timed::has_filter<P>() ? configuration.filter.sub_tables : 0;
+  for (std::uint32_t i = 0; i < configuration.cores; ++i) {
+    core_units_.emplace_back(configuration);
+    core_units_[i].node = Node::core(i);
+    core_units_[i].tile = core_units_[i].number = i;
+    core_units_[i].mean_miss = configuration.memory.latency * 256;
+    if constexpr (kHasHome) {
+      home_units_.emplace_back(ArrayShape{configuration.directory_sets(),
+                                          configuration.directory.ways - filter_ways,
+                                          configuration.directory.replacement, configuration.cores},
+                               ArrayShape{configuration.llc.sets(), configuration.llc.ways,
+                                          configuration.llc.replacement, configuration.cores});
+      home_units_[i].node = Node::home();
+      home_units_[i].tile = home_units_[i].number = i;
+      if (timed::has_filter<P>())
+        home_units_[i].filter.emplace(timed::filter_parameters(configuration, options.seed));
+    }
+  }
+  for (std::uint32_t i = 0; kHasMemory && i < configuration.memory.controllers; ++i) {
+    memory_units_.emplace_back();
+    memory_units_[i].node = Node::memory();
+    memory_units_[i].tile = P::kBus ? 0 : configuration.controller_tile(i);
+    memory_units_[i].number = i;
+  }
+  // What usually suffices; all of these keep the largest size that they ever needed.
+  packets_.reserve(4096);
+  accesses_.reserve(4096);
+  wakes_.reserve(256);
+  batch_.reserve(256);
+  bus_queue_.reserve(1024);
+  if (options.check_values)
+    history_.resize(kHistory);
+  prepare_tables();
+  reset_statistics();
+}
+
+template <class P, class Client> void System<P, Client>::prepare_tables() {
+  core_tables_.taken.assign(core_tables_.dispatch.rows().size(), 0);
+  if constexpr (kHasHome)
+    home_tables_.taken.assign(home_tables_.dispatch.rows().size(), 0);
+  if constexpr (kHasMemory)
+    memory_tables_.taken.assign(memory_tables_.dispatch.rows().size(), 0);
+  // States that give way without a look: the first row that matches has no guard, and is a step.
+  std::uint32_t seen = 0;
+  for (const RowOf<Core> &row : core_tables_.dispatch.rows()) {
+    if (row.event != static_cast<std::uint8_t>(Event::evict) || (row.tbes & 1) == 0)
+      continue;
+    if (row.guards_used == 0 && row.kind == RowKind::step)
+      quick_evict_ |= row.lines & ~seen;
+    seen |= row.lines;
+  }
+}
+
+template <class P, class Client> void System<P, Client>::reset_statistics() {
+  statistics_ = {};
+  statistics_.messages.assign(std::size(P::kEvents), 0);
+  statistics_.deliveries.assign(std::size(P::kEvents), 0);
+  mesh_.reset_statistics();
+  measured_from_ = now();
+}
+
+template <class P, class Client>
+template <class C>
+const std::vector<std::uint64_t> &System<P, Client>::coverage() const {
+  return const_cast<System *>(this)->tables_of<C>().taken;
+}
+
+template <class P, class Client>
+template <class C>
+auto System<P, Client>::table() const -> const Dispatch<EnvOf<C>, C> & {
+  return const_cast<System *>(this)->tables_of<C>().dispatch;
+}
+
+template <class P, class Client> double System<P, Client>::mean_filter_members() const {
+  double members = 0;
+  for (const auto &unit : home_units_)
+    members += unit.filter ? static_cast<double>(unit.filter->members()) : 0.0;
+  return home_units_.empty() ? 0 : members / static_cast<double>(home_units_.size());
+}
+
+// splitmix64
+template <class P, class Client> std::uint64_t System<P, Client>::random() {
+  std::uint64_t z = (random_state_ += 0x9e3779b97f4a7c15ULL);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+// ------------------------------------------------------------------------------------- the cores
+
+template <class P, class Client>
+AccessId System<P, Client>::take_access(unsigned core, const Request &request) {
+  AccessId id = free_access_;
+  if (id != kNoAccess) {
+    free_access_ = accesses_[id].next;
+  } else {
+    id = static_cast<AccessId>(accesses_.size());
+    accesses_.emplace_back();
+  }
+  accesses_[id] = {request, now(), static_cast<std::uint16_t>(core), true, false, {}, kNoAccess};
+  ++pending_;
+  return id;
+}
+
+template <class P, class Client> void System<P, Client>::release_access(AccessId id) {
+  accesses_[id].next = free_access_;
+  free_access_ = id;
+  --pending_;
+}
+
+template <class P, class Client>
+Outcome System<P, Client>::access(unsigned core, const Request &request) {
+  using Caches = timed::CoreUnit<Core>;
+  Caches &unit = core_units_[core];
+  const bool fetch = request.kind == RequestKind::fetch;
+  const Access access = access_of(request.kind);
+  CoreStatistics &counts = statistics_.core;
+  ++(fetch ? counts.fetches : access == Access::store ? counts.stores : counts.loads);
+  const Cycle first = fetch ? configuration_.l1i.latency : configuration_.l1d.latency;
+  auto &l1 = unit.caches.l1(fetch);
+  const auto line = l1.find(request.block);
+  if (line != l1.kNone) {
+    l1.touch(line);
+    // The common case, a load that hits, changes nothing but the order of use.
+    if (request.kind <= RequestKind::fetch && history_.empty() && options_.serve_fast &&
+        unit.transactions.find(request.block) == unit.transactions.kNone &&
+        Core::readable(l1.payload(line), typename Core::Tbe{})) {
+      ++counts.l1_hits;
+      return {true,
+              {request.tag, request.kind, true, request.block, l1.payload(line).data.value, first}};
+    }
+  }
+  Cycle latency = first;
+  const auto place = unit.caches.find(request.block);
+  if (place && line == l1.kNone) {
+    latency += configuration_.l2.latency;
+    std::uint64_t waits_for = kNoBlock;
+    // To the L1 where it is used, unless its transaction or a full set keeps it where it is.
+    if (place.level == decltype(place.level)::l2 &&
+        static_cast<unsigned>(unit.caches.line(place).state) != 0)
+      admit(unit, request.block, fetch, waits_for);
+  }
+  const AccessId id = take_access(core, request);
+  Message message;
+  message.type = static_cast<std::uint8_t>(access == Access::load ? Event::load : Event::store);
+  message.block = request.block;
+  message.src = message.dst = unit.node;
+  const std::size_t transactions = unit.transactions.size();
+  handle<Core>(unit, request.block, message.type, message, id, true);
+  if (!accesses_[id].performed) {
+    ++(unit.transactions.size() > transactions ? counts.misses : counts.merged);
+    accesses_[id].direct = false;
+    return {};
+  }
+  ++(line != l1.kNone ? counts.l1_hits : counts.l2_hits);
+  Outcome outcome{true, accesses_[id].done};
+  outcome.done.latency = latency;
+  release_access(id);
+  return outcome;
+}
+
+template <class P, class Client>
+void System<P, Client>::perform(timed::CoreUnit<Core> &unit, std::uint64_t block, Access access,
+                                Data &data, AccessId id, bool from_core) {
+  if (id == kNoAccess)
+    fail(fmt::format("{} performs an access that nobody asked for", unit_name<Core>(unit)), block);
+  Pending &pending = accesses_[id];
+  const RequestKind kind = pending.request.kind;
+  if (access != access_of(kind) || pending.request.block != block)
+    fail(fmt::format("{} performs a {} for a {}", unit_name<Core>(unit),
+                     access == Access::load ? "load" : "store",
+                     access_of(kind) == Access::load ? "load" : "store"),
+         block);
+  bool succeeded = true;
+  if (options_.check_values) {
+    const std::uint32_t last = blocks_.at(block).last_store;
+    if (data.value != last)
+      fail(fmt::format("data value: {} sees store {} of block {:#x}, but the last was {}",
+                       unit_name<Core>(unit), data.value, block, last),
+           block);
+  }
+  if (access == Access::store) {
+    if (kind == RequestKind::store_conditional) {
+      succeeded = unit.reserved == block;
+      unit.reserved.reset();
+      statistics_.conditional_failures += succeeded ? 0 : 1;
+    }
+    if (succeeded) {
+      data.value = ++stores_ == 0 ? ++stores_ : stores_; // 0 is "no data"
+      if (options_.check_values)
+        blocks_.at(block).last_store = data.value;
+    }
+  }
+  if (kind == RequestKind::load_reserved)
+    unit.reserved = block;
+  pending.performed = true;
+  pending.done = {pending.request.tag, kind, succeeded, block, data.value, now() - pending.since};
+  if (from_core && pending.direct)
+    return;
+  pending.done.latency += configuration_.l1d.latency;
+  statistics_.core.miss_latency.add(pending.done.latency);
+  unit.mean_miss = unit.mean_miss - unit.mean_miss / 256 + pending.done.latency;
+  schedule(now() + configuration_.l1d.latency, {{}, id, Kind::complete});
+}
+
+template <class P, class Client> bool System<P, Client>::flush(unsigned core, std::uint64_t block) {
+  auto &unit = core_units_[core];
+  if (!unit.caches.find(block) ||
+      !may_give_way<Core>(unit, block, static_cast<std::uint8_t>(Event::evict), 0, 0))
+    return false;
+  Message message;
+  message.type = static_cast<std::uint8_t>(Event::evict);
+  message.block = block;
+  message.src = unit.node;
+  handle<Core>(unit, block, message.type, message, kNoAccess, false);
+  ++statistics_.core.evictions;
+  return true;
+}
+
+// ------------------------------------------------------------------------------------ the filter
+
+template <class P, class Client>
+void System<P, Client>::filter_insert(timed::HomeUnit<Home> &unit, std::uint64_t block) {
+  Record &record = blocks_.at(block);
+  if (record.member)
+    fail(fmt::format("{} inserts a member into its filter", unit_name<Home>(unit)), block);
+  record.member = true;
+  ++statistics_.home.filter_inserts;
+  [[maybe_unused]] const filter::Inserted inserted = unit.filter->insert(block);
+  if constexpr (requires { Event::filter_full; })
+    if (inserted.saturated && P::purges(protocol_)) {
+      // The home's own event, once the present step is over.
+      Hop what;
+      what.targets = block;
+      what.age = Node::kHome;
+      what.flits = 1;
+      schedule(now() + 1, {what, unit.number, Kind::timer});
+    }
+}
+
+template <class P, class Client>
+void System<P, Client>::filter_remove(timed::HomeUnit<Home> &unit, std::uint64_t block) {
+  Record &record = blocks_.at(block);
+  if (!record.member)
+    fail(fmt::format("{} removes a block that is no member from its filter", unit_name<Home>(unit)),
+         block);
+  record.member = false;
+  ++statistics_.home.filter_removes;
+  unit.filter->erase(block);
+}
+
+// -------------------------------------------------------------------------------------- the loop
+
+template <class P, class Client> std::uint64_t System<P, Client>::run(std::uint64_t events) {
+  stopped_ = false;
+  std::uint64_t done = 0;
+  while (done < events && !stopped_ && !wheel_.empty()) {
+    dispatch(wheel_.pop());
+    ++done;
+  }
+  statistics_.events += done;
+  return done;
+}
+
+template <class P, class Client> void System<P, Client>::dispatch(const Happening &what) {
+  switch (what.kind) {
+  case Kind::hop:
+    mesh_.arrive(*this, now(), what.hop);
+    return;
+  case Kind::deliver:
+    deliver(what.data, what.hop.router);
+    return;
+  case Kind::inject:
+    inject(what.data);
+    return;
+  case Kind::core_step:
+    client_.step(*this, what.data);
+    return;
+  case Kind::complete: {
+    const Completion done = accesses_[what.data].done;
+    const unsigned core = accesses_[what.data].core;
+    release_access(what.data);
+    client_.complete(*this, core, done);
+    return;
+  }
+  case Kind::timer:
+    expire(what);
+    return;
+  case Kind::grant:
+    grant_bus();
+    return;
+  case Kind::bus_request:
+    request_bus(what.data, what.hop.targets);
+    return;
+  }
+}
+
+// A timeout of a transaction that still is, or a home's own event about its filter.
+template <class P, class Client> void System<P, Client>::expire(const Happening &what) {
+  const std::uint64_t block = what.hop.targets;
+  Message message;
+  message.block = block;
+  const auto raise = [&]<class C>(UnitOf<C> &unit, std::uint8_t event) {
+    message.type = event;
+    message.src = message.dst = unit.node;
+    if (may_give_way<C>(unit, block, event, 0, 0))
+      handle<C>(unit, block, event, message, kNoAccess, false);
+  };
+  if constexpr (requires { Event::filter_full; })
+    if (what.hop.flits == 1)
+      return raise.template operator()<Home>(home_units_[what.data],
+                                             static_cast<std::uint8_t>(Event::filter_full));
+  if constexpr (requires { Event::timeout; })
+    if (what.hop.age < kMaximumCores) {
+      auto &unit = core_units_[what.data];
+      const std::uint32_t at = unit.transactions.find(block);
+      if (at != unit.transactions.kNone &&
+          static_cast<std::uint32_t>(unit.transactions[at].since) == what.hop.packet)
+        raise.template operator()<Core>(unit, static_cast<std::uint8_t>(Event::timeout));
+    }
+}
+
+// ------------------------------------------------------------------------------------- failures
+
+template <class P, class Client>
+template <class C>
+std::string System<P, Client>::unit_name(const UnitOf<C> &unit) const {
+  if constexpr (std::is_same_v<C, timed::NoController>)
+    return "nothing";
+  else
+    return fmt::format("{} {}", C::kName, unit.number);
+}
+
+template <class P, class Client>
+template <class C>
+void System<P, Client>::hole(EnvOf<C> &env, std::uint8_t event, const std::string &what) {
+  fail(fmt::format("{}: {} in state {}, transaction {}, event {} from node {}, block {:#x}", what,
+                   unit_name<C>(env.unit_),
+                   C::kLineStates[static_cast<std::size_t>(env.line_.state)].name,
+                   C::kTbeStates[static_cast<std::size_t>(env.tbe_.state)].name,
+                   P::kEvents[event].name, env.message_.src.id, env.block_),
+       env.block_);
+}
+
+template <class P, class Client>
+void System<P, Client>::fail(const std::string &what, std::uint64_t block) const {
+  std::string text = fmt::format("{}: {}, cycle {}", P::kName, what, now());
+  const std::string steps = history(block);
+  if (!steps.empty())
+    text += "\nthe last steps for this block:\n" + steps;
+  throw ProtocolFailure(text);
+}
+
+template <class P, class Client> std::string System<P, Client>::history(std::uint64_t block) const {
+  std::string text;
+  const auto name = [](auto states, std::size_t count, unsigned state) {
+    return state < count ? states[state].name : "?";
+  };
+  const std::size_t kept = std::min<std::size_t>(history_next_, history_.size());
+  for (std::size_t i = history_next_ - kept; i < history_next_; ++i) {
+    const Step &step = history_[i % kHistory];
+    if (block != kNoBlock && step.block != block)
+      continue;
+    const auto line = [&]<class C>() {
+      if constexpr (!std::is_same_v<C, timed::NoController>)
+        text += fmt::format(
+            "  {:>8} {} {}: {} {}, {} -> {}, {} (from {}, for {}, data {}, count {}, flags {})\n",
+            step.at, C::kName, step.unit, P::kEvents[step.event].name,
+            name(C::kLineStates, std::size(C::kLineStates), step.line),
+            name(C::kTbeStates, std::size(C::kTbeStates), step.tbe),
+            name(C::kLineStates, std::size(C::kLineStates), step.next_line),
+            name(C::kTbeStates, std::size(C::kTbeStates), step.next_tbe), step.message.src.id,
+            step.message.requester.id,
+            step.message.has_data ? fmt::format("{}", step.message.data.value) : "-",
+            step.message.count, step.message.flags);
+    };
+    if (step.role == Role::core)
+      line.template operator()<Core>();
+    else if (step.role == Role::home)
+      line.template operator()<Home>();
+    else
+      line.template operator()<Memory>();
+  }
+  return text;
+}
+
+template <class P, class Client>
+template <class C>
+void System<P, Client>::report_unit(std::string &text, const UnitOf<C> &unit) const {
+  if constexpr (!std::is_same_v<C, timed::NoController>) {
+    unit.transactions.for_each([&](const auto &entry) {
+      text += fmt::format(
+          "  {}: block {:#x} in transaction {} since cycle {}\n", unit_name<C>(unit), entry.block,
+          C::kTbeStates[static_cast<std::size_t>(entry.tbe.state)].name, entry.since);
+    });
+    const auto waiting = [&](const Parked &parked) {
+      text += fmt::format("  {}: {} for block {:#x} waits for {}\n", unit_name<C>(unit),
+                          P::kEvents[parked.event].name, parked.block,
+                          parked.wake == Wake::room ? "room" : "its transaction");
+    };
+    unit.parked.for_each(waiting);
+    unit.room.for_each(waiting);
+  }
+}
+
+template <class P, class Client> std::string System<P, Client>::stuck() const {
+  std::string text;
+  for (const auto &unit : core_units_)
+    report_unit<Core>(text, unit);
+  for (const auto &unit : home_units_)
+    report_unit<Home>(text, unit);
+  for (const auto &unit : memory_units_)
+    report_unit<Memory>(text, unit);
+  return text;
+}
+
+} // namespace tandem::machine

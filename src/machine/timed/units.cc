@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "machine/timed/units.h"
+
+#include "machine/filter/analytic.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace tandem::machine::timed {
+
+filter::PresenceParameters filter_parameters(const Configuration &configuration,
+                                             std::uint64_t seed) {
+  const FilterConfiguration &given = configuration.filter;
+  // The hashes need a power of two.
+  const std::uint32_t rows =
+      std::max<std::uint32_t>(std::bit_floor(configuration.directory_sets()), 2);
+  filter::PresenceParameters parameters;
+  parameters.kind = given.kind;
+  parameters.d_left = {given.sub_tables,   rows, given.cells, given.remainder_bits,
+                       given.counter_bits, seed};
+  parameters.counting_bloom = filter::counting_bloom_in_ways(given.sub_tables, rows, seed);
+  return parameters;
+}
+
+double expected_false_positives(const Configuration &configuration, double members) {
+  const filter::PresenceParameters parameters = filter_parameters(configuration, 1);
+  const auto n = static_cast<std::size_t>(members + 0.5);
+  switch (parameters.kind) {
+  case filter::Kind::always_hit:
+    return 1;
+  case filter::Kind::exact:
+    return 0;
+  case filter::Kind::counting_bloom:
+    return filter::counting_bloom_false_positive(parameters.counting_bloom.hashes,
+                                                 parameters.counting_bloom.counters_per_hash, n);
+  case filter::Kind::d_left:
+    return filter::d_left_false_positive(parameters.d_left.buckets,
+                                         parameters.d_left.remainder_bits, n);
+  }
+  return 0;
+}
+
+} // namespace tandem::machine::timed

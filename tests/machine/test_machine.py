@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`tandem machine list, run, compare, test, trace`, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MACHINE = Path(os.environ["TANDEM_BUILD"]) / "libexec" / "tandem-machine"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+SHORT = ("--accesses", "20000", "--warm-up", "20000")
+
+
+def machine(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(MACHINE), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def refused(*arguments: str) -> str:
+    done = machine(*arguments)
+    assert done.returncode == 2, (arguments, done.stdout, done.stderr)
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+def result(*arguments: str) -> dict[str, Any]:
+    done = machine("run", *arguments, "--json", "-")
+    assert done.returncode == 0, done.stderr
+    loaded: dict[str, Any] = json.loads(done.stdout)
+    return loaded
+
+
+def test_the_list_names_everything() -> None:
+    done = machine("list", "--json", "-")
+    listed = json.loads(done.stdout)
+    names = [x["name"] for x in listed["protocols"]]
+    assert {"mesi-snoop", "token-b", "sparse-directory", "mosaic", "flask"} <= set(names)
+    assert {x["name"] for x in listed["configurations"]} >= {"flask", "metatm"}
+    stand_ins = [x for x in listed["workloads"] if x["family"] != "kernel"]
+    assert len(stand_ins) == 10
+    assert all("stands in for" in x["about"] for x in stand_ins)
+
+
+def test_every_field_is_documented_as_it_is() -> None:
+    fields = machine("list", "--fields").stdout
+    assert fields in (DOCS / "machine" / "configuration.md").read_text(encoding="utf-8")
+
+
+def test_a_printed_configuration_is_a_configuration(tmp_path: Path) -> None:
+    text = machine("list", "--config", "metatm", "--set", "cores=3").stdout
+    path = tmp_path / "m.toml"
+    path.write_text(text, encoding="utf-8")
+    assert machine("list", "--config", str(path)).stdout == text
+
+
+def test_a_run_as_table_and_as_json(tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    done = machine("run", "-p", "flask", "-w", "oltp-like", *SHORT, "--json", str(out))
+    assert done.returncode == 0, done.stderr
+    assert "execution time" in done.stdout
+    assert "CACTI" in done.stdout
+    loaded = json.loads(out.read_text(encoding="utf-8"))
+    run = loaded["runs"][0]
+    assert loaded["complete"] is True
+    assert run["accesses"] == 20000
+    assert run["metrics"]["cycles"] == run["cycles"] == loaded["metrics"]["cycles"]["mean"]
+    cores = run["counts"]["cores"]
+    assert (
+        sum(x["count"] for x in cores["miss_latency"]["buckets"])
+        == (cores["miss_latency"]["count"])
+    )
+    assert run["energy"]["sources"]
+
+
+@pytest.mark.parametrize(
+    "protocol", ["mesi-snoop", "token-b", "sparse-directory", "mosaic", "flask"]
+)
+def test_the_same_seed_gives_the_same_cycles(protocol: str) -> None:
+    bus = ("--set", "network.kind=bus") if protocol == "mesi-snoop" else ()
+    arguments = ("-p", protocol, "-w", "lu-like", *SHORT, *bus)
+    first, again = result(*arguments), result(*arguments)
+    for run in (first["runs"][0], again["runs"][0]):
+        del run["host"]
+    assert first == again
+
+
+def test_several_seeds_have_intervals() -> None:
+    loaded = result("-p", "sparse-directory", "-w", "jbb-like", *SHORT, "--seeds", "3")
+    assert [x["seed"] for x in loaded["runs"]] == [1, 2, 3]
+    cycles = loaded["metrics"]["cycles"]
+    assert min(x["cycles"] for x in loaded["runs"]) < cycles["mean"]
+    assert cycles["half_width_95"] > 0
+
+
+def test_settings_change_the_machine() -> None:
+    arguments = ("-p", "sparse-directory", "-w", "apache-like", *SHORT)
+    large = result(*arguments)["runs"][0]
+    small = result(*arguments, "--set", "directory.provision_percent=5", "--set", "l2.latency=3")
+    evictions = [x["counts"]["homes"]["directory_evictions"] for x in (large, small["runs"][0])]
+    assert evictions[1] > evictions[0]
+    assert "provision_percent = 5\n" in small["configuration"]["toml"]
+
+
+def test_multicast_saves_traffic() -> None:
+    arguments = ("-p", "token-b", "-w", "migratory", *SHORT)
+    links = [
+        sum(x["link_flits"] for x in loaded["runs"][0]["network"]["virtual_networks"])
+        for loaded in (
+            result(*arguments),
+            result(*arguments, "--set", "network.multicast=false"),
+        )
+    ]
+    assert links[0] < 0.8 * links[1]
+
+
+def test_interrupted_runs_leave_a_valid_part(tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    command = [
+        str(MACHINE),
+        "run",
+        "-p",
+        "flask",
+        "-w",
+        "oltp-like",
+        "--json",
+        str(out),
+    ]
+    command += ["--accesses", "100000000000", "--warm-up", "1000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        text, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "was interrupted" in text
+    loaded = json.loads(out.read_text(encoding="utf-8"))
+    assert loaded["complete"] is False
+    assert loaded["runs"][0]["accesses"] > 0
+    assert loaded["runs"][0]["cycles"] > 0
+
+
+def test_a_trace_is_replayed(tmp_path: Path) -> None:
+    trace = tmp_path / "t"
+    arguments = ("--cores", "4", "--accesses", "50000", "-w", "locks", "-o", str(trace))
+    assert machine("trace", *arguments).returncode == 0
+    assert trace.stat().st_size == 16 + 16 * 50000
+    loaded = result("-p", "flask", "--trace", str(trace))
+    cores = loaded["runs"][0]["counts"]["cores"]
+    assert cores["loads"] + cores["stores"] + cores["fetches"] == 50000
+    trace.write_bytes(trace.read_bytes()[:-1])
+    assert "ends within record 49999" in refused("run", "-p", "flask", "--trace", str(trace))
+
+
+def test_the_random_tester() -> None:
+    done = machine("test", "sparse-directory", "--seeds", "5", "--option", "moesi")
+    assert done.returncode == 0
+    assert re.search(r"5 seeds, \d+ accesses, every value right", done.stdout)
+    assert "has no such option" in refused("test", "flask", "--option", "moesi")
+
+
+def test_a_comparison(tmp_path: Path) -> None:
+    out = tmp_path / "c.json"
+    done = machine(
+        "compare", "-p", "flask", "-p", "token-b", "-w", "migratory", "-w", "private",
+        "--provision", "160", "--provision", "5", *SHORT, "--json", str(out),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "cycles relative to flask 160%"
+    assert [x.split("  ")[0] for x in lines[2:]] == [
+        "flask 160%",
+        "flask 5%",
+        "token-b",
+    ]
+    assert re.search(r"1\.000 +1\.000$", lines[2])
+    points = json.loads(out.read_text(encoding="utf-8"))["points"]
+    assert len(points) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["rum"], "did you mean 'run'"),
+        (["run", "-w", "locks"], "--protocol"),
+        (["run", "-p", "flask"], "--workload NAME or --trace FILE"),
+        (["run", "-p", "flsk", "-w", "locks"], "there is no protocol 'flsk'"),
+        (["run", "-p", "flask", "-w", "lokcs"], "there is no workload 'lokcs'"),
+        (
+            ["run", "-p", "flask", "-w", "locks", "-c", "flsk"],
+            "there is no configuration",
+        ),
+        (["run", "-p", "flask", "-w", "locks", "-c", "metatm"], "needs a mesh"),
+        (["run", "-p", "mesi-snoop", "-w", "locks"], "needs a bus"),
+        (
+            ["run", "-p", "flask", "-w", "locks", "--set", "x.y=1"],
+            "--set x.y=1: unknown",
+        ),
+        (
+            ["run", "-p", "flask", "-w", "locks", "--set", "cores=0"],
+            "must be from 1 to 64",
+        ),
+        (
+            ["run", "-p", "flask", "-w", "locks", "--json", "/no/such/file"],
+            "/no/such/file",
+        ),
+        (["run", "-p", "flask", "--trace", "/no/such/trace"], "cannot be read"),
+        (["compare", "-p", "flask", "--provision", "0.01"], "provision_percent"),
+        (["test", "dragon"], "there is no protocol 'dragon'"),
+    ],
+)
+def test_mistakes_are_one_line(arguments: list[str], text: str) -> None:
+    assert text in refused(*arguments)
+
+
+def test_mistakes_in_files_have_their_place(tmp_path: Path) -> None:
+    path = tmp_path / "m.toml"
+    path.write_text("version = 1\n[llc]\nslice_kb = 4\n", encoding="utf-8")
+    text = refused("run", "-p", "flask", "-w", "locks", "-c", str(path))
+    assert f"{path}:3:1: unknown field 'slice_kb' in [llc]" in text
