@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Tandem for programs, in C and C++: marks what is atomic. tandem-cc and tandem-c++ decide how.
+ * Transactions of a library, for any compiler, are in tandem/transaction.h.
  */
 #pragma once
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Puts bugs into the runtime's engine, one at a time, and shows that the tests' programs find them.
 
-    tests/runtime/mutants.py [NAME...]      default: the engine as it is, then every bug
+    tests/runtime/mutants.py [--by PROGRAM] [NAME...]
 
-A bug that no program finds within ATTEMPTS runs, and a finding in the engine as it is, are
-failures: exit status 1. Compiles in a folder of its own; the project's files stay as they are.
+Default: the engine as it is, then every bug, by all programs that may find it; `--by opacity` asks
+only the recorder of histories (tests/runtime/opacity), which knows nothing about the bugs. A bug
+that no program finds within ATTEMPTS runs, and a finding in the engine as it is, are failures: exit
+status 1. Compiles in a folder of its own; the project's files stay as they are.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests/runtime/gnu_tm"
+OPACITY = ROOT / "tests/runtime/opacity"
 ATTEMPTS = 40
+HISTORIES = 100  # that the recorder makes in one attempt
 SECONDS = 30  # a program that takes longer hangs, which is a finding
 
 
@@ -57,7 +61,7 @@ void roll_back_eager""",
 
 void roll_back_eager""",
         "eager",
-        ("opaque", "micro"),
+        ("opacity", "opaque", "micro"),
     ),
     "extension-unvalidated": Bug(
         "orecs: the snapshot moves to the present without validation",
@@ -65,7 +69,7 @@ void roll_back_eager""",
         "  if (!reads_are_current(thread))\n    return false;\n  thread.snapshot = now;",
         "  thread.snapshot = now;",
         "eager",
-        ("opaque", "micro"),
+        ("opacity", "opaque", "micro"),
     ),
     "late-timestamp": Bug(
         "orecs: versions one above the snapshot count as old",
@@ -73,7 +77,7 @@ void roll_back_eager""",
         "  return snapshot << kVersionShift | ((1 << kVersionShift) - 1);",
         "  return (snapshot + 1) << kVersionShift | ((1 << kVersionShift) - 1);",
         "eager",
-        ("opaque", "micro"),
+        ("opacity", "opaque", "micro"),
     ),
     "orec-read-once": Bug(
         "orecs: a read does not look at the orec again after the data",
@@ -81,7 +85,7 @@ void roll_back_eager""",
         "  if (orec.load(std::memory_order_relaxed) != word || word > thread->limit ||",
         "  if (word > thread->limit ||",
         "eager",
-        ("opaque", "micro"),
+        ("opacity", "opaque", "micro"),
     ),
     "lost-undo": Bug(
         "eager: what an aborted transaction wrote stays",
@@ -89,7 +93,7 @@ void roll_back_eager""",
         "      old.cell.store(old.value);",
         "      (void)old;",
         "eager",
-        ("nesting", "opaque"),
+        ("opacity", "nesting", "opaque"),
     ),
     "undo-forwards": Bug(
         "eager: the undo log is played oldest first, so the last value of a place wins",
@@ -99,7 +103,7 @@ void roll_back_eager""",
         "    const memory::CellValue old = thread.undo[at++]; "
         "if (at == thread.undo.size()) { thread.undo.truncate(size); at = 0; }",
         "eager",
-        ("nesting", "types"),
+        ("opacity", "nesting", "types"),
     ),
     "lazy-commit-unvalidated": Bug(
         "lazy: a commit does not validate its reads",
@@ -107,7 +111,7 @@ void roll_back_eager""",
         "    return false;\n  thread.writes.write_back();",
         "    (void)0;\n  thread.writes.write_back();",
         "lazy",
-        ("opaque", "micro"),
+        ("opacity", "opaque", "micro"),
     ),
     "lazy-unlocked-write-back": Bug(
         "lazy: readers of a held orec go on",
@@ -116,15 +120,15 @@ void roll_back_eager""",
         "    if (word > thread->limit && (word & kHeld) == 0) {\n      if ((word & kHeld) != 0)\n"
         "        meet_holder",
         "lazy",
-        ("opaque", "micro"),
+        ("opacity", "opaque", "micro"),
     ),
     "norec-unvalidated": Bug(
         "norec: values that changed are not noticed",
         "algorithms/norec.cc",
-        "      if (read.cell.load() != read.value && !is_private(read.cell.address(), &thread))",
-        "      if (read.cell.load() != read.value && thread.depth == 0)",
+        "      if (read.cell.load() != read.value && !is_private(read.cell.address(), &thread)) {",
+        "      if (read.cell.load() != read.value && thread.depth == 0) {",
         "norec",
-        ("opaque", "micro"),
+        ("opacity", "opaque", "micro"),
     ),
     "norec-stale-read": Bug(
         "norec: a read does not look at the clock",
@@ -133,17 +137,15 @@ void roll_back_eager""",
         "        thread->values.full()) [[unlikely]]",
         "    if (thread->values.full()) [[unlikely]]",
         "norec",
-        ("opaque", "micro"),
+        ("opacity", "opaque", "micro"),
     ),
     "norec-even-too-early": Bug(
         "norec: the clock is even again before the data is written back",
         "algorithms/norec.cc",
-        "  thread.writes.write_back();\n  time = thread.snapshot + 2;\n"
-        "  global_clock.now.store(time, std::memory_order_release);",
-        "  time = thread.snapshot + 2;\n"
+        "  thread.writes.write_back();\n  global_clock.now.store(time, std::memory_order_release);",
         "  global_clock.now.store(time, std::memory_order_release);\n  thread.writes.write_back();",
         "norec",
-        ("opaque", "micro"),
+        ("opacity", "opaque", "micro"),
     ),
     "no-quiescence": Bug(
         "eager: nobody waits after a commit",
@@ -151,7 +153,7 @@ void roll_back_eager""",
         QUIESCE,
         "  (void)time;",
         "eager",
-        ("privatise",),
+        ("opacity", "privatise"),
     ),
     "no-proxy-quiescence": Bug(
         "eager: a read-only transaction does not wait for those before it",
@@ -159,7 +161,23 @@ void roll_back_eager""",
         QUIESCE,
         "  if (time != thread.snapshot) sync::quiesce(time);",
         "eager",
-        ("privatise",),
+        ("opacity", "privatise"),
+    ),
+    "norec-frames-written-back": Bug(
+        "norec: what a function returns into its caller's frame waits for the commit",
+        "algorithms/norec.cc",
+        "  if (!in_outer_frame(address, thread))\n    return put(address, value, thread);",
+        "  return put(address, value, thread);",
+        "norec",
+        ("frames",),
+    ),
+    "norec-frames-unlocked": Bug(
+        "norec: a write in place does not make the clock odd",
+        "algorithms/norec.cc",
+        "  if (!acquire_clock(*thread))\n    transaction::restart",
+        "  if (thread->depth == 0)\n    transaction::restart",
+        "norec",
+        ("frames",),
     ),
     "alone-too-early": Bug(
         "alone: who wants to be alone does not wait for the others",
@@ -167,7 +185,7 @@ void roll_back_eager""",
         "  if (settings.algorithm == Algorithm::serial)\n    return;",
         "  if (settings.algorithm != Algorithm::serial || thread == nullptr)\n    return;",
         "eager",
-        ("process",),
+        ("opacity", "process"),
     ),
     "alone-unseen": Bug(
         "alone: a beginning transaction does not look whether somebody is alone",
@@ -175,7 +193,7 @@ void roll_back_eager""",
         "    if (!serial::taken()) [[likely]] {",
         "    if (true) {",
         "norec",
-        ("process",),
+        ("opacity", "process"),
     ),
 }
 
@@ -184,15 +202,49 @@ def compile_engine(source: Path, library: Path) -> None:
     """All of libitm.so.1 from `source`, a copy of src/; ccache keeps the objects if it is there."""
     listing = (source / "runtime/CMakeLists.txt").read_text(encoding="utf-8")
     names = listing.partition("set(engine_sources")[2].partition(")")[0].split()
-    flags = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti"]
+    flags = [
+        "-std=c++20",
+        "-O2",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-fno-exceptions",
+        "-fno-rtti",
+    ]
     flags += ["-fno-threadsafe-statics", "-w", '-DTANDEM_LIBRARY="libitm"']
     objects = []
     compiler = [*(["ccache"] if shutil.which("ccache") else []), "clang++-19"]
     for name in [*names, "fatal.cc"]:
         target = library.with_name(name.replace("/", "-") + ".o")
-        command = [*compiler, *flags, "-I", str(source), "-I", str(ROOT / "include"), "-c"]
+        command = [
+            *compiler,
+            *flags,
+            "-I",
+            str(source),
+            "-I",
+            str(ROOT / "include"),
+            "-c",
+        ]
         subprocess.run([*command, str(source / "runtime" / name), "-o", str(target)], check=True)
         objects.append(str(target))
+    for part in (OPACITY / "record.cc", OPACITY / "checker.cc"):
+        target = library.with_name(part.stem + ".o")
+        command = [
+            *compiler,
+            "-std=c++20",
+            "-O2",
+            "-w",
+            "-I",
+            str(source),
+            "-I",
+            str(OPACITY),
+        ]
+        command += ["-I", str(ROOT / "include"), "-c", str(part), "-o", str(target)]
+        subprocess.run(command, check=True)
+    subprocess.run(
+        ["clang++-19", "-pthread", *objects, str(library.with_name("record.o")),
+         str(library.with_name("checker.o")), "-o", str(library.with_name("opacity"))],
+        check=True,
+    )  # fmt: skip
     script = source / "runtime/abi/libitm.map"
     subprocess.run(
         ["clang++-19", "-shared", "-nostdlib++", "-fuse-ld=lld", "-Wl,-soname,libitm.so.1",
@@ -205,15 +257,30 @@ def compile_programs(folder: Path) -> dict[str, list[str]]:
     """Command lines by name."""
     base = ["-O2", "-w", "-fgnu-tm", "-pthread"]
     commands: dict[str, list[str]] = {}
-    for name in ("opaque", "privatise", "nesting", "types", "process"):
+    for name in ("opaque", "privatise", "nesting", "types", "process", "frames"):
         subprocess.run(
-            ["gcc", *base, str(PROGRAMS / f"{name}.c"), "-ldl", "-o", str(folder / name)],
+            [
+                "gcc",
+                *base,
+                str(PROGRAMS / f"{name}.c"),
+                "-ldl",
+                "-o",
+                str(folder / name),
+            ],
             check=True,
         )
         commands[name] = [str(folder / name)]
     plugin = folder / "plugin.so"
     subprocess.run(
-        ["gcc", *base, "-shared", "-fPIC", str(PROGRAMS / "plugin.c"), "-o", str(plugin)],
+        [
+            "gcc",
+            *base,
+            "-shared",
+            "-fPIC",
+            str(PROGRAMS / "plugin.c"),
+            "-o",
+            str(plugin),
+        ],
         check=True,
     )
     commands["process"].append(str(plugin))
@@ -221,18 +288,25 @@ def compile_programs(folder: Path) -> dict[str, list[str]]:
     micro = ROOT / "workloads/micro"
     sources = [str(micro / "micro.c"), str(micro / "structures.c")]
     subprocess.run(
-        ["gcc", *base, "-DMICRO_GNU_TM", *sources, "-o", str(folder / "micro")], check=True
+        ["gcc", *base, "-DMICRO_GNU_TM", *sources, "-o", str(folder / "micro")],
+        check=True,
     )
     commands["micro"] = [str(folder / "micro"), "tree-50", "4", "200"]
+    commands["opacity"] = [str(folder / "opacity"), "{seed}", str(HISTORIES)]
     return commands
 
 
-def finding(command: list[str], folder: Path, algorithm: str) -> str | None:
+def finding(command: list[str], folder: Path, algorithm: str, attempt: int = 1) -> str | None:
     """What a run found; None if all was well."""
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "TANDEM_ALGORITHM": algorithm}
+    environment = {
+        **os.environ,
+        "LD_LIBRARY_PATH": str(folder),
+        "TANDEM_ALGORITHM": algorithm,
+    }
+    words = [word.format(seed=attempt * HISTORIES) for word in command]
     try:
         done = subprocess.run(
-            command, env=environment, capture_output=True, timeout=SECONDS, check=False
+            words, env=environment, capture_output=True, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         return "hangs"
@@ -247,7 +321,7 @@ def copy_source(folder: Path) -> Path:
     return source
 
 
-def hunt(name: str, bug: Bug, folder: Path, commands: dict[str, list[str]]) -> bool:
+def hunt(name: str, bug: Bug, folder: Path, commands: dict[str, list[str]], by: str | None) -> bool:
     source = copy_source(folder)
     file = source / "runtime" / bug.file
     text = file.read_text(encoding="utf-8")
@@ -257,8 +331,8 @@ def hunt(name: str, bug: Bug, folder: Path, commands: dict[str, list[str]]) -> b
     file.write_text(text.replace(bug.old, bug.new), encoding="utf-8")
     compile_engine(source, folder / "libitm.so.1")
     for attempt in range(1, ATTEMPTS + 1):
-        for program in bug.programs:
-            found = finding(commands[program], folder, bug.algorithm)
+        for program in [by] if by else bug.programs:
+            found = finding(commands[program], folder, bug.algorithm, attempt)
             if found is not None:
                 print(f"{name}: found by {program}, run {attempt} ({found})", flush=True)
                 return True
@@ -279,18 +353,23 @@ def engine_as_it_is(folder: Path, commands: dict[str, list[str]]) -> bool:
 
 
 def main() -> int:
-    names = sys.argv[1:] or list(BUGS)
+    words = sys.argv[1:]
+    by = None
+    if words[:1] == ["--by"]:
+        by, words = words[1], words[2:]
+    names = words or list(BUGS)
     for name in names:
         if name not in BUGS:
             print(
-                f"mutants: there is no bug '{name}'; there are {', '.join(BUGS)}", file=sys.stderr
+                f"mutants: there is no bug '{name}'; there are {', '.join(BUGS)}",
+                file=sys.stderr,
             )
             return 2
     with tempfile.TemporaryDirectory(prefix="tandem-mutants-") as place:
         folder = Path(place)
         commands = compile_programs(folder)
         well = engine_as_it_is(folder, commands)
-        found = [hunt(name, BUGS[name], folder, commands) for name in names]
+        found = [hunt(name, BUGS[name], folder, commands, by) for name in names]
     print(f"{sum(found)} of {len(found)} bugs found")
     return 0 if well and all(found) else 1
 

@@ -262,3 +262,118 @@ def alone(without: frozenset[str]) -> Machine:
         Swap("_", "word", lambda _: 0),
     ]
     return Machine({"x": 0, "clock": 0, "word": 0, "mark0": 0}, [reader, single])
+
+
+def lazy_opacity(without: frozenset[str]) -> Machine:
+    """A reader of x and y beside a commit that acquires both records, then writes both back."""
+    reader: Program = [
+        *begin("mark0", without | {"norec"}),
+        *orec_read("x", "x", [], without),
+        *orec_read("y", "y", ["x"], without),
+        Check(lambda r: r["x"] == r["y"], "reads from two states"),
+        Label("abort"),
+        Store("mark0", lambda _: 0),
+    ]
+    data: Program = [Store("x", lambda _: 1), Store("y", lambda _: 1)]
+    acquire: Program = [*hold("x", "end"), *hold("y", "end")]
+    if "acquisition" in without:
+        acquire = []
+    writer: Program = [
+        *acquire,
+        Swap("t", "clock", lambda r: r["t"] + 1),
+        *data,
+        Store("ox", lambda r: (r["t"] + 1) * 8),
+        Store("oy", lambda r: (r["t"] + 1) * 8),
+        Label("end"),
+    ]
+    memory = {"x": 0, "y": 0, "ox": 0, "oy": 0, "clock": 0, "word": 0, "mark0": 0}
+    return Machine(memory, [reader, writer])
+
+
+def lazy_skew(without: frozenset[str]) -> Machine:
+    """Two commits that each read what the other one writes: only one may see the old value."""
+    programs: list[Program] = []
+    for mine, other in (("x", "y"), ("y", "x")):
+        validate: Program = [
+            Load("v", f"o{other}"),
+            Go("give up", lambda r: r["v"] % 2 or r["v"] > r["s"] * 8 + 7),
+        ]
+        programs.append(
+            [
+                Load("s", "clock"),
+                Load("a", f"o{other}"),
+                Go("end", lambda r: r["a"] % 2 or r["a"] > r["s"] * 8 + 7),
+                Load("seen", other),
+                Load("b", f"o{other}"),
+                Go("end", lambda r: r["a"] != r["b"]),
+                *hold(mine, "end"),
+                Swap("t", "clock", lambda r: r["t"] + 1),
+                *([] if "commit validation" in without else validate),
+                Store(mine, lambda _: 1),
+                Store(f"o{mine}", lambda r: (r["t"] + 1) * 8),
+                Swap("n", "both", lambda r: r["n"] + (1 if r["seen"] == 0 else 0)),
+                Check(
+                    lambda r: r["n"] == 0 or r["seen"] == 1,
+                    "both committed on the old state",
+                ),
+                Go("end"),
+                Label("give up"),
+                Store(f"o{mine}", lambda _: 0),
+                Label("end"),
+            ]
+        )
+    return Machine({"x": 0, "y": 0, "ox": 0, "oy": 0, "clock": 0, "both": 0}, programs)
+
+
+def norec_in_place(without: frozenset[str]) -> Machine:
+    """A reader of x and y beside a transaction that writes both in place and undoes them."""
+    reader: Program = [
+        *begin("mark0", without),
+        *norec_read("x", "x", "x", [], without),
+        *norec_read("y", "y", "y", ["x"], without),
+        Check(lambda r: r["x"] == 0 and r["y"] == 0, "reads what was never committed"),
+        Label("abort"),
+        Store("mark0", lambda _: 0),
+    ]
+    back = 0 if "new time" in without else 2
+    writer: Program = [
+        *([] if "odd clock" in without else [Swap("old", "clock", lambda r: r["old"] + 1)]),
+        Store("x", lambda _: 1),
+        Store("y", lambda _: 1),
+        Store("y", lambda _: 0),
+        Store("x", lambda _: 0),
+        *([] if "odd clock" in without else [Store("clock", lambda r: r["old"] + back)]),
+    ]
+    memory = {"x": 0, "y": 0, "clock": 0, "word": 0, "mark0": 0}
+    return Machine(memory, [reader, writer])
+
+
+def sleeping(without: frozenset[str]) -> Machine:
+    """A sleeper that waits for x to change beside a NOrec commit that changes it: it is woken."""
+    announce: Program = [Swap("_", "waiters", lambda _: 1)]
+    if "locked announcement" in without:
+        announce = [Store("waiters", lambda _: 1)]
+    validate: Program = [Load("c", "clock"), Go("end", lambda r: r["c"] != 0)]
+    sleeper: Program = [
+        *([*validate, *announce] if "order" in without else [*announce, *validate]),
+        Label("asleep"),
+        Load("w", "woken"),
+        Go("end", lambda r: r["w"]),
+        Load("d", "done"),
+        Go("asleep", lambda r: not r["d"]),
+        Load("w", "woken"),
+        Check(lambda r: r["w"], "sleeps for ever"),
+        Label("end"),
+    ]
+    writer: Program = [
+        *([] if "locked commit" in without else [Swap("_", "clock", lambda _: 1)]),
+        Store("x", lambda _: 1),
+        Store("clock", lambda _: 2),
+        Load("waiters", "waiters"),
+        Go("nobody", lambda r: not r["waiters"]),
+        Store("woken", lambda _: 1),
+        Label("nobody"),
+        Swap("_", "done", lambda _: 1),
+    ]
+    memory = {"x": 0, "clock": 0, "waiters": 0, "woken": 0, "done": 0}
+    return Machine(memory, [sleeper, writer])

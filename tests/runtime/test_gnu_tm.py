@@ -10,13 +10,31 @@ from conftest import ALGORITHMS, BACKOFFS, LIBRARY, POLICIES, ROOT, GnuTm
 
 PROGRAMS = Path(__file__).parent / "gnu_tm"
 MICRO = ROOT / "workloads/micro"
-BENCHMARKS = ("counter", "disjoint", "array", "hash-20", "tree-0", "tree-10", "tree-50", "list-20")
+BENCHMARKS = (
+    "counter",
+    "disjoint",
+    "array",
+    "hash-20",
+    "tree-0",
+    "tree-10",
+    "tree-50",
+    "list-20",
+)
 MILLISECONDS = "60"
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize(
-    "source", ["nesting.c", "handlers.c", "types.c", "exceptions.cc", "opaque.c", "privatise.c"]
+    "source",
+    [
+        "nesting.c",
+        "handlers.c",
+        "types.c",
+        "exceptions.cc",
+        "frames.c",
+        "opaque.c",
+        "privatise.c",
+    ],
 )
 def test_program(gnu_tm: GnuTm, source: str, algorithm: str) -> None:
     program = gnu_tm.compile(source.partition(".")[0], [PROGRAMS / source])
@@ -56,7 +74,12 @@ def test_every_policy_makes_progress(
     environment = {"TANDEM_POLICY": policy, "TANDEM_BACKOFF": backoff}
     for benchmark in ("counter", "list-20"):
         outcome = gnu_tm.run(
-            micro(gnu_tm), benchmark, "8", "20", algorithm=algorithm, environment=environment
+            micro(gnu_tm),
+            benchmark,
+            "8",
+            "20",
+            algorithm=algorithm,
+            environment=environment,
         )
         assert outcome.status == 0, outcome.output
 
@@ -64,7 +87,10 @@ def test_every_policy_makes_progress(
 def test_preloaded(gnu_tm: GnuTm) -> None:
     """LD_PRELOAD instead of LD_LIBRARY_PATH."""
     program = gnu_tm.compile("handlers", [PROGRAMS / "handlers.c"])
-    environment = {"LD_PRELOAD": str(LIBRARY / "libitm.so.1"), "TANDEM_ALGORITHM": "eager"}
+    environment = {
+        "LD_PRELOAD": str(LIBRARY / "libitm.so.1"),
+        "TANDEM_ALGORITHM": "eager",
+    }
     outcome = gnu_tm.run(program, environment=environment)
     assert outcome.status == 0, outcome.output
 
@@ -75,7 +101,10 @@ def test_preloaded(gnu_tm: GnuTm) -> None:
         ("TANDEM_ALGORITHM", "auto, serial, eager, lazy, norec"),
         ("TANDEM_POLICY", ", ".join(POLICIES)),
         ("TANDEM_BACKOFF", ", ".join(BACKOFFS)),
-        ("ITM_DEFAULT_METHOD", "serialirr, serialirr_onwrite, serial, gl_wt, ml_wt, htm"),
+        (
+            "ITM_DEFAULT_METHOD",
+            "serialirr, serialirr_onwrite, serial, gl_wt, ml_wt, htm",
+        ),
     ],
 )
 def test_unknown_names_stop_before_main(gnu_tm: GnuTm, variable: str, valid: str) -> None:

@@ -4,6 +4,7 @@
 // transaction frees is freed when it has committed and nobody can still be looking at it.
 // The C++ operators are the program's, or libstdc++'s; C programs have none, so they are weak.
 #include "runtime/abi/itm_export.h"
+#include "runtime/profile/profile.h"
 #include "runtime/thread/thread.h"
 #include "runtime/transaction/transaction.h"
 
@@ -27,11 +28,14 @@ namespace {
 
 using Release = void (*)(void *);
 
-void *allocated(void *memory, std::size_t bytes, Release release, const char *call) {
+void *allocated(void *memory, std::size_t bytes, Release release, const char *call,
+                const void *from) {
   if (memory == nullptr)
     return nullptr;
   Thread &thread = transaction::expect_transaction(call);
   thread.allocations.push({memory, release, bytes, true});
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::name_allocation(memory, from);
   if (!thread.throwing) {
     thread.fresh = reinterpret_cast<std::uintptr_t>(memory);
     thread.fresh_bytes = bytes;
@@ -47,24 +51,27 @@ void freed(void *memory, Release release, const char *call) {
 } // namespace
 
 TANDEM_ITM void *_ITM_malloc(std::size_t bytes) {
-  return allocated(std::malloc(bytes), bytes, std::free, "malloc");
+  return allocated(std::malloc(bytes), bytes, std::free, "malloc", __builtin_return_address(0));
 }
 TANDEM_ITM void *_ITM_calloc(std::size_t count, std::size_t bytes) {
-  return allocated(std::calloc(count, bytes), count * bytes, std::free, "calloc");
+  return allocated(std::calloc(count, bytes), count * bytes, std::free, "calloc",
+                   __builtin_return_address(0));
 }
 TANDEM_ITM void _ITM_free(void *memory) { freed(memory, std::free, "free"); }
 
 TANDEM_ITM void *_ZGTtnwm(std::size_t bytes) {
-  return allocated(_Znwm(bytes), bytes, _ZdlPv, "operator new");
+  return allocated(_Znwm(bytes), bytes, _ZdlPv, "operator new", __builtin_return_address(0));
 }
 TANDEM_ITM void *_ZGTtnam(std::size_t bytes) {
-  return allocated(_Znam(bytes), bytes, _ZdaPv, "operator new[]");
+  return allocated(_Znam(bytes), bytes, _ZdaPv, "operator new[]", __builtin_return_address(0));
 }
 TANDEM_ITM void *_ZGTtnwmRKSt9nothrow_t(std::size_t bytes, const TandemNothrow *nothrow) {
-  return allocated(_ZnwmRKSt9nothrow_t(bytes, nothrow), bytes, _ZdlPv, "operator new");
+  return allocated(_ZnwmRKSt9nothrow_t(bytes, nothrow), bytes, _ZdlPv, "operator new",
+                   __builtin_return_address(0));
 }
 TANDEM_ITM void *_ZGTtnamRKSt9nothrow_t(std::size_t bytes, const TandemNothrow *nothrow) {
-  return allocated(_ZnamRKSt9nothrow_t(bytes, nothrow), bytes, _ZdaPv, "operator new[]");
+  return allocated(_ZnamRKSt9nothrow_t(bytes, nothrow), bytes, _ZdaPv, "operator new[]",
+                   __builtin_return_address(0));
 }
 
 // Sized and non-throwing deletes do what the plain one does; a program that replaces them must

@@ -55,7 +55,7 @@ class Alone {
 public:
   Alone() : thread_(current_thread) {
     if (thread_ != nullptr && thread_->depth != 0) {
-      transaction::become_irrevocable(*thread_);
+      transaction::become_irrevocable(*thread_, profile::Alone::requested);
       return;
     }
     serial::acquire(thread_);
@@ -105,7 +105,8 @@ TANDEM_ITM void _ITM_deregisterTMCloneTable(void *entries) {
 TANDEM_ITM void *_ITM_getTMCloneOrIrrevocable(void *original) {
   if (void *clone = clone_of(original))
     return clone;
-  transaction::become_irrevocable(transaction::expect_transaction("_ITM_getTMCloneOrIrrevocable"));
+  transaction::become_irrevocable(transaction::expect_transaction("_ITM_getTMCloneOrIrrevocable"),
+                                  profile::Alone::irrevocable_call);
   return original;
 }
 

@@ -21,6 +21,7 @@ namespace {
 [[gnu::constructor]] void prepare_process() {
   read_settings();
   prepare_threads();
+  profile::prepare_process();
   if (const int error = pthread_atfork(transaction::prepare_fork, transaction::after_fork_in_parent,
                                        transaction::after_fork_in_child);
       error != 0)
@@ -98,7 +99,8 @@ TANDEM_ITM [[noreturn]] void _ITM_abortTransaction(std::uint32_t reason) {
 
 // The only state that the ABI has is serial and irrevocable.
 TANDEM_ITM void _ITM_changeTransactionMode(std::uint32_t) {
-  transaction::become_irrevocable(transaction::expect_transaction("_ITM_changeTransactionMode"));
+  transaction::become_irrevocable(transaction::expect_transaction("_ITM_changeTransactionMode"),
+                                  profile::Alone::requested);
 }
 
 TANDEM_ITM std::uint32_t _ITM_inTransaction() {

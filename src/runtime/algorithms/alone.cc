@@ -51,14 +51,10 @@ bool is_fresh(const void *address, const Thread *thread) noexcept {
   return !thread->throwing || in_own_allocation(reinterpret_cast<std::uintptr_t>(address), thread);
 }
 
-bool is_private(std::uintptr_t address, Thread *thread) noexcept {
+bool is_private(std::uintptr_t address, const Thread *thread) noexcept {
   if (in_own_allocation(address, thread))
     return true;
-  if (address >= thread->jump.stack)
-    return false;
-  if (thread->stack_low == 0)
-    find_stack(*thread);
-  return address >= thread->stack_low;
+  return address < thread->jump.stack && address >= thread->stack_low;
 }
 
 constinit const Barriers direct_barriers = with_copies();

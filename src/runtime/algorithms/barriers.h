@@ -158,7 +158,30 @@ inline bool captured(const void *address, const Thread *thread) noexcept {
 
 // Whether nobody else can have changed `address`, as captured() or as memory that the transaction
 // has allocated at any time; also true for frames that it has left since. Slow.
-bool is_private(std::uintptr_t address, Thread *thread) noexcept;
+bool is_private(std::uintptr_t address, const Thread *thread) noexcept;
+
+// Whether `address` is in the frame that holds the begin, or above it. The compiler may read such
+// memory plainly although it was written by a barrier: a function that returns a structure writes
+// it into its caller's frame. With write-back such a write has to be in place, and as others may
+// know the address, it takes what it would take at commit.
+[[gnu::always_inline]] inline bool in_outer_frame(const void *address,
+                                                  const Thread *thread) noexcept {
+  constexpr std::uintptr_t kOtherStack = 1 << 16; // of a stack that the system does not know
+  const std::uintptr_t begin = thread->jump.stack;
+  const bool known = begin >= thread->stack_low && begin < thread->stack_high;
+  return reinterpret_cast<std::uintptr_t>(address) - begin <
+         (known ? thread->stack_high - begin : kOtherStack);
+}
+
+// Whether write-back must look closer at `address`: no is certain. Captured, or in an outer frame.
+// On a stack that the system does not know yes is frequent.
+[[gnu::always_inline]] inline bool maybe_in_place(const void *address,
+                                                  const Thread *thread) noexcept {
+  std::uintptr_t stack; // as in maybe_captured
+  __asm__("movq %%rsp, %0" : "=r"(stack));
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  return place - stack < thread->stack_high - stack || place - thread->fresh < thread->fresh_bytes;
+}
 
 // Writes captured memory. Only the cancelling of a nested transaction can need the old value.
 template <memory::Word U>

@@ -2,10 +2,13 @@
 #include "runtime/algorithms/norec.h"
 
 #include "runtime/algorithms/barriers.h"
+#include "runtime/algorithms/orec.h"
 #include "runtime/algorithms/write_back.h"
+#include "runtime/profile/profile.h"
 #include "runtime/sync/clock.h"
 #include "runtime/sync/futex.h"
 #include "runtime/transaction/transaction.h"
+#include "runtime/wait/wait.h"
 
 namespace tandem::norec {
 namespace {
@@ -13,7 +16,31 @@ namespace {
 using sync::global_clock;
 using transaction::Reason;
 
+[[gnu::cold, gnu::noinline]] void blame(Thread &thread, memory::Cell cell) noexcept {
+  const auto *address = reinterpret_cast<const void *>(cell.address());
+  profile::blame_access(thread, address, nullptr);
+  profile::blame_commit_since(thread, address, thread.snapshot);
+}
+
+[[gnu::cold, gnu::noinline, clang::preserve_most]] void tell_waiting(Thread &thread) noexcept {
+  std::uint64_t written = 0;
+  for (const memory::WriteMap::Entry &entry : thread.writes)
+    written |= wait::bit_of(orec::stripe_of(entry.word));
+  for (const memory::CellValue &old : thread.undo)
+    written |= wait::bit_of(orec::stripe_of(old.cell.address()));
+  wait::notify(written);
+}
+
 } // namespace
+
+bool owns_clock(const Thread &thread) noexcept { return (thread.snapshot & 1) != 0; }
+
+std::uint64_t interest(Thread &thread) noexcept {
+  std::uint64_t stripes = 0;
+  for (const memory::CellValue &read : thread.values)
+    stripes |= wait::bit_of(orec::stripe_of(read.cell.address()));
+  return stripes;
+}
 
 std::uint64_t even_time() noexcept {
   for (sync::Patience patience;; patience.round()) {
@@ -24,11 +51,16 @@ std::uint64_t even_time() noexcept {
 }
 
 bool extend(Thread &thread) noexcept {
+  if (owns_clock(thread))
+    return true; // nobody else has committed
   for (;;) {
     const std::uint64_t time = even_time();
     for (const memory::CellValue &read : thread.values)
-      if (read.cell.load() != read.value && !is_private(read.cell.address(), &thread))
+      if (read.cell.load() != read.value && !is_private(read.cell.address(), &thread)) {
+        if (thread.profile != nullptr) [[unlikely]]
+          blame(thread, read.cell);
         return false;
+      }
     std::atomic_thread_fence(std::memory_order_acquire);
     if (global_clock.now.load(std::memory_order_relaxed) != time)
       continue; // some values may be from before a commit and some from after
@@ -39,12 +71,12 @@ bool extend(Thread &thread) noexcept {
   }
 }
 
-bool commit(Thread &thread, std::uint64_t &time) noexcept {
-  if (thread.writes.empty()) {
-    time = thread.snapshot;
-    thread.values.clear();
+namespace {
+
+// Makes the clock odd; afterwards nobody else reads or commits. False where a read has changed.
+bool acquire_clock(Thread &thread) noexcept {
+  if (owns_clock(thread))
     return true;
-  }
   for (;;) {
     std::uint64_t expected = thread.snapshot;
     // seq_cst: before the loads of the marks (sync::quiesce).
@@ -53,16 +85,49 @@ bool commit(Thread &thread, std::uint64_t &time) noexcept {
     if (!extend(thread))
       return false;
   }
+  ++thread.snapshot;
   std::atomic_thread_fence(std::memory_order_release);
+  return true;
+}
+
+} // namespace
+
+bool commit(Thread &thread, std::uint64_t &time) noexcept {
+  if (thread.writes.empty() && !owns_clock(thread)) {
+    time = thread.snapshot;
+    thread.values.clear();
+    return true;
+  }
+  std::uint64_t before = thread.snapshot;
+  if ((before & 1) == 0) [[likely]] {
+    // seq_cst: before the loads of the marks (sync::quiesce).
+    while (!global_clock.now.compare_exchange_strong(before, before + 1)) {
+      if (!extend(thread))
+        return false;
+      before = thread.snapshot;
+    }
+    std::atomic_thread_fence(std::memory_order_release);
+  } else {
+    --before; // it has been odd since a write in place
+  }
+  time = before + 2;
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::publish(thread, time);
   thread.writes.write_back();
-  time = thread.snapshot + 2;
   global_clock.now.store(time, std::memory_order_release);
+  if (wait::anybody()) [[unlikely]]
+    tell_waiting(thread);
   thread.writes.clear();
   thread.values.clear();
   return true;
 }
 
 void roll_back(Thread &thread) noexcept {
+  if (owns_clock(thread)) {
+    // What was written in place has been undone; who has seen it must look again.
+    ++thread.snapshot;
+    global_clock.now.store(thread.snapshot, std::memory_order_release);
+  }
   thread.values.clear();
   if (!thread.writes.empty())
     thread.writes.clear();
@@ -95,7 +160,12 @@ template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexce
 template <memory::Word U> void write_slowly(U *address, U value, Thread *thread) noexcept {
   if (captured(address, thread))
     return write_captured(address, value, thread);
-  put(address, value, thread);
+  if (!in_outer_frame(address, thread))
+    return put(address, value, thread);
+  if (!acquire_clock(*thread))
+    transaction::restart(*thread, Reason::validation);
+  thread->undo.push({memory::Cell(address), memory::load(address)});
+  memory::store(address, value);
 }
 
 template std::uint8_t read_slowly(const std::uint8_t *, Thread *) noexcept;

@@ -11,6 +11,10 @@
 // it even by a release store. A reader loads the data and then, after an acquire fence, the clock:
 // if the data is a committer's, it sees that committer's odd value or a later one.
 //
+// A write that has to be in place (barriers.h, in_outer_frame) makes the clock odd at once, as a
+// commit does, and it stays odd until the transaction ends: thread.snapshot is the odd value then,
+// which is how one knows. Others wait.
+//
 // Source: Dalessandro, Spear, Scott: NOrec: streamlining STM by abolishing ownership records.
 #pragma once
 
@@ -28,8 +32,14 @@ namespace tandem::norec {
 // The clock's value when no transaction is writing back.
 std::uint64_t even_time() noexcept;
 
+// Whether the transaction has made the clock odd.
+bool owns_clock(const Thread &thread) noexcept;
+
 // Moves the snapshot to the present. False where a read has changed.
 bool extend(Thread &thread) noexcept;
+
+// What it has read, for wait::announce.
+std::uint64_t interest(Thread &thread) noexcept;
 
 bool commit(Thread &thread, std::uint64_t &time) noexcept;
 void roll_back(Thread &thread) noexcept;
@@ -65,7 +75,7 @@ struct Norec {
   }
   template <memory::Word U>
   [[gnu::always_inline]] static void write(U *address, U value, Thread *thread) noexcept {
-    if (maybe_captured(address, thread) || !put_quickly(address, value, thread)) [[unlikely]]
+    if (maybe_in_place(address, thread) || !put_quickly(address, value, thread)) [[unlikely]]
       return write_slowly(address, value, thread);
   }
 };

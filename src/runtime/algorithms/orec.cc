@@ -5,10 +5,12 @@
 #include "runtime/algorithms/barriers.h"
 #include "runtime/algorithms/write_back.h"
 #include "runtime/irrevocable/serial.h"
+#include "runtime/profile/profile.h"
 #include "runtime/settings/settings.h"
 #include "runtime/sync/clock.h"
 #include "runtime/sync/futex.h"
 #include "runtime/transaction/transaction.h"
+#include "runtime/wait/wait.h"
 
 namespace tandem::orec {
 
@@ -67,7 +69,17 @@ void check_for_orders(Thread &thread) noexcept {
   if (serial::taken())
     transaction::restart(thread, Reason::serial);
   if ((thread.signals.load(std::memory_order_relaxed) & kSignalAbort) != 0)
-    transaction::restart(thread, Reason::conflict);
+    transaction::restart(thread, Reason::killed);
+}
+
+// What makes a read not current: another transaction, or a commit.
+[[gnu::cold, gnu::noinline]] void blame_read(Thread &thread, std::size_t index,
+                                             std::uint64_t word) noexcept {
+  profile::blame_read(thread, index);
+  if ((word & kHeld) != 0)
+    profile::blame_holder(thread, holder_of(word));
+  else
+    profile::blame_commit(thread, word >> kVersionShift);
 }
 
 } // namespace
@@ -75,8 +87,11 @@ void check_for_orders(Thread &thread) noexcept {
 bool reads_are_current(Thread &thread) noexcept {
   for (std::size_t i = kFirstRead; i < thread.reads.size(); ++i) {
     const std::uint64_t word = thread.reads[i]->load(std::memory_order_acquire);
-    if (word > thread.limit && word != thread.lock_word)
+    if (word > thread.limit && word != thread.lock_word) {
+      if (thread.profile != nullptr) [[unlikely]]
+        blame_read(thread, i, word);
       return false;
+    }
   }
   return true;
 }
@@ -92,10 +107,20 @@ bool extend(Thread &thread) noexcept {
   return true;
 }
 
+std::uint64_t interest(Thread &thread) noexcept {
+  std::uint64_t stripes = 0;
+  for (std::size_t i = kFirstRead; i < thread.reads.size(); ++i)
+    stripes |= wait::bit_of(static_cast<std::uint64_t>(thread.reads[i] - table));
+  // What it has itself acquired it may also have read, without logging that.
+  for (const OwnedOrec &owned : thread.owned)
+    stripes |= wait::bit_of(static_cast<std::uint64_t>(owned.orec - table));
+  return stripes;
+}
+
 void obey_signals(Thread &thread) noexcept {
-  const std::uint32_t signals = thread.signals.exchange(0, std::memory_order_relaxed);
+  const std::uint32_t signals = thread.signals.fetch_and(kSignalProfile, std::memory_order_relaxed);
   if ((signals & kSignalAbort) != 0)
-    transaction::restart(thread, Reason::conflict);
+    transaction::restart(thread, Reason::killed);
   if ((signals & kSignalPublish) != 0 && !extend(thread))
     transaction::restart(thread, Reason::validation);
 }
@@ -103,6 +128,7 @@ void obey_signals(Thread &thread) noexcept {
 void meet_holder(Thread &thread, const Orec &orec, std::uint64_t word, bool writing) noexcept {
   Thread &holder = holder_of(word);
   publish_size(thread);
+  const profile::Waiting waiting(thread);
   View requester_view(thread, writing);
   View holder_view(holder, true);
   bool asked = false;
@@ -112,12 +138,16 @@ void meet_holder(Thread &thread, const Orec &orec, std::uint64_t word, bool writ
       // Again: the holder may have restarted and acquired the same orec once more.
       holder.signals.fetch_or(kSignalAbort, std::memory_order_relaxed);
     } else {
-      switch (contention::decide(settings.policy, requester_view, holder_view, attempts)) {
+      switch (contention::decide(thread.policy, requester_view, holder_view, attempts)) {
       case contention::Decision::abort_self:
+        if (thread.profile != nullptr) [[unlikely]]
+          profile::blame_holder(thread, holder);
         transaction::restart(thread, Reason::conflict);
       case contention::Decision::abort_other:
         // Where the holder has just committed this restarts its next transaction, which does no
         // harm.
+        if (thread.profile != nullptr) [[unlikely]]
+          profile::name_killer(thread, holder);
         holder.signals.fetch_or(kSignalAbort, std::memory_order_relaxed);
         asked = true;
         break;
@@ -155,10 +185,19 @@ void acquire(Thread &thread, Orec &orec) noexcept {
 
 namespace {
 
+[[gnu::cold, gnu::noinline, clang::preserve_most]] void tell_waiting(Thread &thread) noexcept {
+  std::uint64_t written = 0;
+  for (const OwnedOrec &owned : thread.owned)
+    written |= wait::bit_of(static_cast<std::uint64_t>(owned.orec - table));
+  wait::notify(written);
+}
+
 void release_all(Thread &thread, std::uint64_t time) noexcept {
   const std::uint64_t word = time << kVersionShift;
   for (const OwnedOrec &owned : thread.owned)
     owned.orec->store(word, std::memory_order_release);
+  if (wait::anybody()) [[unlikely]]
+    tell_waiting(thread);
   thread.owned.clear();
 }
 
@@ -172,6 +211,8 @@ bool commit_eager(Thread &thread, std::uint64_t &time) noexcept {
   }
   // seq_cst: after all acquisitions, before the loads of the marks (sync::quiesce).
   time = global_clock.now.fetch_add(1) + 1;
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::publish(thread, time);
   // Nobody has committed since the snapshot: nothing that was read can have changed.
   if (time != thread.snapshot + 1 && !reads_are_current(thread))
     return false;
@@ -197,14 +238,20 @@ void roll_back_eager(Thread &thread) noexcept {
 }
 
 bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept {
-  if (thread.writes.empty()) {
+  if (thread.writes.empty() && thread.owned.empty()) {
     time = thread.snapshot;
     thread.reads.truncate(kFirstRead);
     return true;
   }
-  for (const memory::WriteMap::Entry &entry : thread.writes)
-    acquire(thread, of(reinterpret_cast<const void *>(entry.word)));
+  for (const memory::WriteMap::Entry &entry : thread.writes) {
+    const auto *word = reinterpret_cast<const void *>(entry.word);
+    if (thread.profile != nullptr) [[unlikely]]
+      profile::blame_access(thread, word, nullptr);
+    acquire(thread, of(word));
+  }
   time = global_clock.now.fetch_add(1) + 1;
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::publish(thread, time);
   if (time != thread.snapshot + 1 && !reads_are_current(thread))
     return false;
   thread.writes.write_back();
@@ -215,11 +262,8 @@ bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept {
 }
 
 void roll_back_lazy(Thread &thread) noexcept {
-  // Their data is untouched: as before.
-  for (const OwnedOrec &owned : thread.owned)
-    owned.orec->store(owned.before, std::memory_order_release);
-  thread.owned.clear();
-  thread.reads.truncate(kFirstRead);
+  // Some data may have been changed in place, and undone; for the rest it costs others one look.
+  roll_back_eager(thread);
   if (!thread.writes.empty())
     thread.writes.clear();
 }
@@ -227,10 +271,14 @@ void roll_back_lazy(Thread &thread) noexcept {
 namespace {
 
 // A read that is consistent with all earlier ones, remembered.
-template <memory::Word U> U read_shared(const U *address, Thread *thread) noexcept {
+// `from`: the program's call, for the profile.
+template <memory::Word U>
+U read_shared(const U *address, Thread *thread, const void *from) noexcept {
+  if (thread->profile != nullptr) [[unlikely]]
+    profile::blame_access(*thread, address, from);
   Orec &orec = of(address);
   for (;;) {
-    if (thread->signals.load(std::memory_order_relaxed) != 0)
+    if ((thread->signals.load(std::memory_order_relaxed) & ~kSignalProfile) != 0)
       obey_signals(*thread);
     const std::uint64_t word = orec.load(std::memory_order_acquire);
     if (word == thread->lock_word)
@@ -246,6 +294,8 @@ template <memory::Word U> U read_shared(const U *address, Thread *thread) noexce
     std::atomic_thread_fence(std::memory_order_acquire);
     if (orec.load(std::memory_order_relaxed) == word) {
       thread->reads.push(&orec);
+      if (thread->profile != nullptr) [[unlikely]]
+        profile::note_read(*thread, address, from);
       return value;
     }
   }
@@ -254,20 +304,26 @@ template <memory::Word U> U read_shared(const U *address, Thread *thread) noexce
 } // namespace
 
 template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexcept {
+  const void *from = __builtin_return_address(0);
   if (thread->writes.empty())
-    return read_shared(address, thread);
-  return overlay(address, thread, [&] { return read_shared(address, thread); });
+    return read_shared(address, thread, from);
+  return overlay(address, thread, [&] { return read_shared(address, thread, from); });
 }
 
 template <memory::Word U> U read_for_write_slowly(const U *address, Thread *thread) noexcept {
-  if (!captured(address, thread))
-    acquire(*thread, of(address));
+  if (captured(address, thread))
+    return memory::load(address);
+  if (thread->profile != nullptr) [[unlikely]]
+    profile::blame_access(*thread, address, __builtin_return_address(0));
+  acquire(*thread, of(address));
   return memory::load(address);
 }
 
 template <memory::Word U> void write_slowly(U *address, U value, Thread *thread) noexcept {
   if (captured(address, thread))
     return write_captured(address, value, thread);
+  if (thread->profile != nullptr) [[unlikely]]
+    profile::blame_access(*thread, address, __builtin_return_address(0));
   acquire(*thread, of(address));
   thread->undo.push({memory::Cell(address), memory::load(address)});
   std::atomic_thread_fence(std::memory_order_release);
@@ -299,7 +355,7 @@ struct Lazy {
     return read(address, thread);
   }
   template <memory::Word U> static void write(U *address, U value, Thread *thread) noexcept {
-    if (maybe_captured(address, thread) || !put_quickly(address, value, thread)) [[unlikely]]
+    if (maybe_in_place(address, thread) || !put_quickly(address, value, thread)) [[unlikely]]
       return put_slowly(address, value, thread);
   }
 
@@ -308,7 +364,9 @@ private:
   [[gnu::noinline]] static void put_slowly(U *address, U value, Thread *thread) noexcept {
     if (captured(address, thread))
       return write_captured(address, value, thread);
-    put(address, value, thread);
+    if (!in_outer_frame(address, thread))
+      return put(address, value, thread);
+    write_slowly(address, value, thread); // as `eager` does
   }
 };
 

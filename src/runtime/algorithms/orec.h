@@ -41,8 +41,11 @@ inline constexpr std::uint64_t kIncarnationMask = 0xe;
 
 extern Orec table[kCount];
 
+inline std::uint64_t stripe_of(std::uintptr_t address) noexcept {
+  return (address >> kStripeLog2) & (kCount - 1);
+}
 inline Orec &of(const void *address) noexcept {
-  return table[(reinterpret_cast<std::uintptr_t>(address) >> kStripeLog2) & (kCount - 1)];
+  return table[stripe_of(reinterpret_cast<std::uintptr_t>(address))];
 }
 constexpr std::uint64_t limit_of(std::uint64_t snapshot) {
   return snapshot << kVersionShift | ((1 << kVersionShift) - 1);
@@ -59,6 +62,9 @@ bool extend(Thread &thread) noexcept;
 
 // Whether all reads are still as they were at the snapshot, or are held by the thread.
 bool reads_are_current(Thread &thread) noexcept;
+
+// What it has read, for wait::announce.
+std::uint64_t interest(Thread &thread) noexcept;
 
 // Does what Thread::signals asks for.
 void obey_signals(Thread &thread) noexcept;

@@ -89,7 +89,7 @@ void read_settings() noexcept {
     choice = lookup("ITM_DEFAULT_METHOD", kLibitmMethods);
   if (choice) {
     settings.algorithm = choice->algorithm;
-    settings.skip_when_alone = choice->skip_when_alone;
+    settings.special = choice->skip_when_alone ? kSpecialAlone : 0;
   }
   if (const auto policy = lookup("TANDEM_POLICY", contention::kPolicyNames))
     settings.policy = *policy;

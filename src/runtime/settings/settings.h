@@ -6,6 +6,7 @@
 //     TANDEM_POLICY      polite, karma, eruption, kindergarten, timestamp, polka, size-matters
 //     TANDEM_BACKOFF     none, linear, exponential, random
 //     ITM_DEFAULT_METHOD libitm's; counts where TANDEM_ALGORITHM is not set
+//     TANDEM_PROFILE     a file; runtime/profile reads it
 #pragma once
 
 #include "contention/backoff.h"
@@ -17,11 +18,14 @@ namespace tandem {
 
 enum class Algorithm : std::uint8_t { serial, eager, lazy, norec };
 
+inline constexpr std::uint32_t kSpecialAlone = 1;   // a process with one thread runs without logs
+inline constexpr std::uint32_t kSpecialProfile = 2; // sections are counted (runtime/profile)
+
 struct Settings {
   // What transactions run under while the process has several threads.
   Algorithm algorithm = Algorithm::norec;
-  // A process with one thread runs without logs (auto only).
-  bool skip_when_alone = true;
+  // Bits that begin looks at together, because most processes have none.
+  std::uint32_t special = kSpecialAlone;
   contention::Policy policy = contention::Policy::karma;
   contention::Backoff backoff = contention::Backoff::exponential;
   // Restarts in a row after which a transaction runs alone. GCC's libitm has the same number.

@@ -15,6 +15,8 @@ struct alignas(128) Clock { // two lines: processors fetch them in pairs
   // All transactions that began before commit `quiesced` have ended or have seen it. Never above
   // the truth, may be below it. In the line of `now`, which its readers have just read.
   std::atomic<std::uint64_t> quiesced{0};
+  // Transactions that sleep until a commit changes what they have read (wait/wait.h).
+  std::atomic<std::uint64_t> waiters{0};
 };
 
 inline constinit Clock global_clock;

@@ -93,10 +93,13 @@ void find_stack(Thread &thread) noexcept {
   // An unknown stack is an empty one: all that it costs is that a transaction may restart once
   // more.
   thread.stack_low = UINTPTR_MAX;
+  thread.stack_high = 0;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0)
     return;
-  if (pthread_attr_getstack(&attributes, &low, &bytes) == 0)
+  if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
     thread.stack_low = reinterpret_cast<std::uintptr_t>(low);
+    thread.stack_high = thread.stack_low + bytes;
+  }
   pthread_attr_destroy(&attributes);
 }
 

@@ -84,6 +84,19 @@ struct Checkpoint {
 // Bits of Thread::signals.
 inline constexpr std::uint32_t kSignalPublish = 1; // look at the clock and publish a new snapshot
 inline constexpr std::uint32_t kSignalAbort = 2;   // a contention policy wants this one to restart
+inline constexpr std::uint32_t kSignalProfile = 4; // always on in a process that is profiled
+
+// Events of one thread, counted by itself and read by others.
+class Counter {
+public:
+  void operator++() noexcept { value_.store(load() + 1, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t load() const noexcept {
+    return value_.load(std::memory_order_relaxed);
+  }
+
+private:
+  std::atomic<std::uint64_t> value_{0};
+};
 
 // What other transactions' contention policies may ask about this one. Written by its own thread,
 // priority also by others (Eruption); old values do no harm, so everything is relaxed.
@@ -95,14 +108,19 @@ struct Contender {
   std::atomic<std::uint64_t> deferred{0}; // Kindergarten: bit (identity % 64)
 };
 
-struct Barriers; // algorithms/barriers.h
+struct Barriers;      // algorithms/barriers.h
+struct ThreadProfile; // profile/counters.h
+
+// Thread::depth of an outermost transaction whose end is counted. Fast paths take it for a nested
+// one, and leave the end to the slow path.
+inline constexpr std::uint32_t kProfiledDepth = 0x8000'0001;
 
 struct alignas(128) Thread {
   // --- what every barrier looks at
   const Barriers *barriers;           // of the current mode
   std::atomic<std::uint32_t> signals; // kSignal*; cleared at begin, set by others
   Mode mode;
-  std::uint32_t depth;     // nesting; 0: no transaction
+  std::uint32_t depth;     // nesting; 0: no transaction; the outermost is 1, or kProfiledDepth
   std::uint64_t limit;     // orec: highest word that is in the snapshot
   std::uint64_t snapshot;  // clock value that all reads so far are consistent with
   std::uint64_t lock_word; // orec: what orecs of this thread hold
@@ -117,18 +135,31 @@ struct alignas(128) Thread {
   memory::Log<OwnedOrec> owned;          // orec
   memory::Log<memory::CellValue> undo;   // what memory was before, oldest first
 
-  std::uintptr_t stack_low; // lowest address of the thread's stack; 0: not yet asked for
+  // The thread's stack. Unknown: UINTPTR_MAX and 0.
+  std::uintptr_t stack_low;
+  std::uintptr_t stack_high;
 
   // --- begin, end, restart
   JumpBuffer jump;          // of the outermost begin
   std::uint32_t properties; // of the outermost begin (abi/itm.h)
   bool irrevocable;
-  std::uint32_t restarts;              // in a row
-  std::uint64_t known_quiesced;        // Clock::quiesced at begin
-  std::uint64_t transactions;          // begins, for identities
+  std::uint32_t restarts;       // in a row
+  std::uint64_t known_quiesced; // Clock::quiesced at begin
+  Counter transactions;         // begins, for identities
+  Counter nested;               // of them, nested ones that can be cancelled
+  Counter undone;               // attempts that began again
+  Counter cancelled;            // outermost transactions
+  Counter serialised;           // attempts that ran alone or became irrevocable
+  Counter retried;              // sleeps until a change
+  contention::Policy policy;    // the process's, or the section's
+  contention::Backoff backoff;
+  std::uint32_t serialise_after;
+  std::uint64_t section; // what the profile knows the next transaction by; 0: its begin
   memory::Log<Checkpoint> checkpoints; // closed nested transactions, outermost first
   memory::Log<UserAction> user_actions;
   memory::Log<AllocationAction> allocations;
+
+  ThreadProfile *profile; // null: the process is not profiled
 
   // --- exceptions
   std::uint32_t *uncaught; // libstdc++'s count for this thread; null without libstdc++
@@ -139,6 +170,8 @@ struct alignas(128) Thread {
   alignas(128) std::atomic<std::uint64_t> *mark; // in marks[]
   std::uint64_t identity;                        // position in marks[]; unique among live threads
   Contender contender;
+  std::atomic<std::uint64_t> interest; // stripes whose change it sleeps for; 0: it does not
+  std::atomic<std::uint32_t> woken;
   contention::Xorshift random{1};
   Thread *next_free;
 };
@@ -170,7 +203,7 @@ Thread &this_thread() noexcept;
 // The thread that has marks[identity]; identity is below marks_end.
 Thread &thread_of(std::size_t identity) noexcept;
 
-// Fills in thread.stack_low; the thread is the calling one.
+// Fills in thread.stack_low and stack_high; the thread is the calling one.
 void find_stack(Thread &thread) noexcept;
 
 // After fork, in the child: only the calling thread is left.

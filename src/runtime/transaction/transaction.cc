@@ -8,11 +8,13 @@
 #include "runtime/algorithms/orec.h"
 #include "runtime/fatal.h"
 #include "runtime/irrevocable/serial.h"
+#include "runtime/profile/profile.h"
 #include "runtime/settings/settings.h"
 #include "runtime/sync/clock.h"
 #include "runtime/sync/futex.h"
 #include "runtime/sync/quiescence.h"
 #include "runtime/transaction/jump.h"
+#include "runtime/wait/wait.h"
 
 #include <sys/single_threaded.h>
 #include <x86intrin.h>
@@ -27,6 +29,30 @@ using sync::global_clock;
 constexpr std::uint64_t kTicksPerUnit = 8;
 // A delay above this gives the processor away meanwhile.
 constexpr std::uint64_t kTicksBeforeYield = 50'000;
+
+// Signals of a transaction that begins: kSignalProfile, without a branch, where the process is
+// profiled.
+static_assert(kSignalProfile == kSpecialProfile << 1);
+std::uint32_t first_signals() noexcept { return (settings.special & kSpecialProfile) << 1; }
+
+// Depth of an outermost transaction.
+std::uint32_t first_depth(const Thread &thread) noexcept {
+  return thread.profile == nullptr ? 1 : kProfiledDepth;
+}
+
+profile::Cause cause_of(Reason reason) noexcept {
+  switch (reason) {
+  case Reason::validation:
+    return profile::Cause::validation;
+  case Reason::conflict:
+    return profile::Cause::locked;
+  case Reason::killed:
+    return profile::Cause::killed;
+  case Reason::serial:
+    return profile::Cause::serial_pending;
+  }
+  return profile::Cause::validation;
+}
 
 // Frames below the caller's that undoing must not write into: it runs on the stack that it undoes.
 constexpr std::uintptr_t kOwnFrames = 4096;
@@ -66,6 +92,8 @@ Actions code_path(const Thread &thread, std::uint32_t properties) noexcept {
 // The caller has the right to be alone.
 Actions run_alone(Thread &thread, bool irrevocable) noexcept {
   thread.irrevocable = irrevocable;
+  if (irrevocable && thread.profile != nullptr) [[unlikely]]
+    profile::irrevocable(thread);
   const bool direct = irrevocable || (thread.properties & itm::kHasNoAbort) != 0;
   if (!direct) {
     set_mode(thread, Mode::undo);
@@ -80,7 +108,7 @@ Actions run_alone(Thread &thread, bool irrevocable) noexcept {
 template <std::uint64_t now()> [[gnu::always_inline]] inline void join(Thread &thread) noexcept {
   for (;;) {
     const std::uint64_t time = now();
-    thread.signals.store(0, std::memory_order_relaxed);
+    thread.signals.store(first_signals(), std::memory_order_relaxed);
     // seq_cst: before the load of the word (serial.h), and before the first read (quiescence.h).
     thread.mark->exchange(encode_mark(time));
     if (!serial::taken()) [[likely]] {
@@ -88,6 +116,7 @@ template <std::uint64_t now()> [[gnu::always_inline]] inline void join(Thread &t
       break;
     }
     thread.mark->store(0, std::memory_order_release);
+    const profile::Waiting waiting(thread);
     serial::wait_until_free();
   }
   thread.known_quiesced = global_clock.quiesced.load(std::memory_order_acquire);
@@ -122,7 +151,7 @@ Actions run_speculatively(Thread &thread) noexcept {
 // all the same, for threads that the transaction itself creates.
 Actions run_single(Thread &thread) noexcept {
   serial::word.value.store(serial::kHeld, std::memory_order_relaxed);
-  return run_alone(thread, false);
+  return run_alone(thread, (thread.properties & itm::kDoesGoIrrevocable) != 0);
 }
 
 void leave_alone() noexcept {
@@ -168,23 +197,34 @@ void roll_back(Thread &thread) noexcept {
   thread.checkpoints.clear();
   thread.fresh_bytes = 0;
   thread.throwing = false;
-  thread.depth = 1;
+  thread.depth = first_depth(thread);
+}
+
+void acquire_alone(Thread &thread) noexcept {
+  const profile::Waiting waiting(thread);
+  ++thread.serialised;
+  serial::acquire(&thread);
 }
 
 [[noreturn]] void jump_to_begin(Thread &thread, Actions actions) noexcept {
   ++thread.transactions;
+  ++thread.undone;
   jump((actions & ~itm::kSaveLiveVariables) | itm::kRestoreLiveVariables, thread.jump);
 }
 
+// Runs the outermost transaction again, alone.
 [[noreturn]] void restart_alone(Thread &thread, bool irrevocable) noexcept {
   roll_back(thread);
-  serial::acquire(&thread);
+  acquire_alone(thread);
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::again(thread);
   jump_to_begin(thread, run_alone(thread, irrevocable));
 }
 
 void back_off(Thread &thread) noexcept {
+  const profile::Waiting waiting(thread);
   const std::uint64_t ticks =
-      contention::delay(settings.backoff, thread.restarts - 1, thread.random) * kTicksPerUnit;
+      contention::delay(thread.backoff, thread.restarts - 1, thread.random) * kTicksPerUnit;
   const std::uint64_t start = __rdtsc();
   while (__rdtsc() - start < ticks) {
     if (ticks > kTicksBeforeYield)
@@ -207,6 +247,11 @@ void back_off(Thread &thread) noexcept {
   thread.mark->store(0, std::memory_order_release);
   if (thread.known_quiesced < time)
     sync::quiesce(time);
+}
+
+bool try_upgrade(Thread &thread) noexcept {
+  const profile::Waiting waiting(thread);
+  return serial::try_upgrade(thread);
 }
 
 // Makes what the transaction has done so far permanent; no other one is left. False where an
@@ -245,7 +290,7 @@ void commit_nested(Thread &thread) noexcept {
 Actions begin_nested(Thread &thread, std::uint32_t properties, const JumpBuffer &from) noexcept {
   if ((properties & itm::kHasNoAbort) != 0) {
     if ((properties & itm::kInstrumentedCode) == 0)
-      become_irrevocable(thread);
+      become_irrevocable(thread, profile::Alone::irrevocable_call);
     ++thread.depth;
     return code_path(thread, properties);
   }
@@ -263,6 +308,7 @@ Actions begin_nested(Thread &thread, std::uint32_t properties, const JumpBuffer 
   });
   ++thread.depth;
   ++thread.transactions;
+  ++thread.nested;
   if (thread.mode == Mode::direct)
     set_mode(thread, Mode::undo);
   return itm::kRunInstrumented | itm::kSaveLiveVariables;
@@ -286,6 +332,10 @@ Actions begin_nested(Thread &thread, std::uint32_t properties, const JumpBuffer 
 } // namespace
 
 void prepare(Thread &thread) noexcept {
+  profile::prepare_thread(thread);
+  thread.policy = settings.policy;
+  thread.backoff = settings.backoff;
+  thread.serialise_after = settings.serialise_after;
   thread.depth = 0;
   thread.restarts = 0;
   thread.irrevocable = false;
@@ -296,7 +346,7 @@ void prepare(Thread &thread) noexcept {
   thread.values.clear();
   thread.writes.clear();
   thread.writes.prepare();
-  thread.stack_low = 0;
+  find_stack(thread);
   thread.owned.clear();
   thread.undo.clear();
   thread.checkpoints.clear();
@@ -309,7 +359,32 @@ void prepare(Thread &thread) noexcept {
   exceptions::prepare(thread);
 }
 
-// The two begins are called from assembler, which the compiler does not see.
+namespace {
+
+[[gnu::noinline]] Actions begin_otherwise(Thread &thread) noexcept {
+  const bool irrevocable = (thread.properties & itm::kDoesGoIrrevocable) != 0 ||
+                           (thread.properties & itm::kInstrumentedCode) == 0;
+  if (settings.algorithm != Algorithm::serial && !irrevocable)
+    return run_speculatively(thread);
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::serialise(thread,
+                       irrevocable ? profile::Alone::irrevocable_begin : profile::Alone::algorithm);
+  acquire_alone(thread);
+  return run_alone(thread, irrevocable);
+}
+
+[[gnu::noinline, gnu::cold]] Actions begin_profiled(Thread &thread) noexcept {
+  thread.depth = kProfiledDepth;
+  profile::begin(thread);
+  if ((settings.special & kSpecialAlone) != 0 && __libc_single_threaded)
+    return run_single(thread);
+  return begin_otherwise(thread);
+}
+
+} // namespace
+
+// The two begins are called from assembler, which the compiler does not see. The common case, NOrec
+// without anything to wait for, is inline and calls nothing; the rest is in tail position.
 extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties,
                                                         Thread *thread) noexcept {
   thread->depth = 1;
@@ -317,14 +392,29 @@ extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties
   ++thread->transactions;
   if (thread->uncaught != nullptr)
     thread->uncaught_before = *thread->uncaught;
-  if (settings.skip_when_alone && __libc_single_threaded)
-    return run_single(*thread);
-  const bool irrevocable =
-      (properties & itm::kDoesGoIrrevocable) != 0 || (properties & itm::kInstrumentedCode) == 0;
-  if (settings.algorithm != Algorithm::serial && !irrevocable) [[likely]]
-    return run_speculatively(*thread);
-  serial::acquire(thread);
-  return run_alone(*thread, irrevocable);
+  if (const std::uint32_t special = settings.special; special != 0) {
+    if ((special & kSpecialProfile) != 0) [[unlikely]]
+      return begin_profiled(*thread);
+    if (__libc_single_threaded)
+      return run_single(*thread);
+  }
+  if ((properties & (itm::kDoesGoIrrevocable | itm::kInstrumentedCode)) != itm::kInstrumentedCode)
+    return begin_otherwise(*thread);
+  const std::uint64_t time = clock_now();
+  if (settings.algorithm != Algorithm::norec || (time & 1) != 0)
+    return settings.algorithm == Algorithm::serial ? begin_otherwise(*thread)
+                                                   : run_speculatively(*thread);
+  // As join does.
+  thread->signals.store(0, std::memory_order_relaxed);
+  thread->mark->exchange(encode_mark(time));
+  if (serial::taken()) [[unlikely]]
+    return begin_otherwise(*thread);
+  thread->snapshot = time;
+  thread->known_quiesced = global_clock.quiesced.load(std::memory_order_acquire);
+  thread->irrevocable = false;
+  thread->mode = Mode::norec;
+  thread->barriers = &norec_barriers;
+  return itm::kRunInstrumented | itm::kSaveLiveVariables;
 }
 
 extern "C" [[gnu::used]] Actions tandem_begin(std::uint32_t properties,
@@ -372,9 +462,21 @@ namespace {
   return true;
 }
 
+void commit_fully(Thread &thread) noexcept;
+
+// A nested transaction, or one that is counted.
+[[gnu::noinline]] void commit_deep(Thread &thread) noexcept {
+  if (thread.depth != kProfiledDepth)
+    return commit_nested(thread);
+  const profile::Ending ending = profile::before_commit(thread);
+  thread.depth = 1;
+  commit_fully(thread);
+  profile::after_commit(thread, ending);
+}
+
 [[gnu::noinline]] void commit_fully(Thread &thread) noexcept {
   if (thread.depth != 1) [[unlikely]]
-    return commit_nested(thread);
+    return commit_deep(thread);
   std::uint64_t time = 0;
   switch (thread.mode) {
   case Mode::idle:
@@ -382,6 +484,8 @@ namespace {
   case Mode::direct:
   case Mode::undo:
     leave_alone();
+    if (wait::anybody()) [[unlikely]]
+      wait::notify(wait::kEverything); // it has logged nothing
     break;
   case Mode::eager:
     if (!orec::commit_eager(thread, time)) [[unlikely]]
@@ -425,6 +529,8 @@ void cancel(Thread &thread, bool outermost) noexcept {
   if (thread.mode == Mode::direct)
     fatal("a transaction is cancelled after it became irrevocable");
   const bool alone = is_alone(thread);
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::abort(thread, profile::Cause::cancel);
   roll_back(thread);
   if (alone)
     leave_alone();
@@ -433,31 +539,101 @@ void cancel(Thread &thread, bool outermost) noexcept {
   thread.depth = 0;
   thread.mode = Mode::idle;
   forget_restarts(thread);
+  ++thread.cancelled;
   jump(itm::kAbort | itm::kRestoreLiveVariables, thread.jump);
 }
 
 void restart(Thread &thread, Reason reason) noexcept {
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::abort(thread, cause_of(reason));
   thread.contender.priority.fetch_add(thread.contender.size.load(std::memory_order_relaxed),
                                       std::memory_order_relaxed);
   if (reason != Reason::serial) {
     ++thread.restarts;
     thread.contender.restarts.store(thread.restarts, std::memory_order_relaxed);
   }
-  if (thread.restarts >= settings.serialise_after)
+  if (thread.restarts >= thread.serialise_after) {
+    if (thread.profile != nullptr) [[unlikely]]
+      profile::serialise(thread, profile::Alone::retries);
     restart_alone(thread, false);
+  }
   roll_back(thread);
   if (reason != Reason::serial)
     back_off(thread);
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::again(thread);
   jump_to_begin(thread, run_speculatively(thread));
 }
 
-void become_irrevocable(Thread &thread) noexcept {
+namespace {
+
+// What the transaction waits for, and whether it still is as it was read. Afterwards writers that
+// change it wake this thread.
+bool announce_wait(Thread &thread, std::uint64_t interest) noexcept {
+  if (is_alone(thread)) {
+    wait::announce(thread, interest != 0 ? interest : wait::kEverything);
+    return true;
+  }
+  const bool norec = thread.mode == Mode::norec;
+  if (interest == 0)
+    interest = norec ? norec::interest(thread) : orec::interest(thread);
+  wait::announce(thread, interest);
+  return norec ? norec::extend(thread) : orec::extend(thread);
+}
+
+// Begins an outermost transaction that has been undone, by any way that suits now.
+Actions begin_again(Thread &thread) noexcept {
+  if ((settings.special & kSpecialAlone) != 0 && __libc_single_threaded)
+    return run_single(thread);
+  if (settings.algorithm != Algorithm::serial)
+    return run_speculatively(thread);
+  acquire_alone(thread);
+  return run_alone(thread, false);
+}
+
+} // namespace
+
+void retry(Thread &thread, std::uint64_t interest) noexcept {
+  if (thread.mode == Mode::direct)
+    fatal("a transaction waits for a change after it became irrevocable, or where it cannot be "
+          "undone");
+  const bool current = announce_wait(thread, interest);
+  const bool alone = is_alone(thread);
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::abort(thread, profile::Cause::retry);
+  roll_back(thread);
+  if (alone)
+    leave_alone();
+  ++thread.retried;
+  if (current) {
+    const profile::Waiting waiting(thread);
+    wait::sleep(thread);
+  }
+  wait::forget(thread);
+  forget_restarts(thread);
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::again(thread);
+  jump_to_begin(thread, begin_again(thread));
+}
+
+void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
   if (thread.irrevocable)
     return;
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::serialise(thread, cause);
   if (!is_alone(thread)) {
-    if (!serial::try_upgrade(thread))
+    // Who has made NOrec's clock odd must not wait for others: they may be waiting for it.
+    if ((thread.mode == Mode::norec && norec::owns_clock(thread)) || !try_upgrade(thread)) {
+      if (thread.profile != nullptr) [[unlikely]]
+        profile::abort(thread, profile::Cause::irrevocable_reached);
       restart_alone(thread, true);
+    }
+    ++thread.serialised;
     if (!commit_in_place(thread)) {
+      if (thread.profile != nullptr) [[unlikely]] {
+        profile::abort(thread, profile::Cause::validation);
+        profile::again(thread);
+      }
       roll_back(thread);
       jump_to_begin(thread, run_alone(thread, true));
     }
@@ -465,6 +641,8 @@ void become_irrevocable(Thread &thread) noexcept {
   }
   thread.undo.clear();
   thread.irrevocable = true;
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::irrevocable(thread);
   for (Checkpoint &checkpoint : thread.checkpoints) {
     checkpoint.revocable = false;
     checkpoint.mode = Mode::direct;
@@ -474,7 +652,7 @@ void become_irrevocable(Thread &thread) noexcept {
 
 std::uint64_t identity(const Thread &thread) noexcept {
   // Threads come from a pool, so the count goes on when another thread has the Thread.
-  return thread.identity << 48 | (thread.transactions + itm::kNoTransaction);
+  return thread.identity << 48 | (thread.transactions.load() + itm::kNoTransaction);
 }
 
 Thread &expect_transaction(const char *call) noexcept {
@@ -504,6 +682,7 @@ void after_fork_in_parent() noexcept {
 
 void after_fork_in_child() noexcept {
   forget_other_threads();
+  profile::after_fork_in_child();
   // Whoever slept on the word is not in this process.
   const bool inside_alone = current_thread != nullptr && is_alone(*current_thread);
   serial::word.value.store(inside_alone ? serial::kHeld : serial::kFree, std::memory_order_relaxed);

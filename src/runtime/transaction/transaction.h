@@ -10,16 +10,22 @@
 // Only the own thread calls these, on its own Thread.
 #pragma once
 
+#include "runtime/profile/profile.h"
 #include "runtime/thread/thread.h"
 
 #include <cstdint>
 
 namespace tandem::transaction {
 
+// Waits until something that the transaction has read may have changed, and runs it again.
+// `interest`: of wait/wait.h, or 0 for all that it has read.
+[[noreturn]] void retry(Thread &thread, std::uint64_t interest) noexcept;
+
 // Why a transaction starts again.
 enum class Reason : std::uint8_t {
   validation, // something it read has changed
   conflict,   // it gave way to another transaction
+  killed,     // another transaction told it to
   serial      // another thread wants to be alone, or this one has to be
 };
 
@@ -45,8 +51,9 @@ void commit(Thread &thread) noexcept;
 // Undoes everything and runs the outermost transaction again.
 [[noreturn]] void restart(Thread &thread, Reason reason) noexcept;
 
-// Afterwards the transaction is alone and cannot be undone. May restart it first.
-void become_irrevocable(Thread &thread) noexcept;
+// Afterwards the transaction is alone and cannot be undone. May restart it first. `cause`: for the
+// profile.
+void become_irrevocable(Thread &thread, profile::Alone cause) noexcept;
 
 // A number that no other transaction of the process has.
 std::uint64_t identity(const Thread &thread) noexcept;

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "cli/report/profile.h"
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+namespace tandem {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kVersion = 1;
+
+ProfileHistogram histogram_of(const json &value) {
+  return {value.at("counts").get<std::vector<std::uint64_t>>(), value.at("sum"), value.at("max")};
+}
+
+ProfileFrame frame_of(const json &value) {
+  return {value.at("function"), value.at("file"), value.at("line")};
+}
+
+ProfileLocation location_of(const json &value) {
+  return {value.at("kind"),
+          value.at("symbol"),
+          value.at("offset"),
+          frame_of(value),
+          value.value("allocation_file", ""),
+          value.value("allocation_line", std::uint64_t{0})};
+}
+
+ProfileAbort abort_of(const json &value) {
+  ProfileAbort abort{value.at("cause"), value.at("count"), std::nullopt, value.value("other", "")};
+  if (value.contains("location"))
+    abort.location = location_of(value.at("location"));
+  return abort;
+}
+
+ProfileSerialisation serialisation_of(const json &value) {
+  ProfileSerialisation serialisation{value.at("cause"), value.at("count"), {}};
+  for (const json &frame : value.at("stack"))
+    serialisation.stack.push_back(frame_of(frame));
+  return serialisation;
+}
+
+ProfileSection section_of(const json &value) {
+  ProfileSection section;
+  section.name = value.at("name");
+  section.output = value.at("output");
+  section.file = value.at("file");
+  section.line = value.at("line");
+  section.starts = value.at("starts");
+  section.commits = value.at("commits");
+  section.unfinished = value.at("unfinished");
+  for (const json &abort : value.at("aborts"))
+    section.aborts.push_back(abort_of(abort));
+  for (const json &serialisation : value.at("serialisations"))
+    section.serialisations.push_back(serialisation_of(serialisation));
+  section.read_set = histogram_of(value.at("read_set"));
+  section.write_set = histogram_of(value.at("write_set"));
+  section.retries = histogram_of(value.at("retries"));
+  const json &time = value.at("time");
+  section.section_ns = time.at("section_ns");
+  section.waiting_ns = time.at("waiting_ns");
+  section.irrevocable_ns = time.at("irrevocable_ns");
+  return section;
+}
+
+ProfileLock lock_of(const json &value) {
+  return {value.at("kind"),         location_of(value.at("object")), frame_of(value.at("site")),
+          value.at("acquisitions"), value.at("contended"),           value.at("wait_ns"),
+          value.at("hold_ns")};
+}
+
+Profile profile_of(const json &value) {
+  Profile profile;
+  const json &run = value.at("run");
+  profile.program = run.at("program");
+  profile.algorithm = run.at("algorithm");
+  profile.contention = run.at("policy").at("contention");
+  profile.backoff = run.at("policy").at("backoff");
+  profile.threads = run.at("threads");
+  profile.start = run.at("start");
+  profile.wall_seconds = run.at("wall_seconds");
+  for (const json &section : value.at("sections"))
+    profile.sections.push_back(section_of(section));
+  if (value.contains("locks"))
+    for (const json &lock : value.at("locks"))
+      profile.locks.push_back(lock_of(lock));
+  return profile;
+}
+
+template <class Items> std::uint64_t counts_of(const Items &items) {
+  return std::accumulate(items.begin(), items.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const auto &item) { return sum + item.count; });
+}
+
+} // namespace
+
+std::uint64_t ProfileHistogram::total() const {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+double ProfileHistogram::mean() const {
+  const std::uint64_t values = total();
+  return values == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(values);
+}
+
+std::uint64_t ProfileSection::aborted() const { return counts_of(aborts); }
+std::uint64_t ProfileSection::serialised() const { return counts_of(serialisations); }
+
+Result<Profile> profile_from_json(const std::string &text, const std::string &file) {
+  // The reader of JSON throws; nothing of ours does.
+  try {
+    const json value = json::parse(text);
+    if (!value.is_object() || !value.contains("run") || !value.contains("version"))
+      return Error{
+          fmt::format("{}: not a profile: run the program with TANDEM_PROFILE=FILE", file)};
+    if (value.at("version") != kVersion)
+      return Error{fmt::format("{}: version {} of the format is not known, only {}", file,
+                               value.at("version").dump(), kVersion)};
+    return profile_of(value);
+  } catch (const json::exception &error) {
+    return Error{fmt::format("{}: not a profile: {}", file, error.what())};
+  }
+}
+
+} // namespace tandem

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A profile (docs/formats/profile.md) as plain data.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tandem {
+
+struct ProfileHistogram {
+  std::vector<std::uint64_t> counts; // of 0, of 1, of 2 to 3, of 4 to 7, ...
+  std::uint64_t sum = 0;
+  std::uint64_t max = 0;
+
+  [[nodiscard]] std::uint64_t total() const;
+  [[nodiscard]] double mean() const; // 0 where there is nothing
+};
+
+struct ProfileFrame {
+  std::string function;
+  std::string file;
+  std::uint64_t line = 0; // 0: unknown
+};
+
+struct ProfileLocation {
+  std::string kind;
+  std::string symbol;
+  std::uint64_t offset = 0;
+  ProfileFrame access;
+  std::string allocation_file; // where it was allocated; empty: unknown
+  std::uint64_t allocation_line = 0;
+};
+
+struct ProfileAbort {
+  std::string cause;
+  std::uint64_t count = 0;
+  std::optional<ProfileLocation> location;
+  std::string other; // empty: not known
+};
+
+struct ProfileSerialisation {
+  std::string cause;
+  std::uint64_t count = 0;
+  std::vector<ProfileFrame> stack;
+};
+
+struct ProfileSection {
+  std::string name;
+  std::string output;
+  std::string file;
+  std::uint64_t line = 0;
+  std::uint64_t starts = 0;
+  std::uint64_t commits = 0;
+  std::uint64_t unfinished = 0;
+  std::vector<ProfileAbort> aborts;
+  std::vector<ProfileSerialisation> serialisations;
+  ProfileHistogram read_set;
+  ProfileHistogram write_set;
+  ProfileHistogram retries;
+  std::uint64_t section_ns = 0;
+  std::uint64_t waiting_ns = 0;
+  std::uint64_t irrevocable_ns = 0;
+
+  [[nodiscard]] std::uint64_t aborted() const;
+  [[nodiscard]] std::uint64_t serialised() const;
+};
+
+// Sites at which a program's own locks are acquired.
+struct ProfileLock {
+  std::string kind; // mutex, rwlock
+  ProfileLocation object;
+  ProfileFrame site;
+  std::uint64_t acquisitions = 0;
+  std::uint64_t contended = 0;
+  std::uint64_t wait_ns = 0;
+  std::uint64_t hold_ns = 0;
+};
+
+struct Profile {
+  std::string program;
+  std::string algorithm;
+  std::string contention;
+  std::string backoff;
+  std::uint64_t threads = 0;
+  std::string start;
+  double wall_seconds = 0;
+  std::vector<ProfileSection> sections;
+  std::vector<ProfileLock> locks;
+};
+
+// Error: `file: ...`, for text that is no profile of a version that is known.
+Result<Profile> profile_from_json(const std::string &text, const std::string &file);
+
+} // namespace tandem

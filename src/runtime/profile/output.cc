@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The profile as JSON (docs/formats/profile.md), at the end of the process.
+#include "contention/names.h"
+#include "runtime/profile/counters.h"
+#include "runtime/profile/symbols.h"
+#include "runtime/settings/settings.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+namespace tandem::profile {
+namespace {
+
+constexpr const char *kCauses[] = {"validation",          "locked", "killed", "serial-pending",
+                                   "irrevocable-reached", "retry",  "cancel"};
+constexpr const char *kAlone[] = {"irrevocable-begin", "irrevocable-call", "requested", "retries",
+                                  "algorithm"};
+
+// Line breaks between members are the caller's; commas are this class's.
+class Json {
+public:
+  explicit Json(std::FILE *file) : file_(file) {}
+
+  void open(char bracket, const char *key = nullptr) noexcept {
+    begin(key);
+    std::fputc(bracket, file_);
+    first_ = true;
+  }
+  void close(char bracket) noexcept {
+    std::fputc(bracket, file_);
+    first_ = false;
+  }
+  void line() noexcept { newline_ = true; }
+  void text(const char *key, const char *value) noexcept {
+    begin(key);
+    quote(value);
+  }
+  void number(const char *key, std::uint64_t value) noexcept {
+    begin(key);
+    std::fprintf(file_, "%llu", static_cast<unsigned long long>(value));
+  }
+  void seconds(const char *key, std::int64_t ns) noexcept {
+    begin(key);
+    std::fprintf(file_, "%lld.%09lld", static_cast<long long>(ns / 1'000'000'000),
+                 static_cast<long long>(ns % 1'000'000'000));
+  }
+
+private:
+  void begin(const char *key) noexcept {
+    if (!first_)
+      std::fputs(newline_ ? "," : ", ", file_);
+    if (newline_)
+      std::fputc('\n', file_);
+    newline_ = false;
+    first_ = false;
+    if (key != nullptr) {
+      quote(key);
+      std::fputs(": ", file_);
+    }
+  }
+  void quote(const char *value) noexcept {
+    std::fputc('"', file_);
+    for (; *value != '\0'; ++value) {
+      const auto byte = static_cast<unsigned char>(*value);
+      if (byte == '"' || byte == '\\')
+        std::fprintf(file_, "\\%c", byte);
+      else if (byte < 0x20 || byte == 0x7f)
+        std::fprintf(file_, "\\u%04x", byte);
+      else
+        std::fputc(byte, file_);
+    }
+    std::fputc('"', file_);
+  }
+
+  std::FILE *file_;
+  bool first_ = true;
+  bool newline_ = false;
+};
+
+struct Name {
+  char text[512];
+};
+
+// The program's name of a function: gcc calls the transactional clone of f _ZGTt and f's name as
+// C++ has it.
+Name function_name(const char *symbol) noexcept {
+  Name name;
+  constexpr char kClone[] = "_ZGTt";
+  const char *rest = symbol + sizeof kClone - 1;
+  char *end = nullptr;
+  const bool is_clone = std::strncmp(symbol, kClone, sizeof kClone - 1) == 0;
+  if (is_clone && *rest >= '1' && *rest <= '9' &&
+      std::strlen(rest) == std::strtoul(rest, &end, 10) + static_cast<std::size_t>(end - rest))
+    std::snprintf(name.text, sizeof name.text, "%s", end);
+  else if (is_clone)
+    std::snprintf(name.text, sizeof name.text, "_Z%s", rest);
+  else
+    std::snprintf(name.text, sizeof name.text, "%s", symbol);
+  return name;
+}
+
+class Writer {
+public:
+  Writer(std::FILE *file, const Process &process, SectionCounts *counts,
+         CountTable<AbortKey> &aborts, CountTable<StackKey> &stacks) noexcept
+      : json_(file), process_(process), counts_(counts), aborts_(aborts), stacks_(stacks) {
+    ::dladdr(reinterpret_cast<const void *>(&settings), &own_);
+    timespec steady;
+    ::clock_gettime(CLOCK_MONOTONIC, &steady);
+    wall_ns_ = steady.tv_sec * 1'000'000'000LL + steady.tv_nsec - process.steady_ns;
+    const std::uint64_t ticks = __rdtsc() - process.ticks;
+    ns_per_tick_ = ticks == 0 ? 0 : static_cast<double>(wall_ns_) / static_cast<double>(ticks);
+  }
+
+  void write() noexcept {
+    find_names();
+    json_.open('{');
+    json_.line();
+    json_.number("version", 1);
+    json_.line();
+    write_run();
+    json_.line();
+    json_.open('[', "sections");
+    for (const std::uint32_t section : order_) {
+      json_.line();
+      write_section(section);
+    }
+    json_.close(']');
+    json_.close('}');
+  }
+
+private:
+  void ask_code(std::uint64_t return_address) noexcept {
+    if (return_address != 0)
+      places_.push({.address = return_address - 1});
+  }
+
+  [[nodiscard]] const Place &code_at(std::uint64_t return_address) noexcept {
+    static constexpr Place nowhere;
+    if (return_address == 0 || is_own(return_address))
+      return nowhere;
+    const Place *place = place_of(places_.begin(), places_.size(), return_address - 1);
+    return place != nullptr ? *place : nowhere;
+  }
+  // In this library: an access of many bytes, for example, comes from there.
+  [[nodiscard]] bool is_own(std::uint64_t address) const noexcept {
+    Dl_info module;
+    return own_.dli_fbase != nullptr &&
+           ::dladdr(reinterpret_cast<const void *>(address), &module) != 0 &&
+           module.dli_fbase == own_.dli_fbase;
+  }
+
+  void find_names() noexcept {
+    for (std::uint32_t section = 1; section <= process_.sections; ++section)
+      ask_code(process_.begin_of[section]);
+    for (const auto &entry : aborts_) {
+      ask_code(entry.key.from);
+      if (entry.key.kind == MemoryKind::global)
+        places_.push({.address = entry.key.place, .data = true});
+      else if (entry.key.kind == MemoryKind::heap)
+        ask_code(entry.key.place);
+    }
+    for (const auto &entry : stacks_)
+      for (const std::uint64_t frame : entry.key.frames)
+        ask_code(frame);
+    find_places(places_.begin(), places_.size());
+    for (std::uint32_t section = 1; section <= process_.sections; ++section)
+      if (counts_[section].starts != 0)
+        order_.push(section);
+    std::sort(order_.begin(), order_.end(),
+              [this](std::uint32_t a, std::uint32_t b) { return before(a, b); });
+  }
+
+  [[nodiscard]] bool before(std::uint32_t a, std::uint32_t b) noexcept {
+    const Place &left = code_at(process_.begin_of[a]);
+    const Place &right = code_at(process_.begin_of[b]);
+    for (const int difference :
+         {std::strcmp(left.output, right.output), std::strcmp(left.file, right.file)})
+      if (difference != 0)
+        return difference < 0;
+    if (left.line != right.line)
+      return left.line < right.line;
+    return process_.begin_of[a] < process_.begin_of[b];
+  }
+
+  // Unique in its output: a function may have a namesake in another file, but not the same line.
+  [[nodiscard]] Name section_name(std::uint32_t section) noexcept {
+    Name name = short_name(section);
+    for (const std::uint32_t other : order_)
+      if (other != section && std::strcmp(short_name(other).text, name.text) == 0 &&
+          std::strcmp(code_at(process_.begin_of[other]).output,
+                      code_at(process_.begin_of[section]).output) == 0) {
+        Name longer;
+        std::snprintf(longer.text, sizeof longer.text, "%.400s@%#llx", name.text,
+                      static_cast<unsigned long long>(process_.begin_of[section]));
+        return longer;
+      }
+    return name;
+  }
+  [[nodiscard]] Name short_name(std::uint32_t section) noexcept {
+    const Place &place = code_at(process_.begin_of[section]);
+    Name name = function_name(place.symbol);
+    const std::size_t used = std::strlen(name.text);
+    // The symbol's offset is that of the last byte of the call.
+    if (used == 0 || place.offset != 0) // a body that the API was given begins with its function
+      std::snprintf(name.text + used, sizeof name.text - used, "%s%#llx", used == 0 ? "" : "+",
+                    static_cast<unsigned long long>(place.offset + 1));
+    if (process_.begin_of[section] == 0)
+      std::snprintf(name.text, sizeof name.text, "others");
+    return name;
+  }
+
+  void write_run() noexcept {
+    json_.open('{', "run");
+    char program[4096];
+    const ssize_t length = ::readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    json_.text("program", length > 0 ? program : "/");
+    write_command();
+    json_.number("pid", static_cast<std::uint64_t>(process_.pid));
+    json_.text("algorithm", algorithm_name());
+    json_.open('{', "policy");
+    const bool names_holders =
+        settings.algorithm == Algorithm::eager || settings.algorithm == Algorithm::lazy;
+    json_.text("contention",
+               names_holders ? name_in(contention::kPolicyNames, settings.policy) : "none");
+    json_.text("backoff", name_in(contention::kBackoffNames, settings.backoff));
+    json_.number("serialise_after", settings.serialise_after);
+    json_.close('}');
+    json_.number("threads", process_.threads);
+    const time_t start = static_cast<time_t>(process_.start_ns / 1'000'000'000);
+    tm parts;
+    char text[64];
+    const std::size_t used =
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", ::gmtime_r(&start, &parts));
+    std::snprintf(text + used, sizeof text - used, ".%03dZ",
+                  static_cast<int>(process_.start_ns / 1'000'000 % 1000));
+    json_.text("start", text);
+    json_.seconds("wall_seconds", wall_ns_);
+    json_.close('}');
+  }
+
+  void write_command() noexcept {
+    json_.open('[', "command");
+    static char words[1 << 16]; // what is longer is cut
+    const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    const ssize_t length = file < 0 ? 0 : ::read(file, words, sizeof words - 1);
+    if (file >= 0)
+      ::close(file);
+    for (ssize_t at = 0; at < length;) {
+      json_.text(nullptr, words + at);
+      at += static_cast<ssize_t>(std::strlen(words + at)) + 1;
+    }
+    json_.close(']');
+  }
+
+  template <class Table, class Value>
+  static const char *name_in(const Table &table, Value value) noexcept {
+    for (const auto &entry : table)
+      if (entry.second == value)
+        return entry.first.data(); // of a literal
+    return "none";
+  }
+
+  static const char *algorithm_name() noexcept {
+    if ((settings.special & kSpecialAlone) != 0)
+      return "auto";
+    switch (settings.algorithm) {
+    case Algorithm::serial:
+      return "serial";
+    case Algorithm::eager:
+      return "eager";
+    case Algorithm::lazy:
+      return "lazy";
+    case Algorithm::norec:
+      return "norec";
+    }
+    return "auto";
+  }
+
+  void write_section(std::uint32_t section) noexcept {
+    const SectionCounts &counts = counts_[section];
+    const Place &place = code_at(process_.begin_of[section]);
+    json_.open('{');
+    json_.text("name", section_name(section).text);
+    json_.text("output", *place.output != '\0' ? place.output : "unknown");
+    write_file(place);
+    json_.text("kind", "transaction");
+    json_.open('[', "colours");
+    json_.close(']');
+    json_.number("starts", counts.starts);
+    json_.number("commits", counts.commits);
+    json_.number("unfinished", counts.starts - counts.commits - counts.aborts);
+    json_.line();
+    json_.open('[', "aborts");
+    for (const auto &entry : aborts_)
+      if (entry.key.section == section)
+        write_abort(entry.key, entry.count);
+    json_.close(']');
+    json_.line();
+    json_.open('[', "serialisations");
+    for (const auto &entry : stacks_)
+      if (entry.key.section == section)
+        write_serialisation(entry.key, entry.count);
+    json_.close(']');
+    json_.line();
+    write_histogram("read_set", counts.reads);
+    json_.line();
+    write_histogram("write_set", counts.writes);
+    json_.line();
+    write_histogram("retries", counts.retries);
+    json_.line();
+    json_.open('{', "time");
+    // Rounded so that the parts never exceed the whole.
+    const std::uint64_t waiting = nanoseconds(counts.waiting_ticks);
+    const std::uint64_t irrevocable = nanoseconds(counts.irrevocable_ticks);
+    json_.number("section_ns", std::max(nanoseconds(counts.section_ticks), waiting + irrevocable));
+    json_.number("waiting_ns", waiting);
+    json_.number("irrevocable_ns", irrevocable);
+    json_.close('}');
+    json_.close('}');
+  }
+
+  void write_abort(const AbortKey &key, std::uint64_t count) noexcept {
+    json_.line();
+    json_.open('{');
+    json_.text("cause", kCauses[static_cast<std::size_t>(key.cause)]);
+    json_.number("count", count);
+    const Place &from = code_at(key.from);
+    if (key.kind != MemoryKind::none || *from.output != '\0') {
+      json_.open('{', "location");
+      write_memory(key);
+      json_.text("function", function_name(from.symbol).text);
+      write_file(from);
+      json_.close('}');
+    }
+    if (key.other != 0 && counts_[key.other].starts != 0)
+      json_.text("other", section_name(key.other).text);
+    json_.close('}');
+  }
+
+  void write_memory(const AbortKey &key) noexcept {
+    switch (key.kind) {
+    case MemoryKind::global: {
+      const Place *place = place_of(places_.begin(), places_.size(), key.place);
+      json_.text("kind", "global");
+      json_.text("symbol", place != nullptr ? place->symbol : "");
+      json_.number("offset", place != nullptr ? place->offset : 0);
+      return;
+    }
+    case MemoryKind::heap: {
+      const Place &site = code_at(key.place);
+      json_.text("kind", "heap");
+      json_.text("symbol", function_name(site.symbol).text);
+      json_.number("offset", key.offset);
+      json_.text("allocation_file", path_of(site).text);
+      json_.number("allocation_line", site.line);
+      return;
+    }
+    case MemoryKind::stack:
+      json_.text("kind", "stack");
+      break;
+    case MemoryKind::none:
+    case MemoryKind::unknown:
+      json_.text("kind", "unknown");
+      break;
+    }
+    json_.text("symbol", "");
+    json_.number("offset", 0);
+  }
+
+  void write_serialisation(const StackKey &key, std::uint64_t count) noexcept {
+    json_.line();
+    json_.open('{');
+    json_.text("cause", kAlone[static_cast<std::size_t>(key.cause)]);
+    json_.number("count", count);
+    json_.open('[', "stack");
+    for (const std::uint64_t frame : key.frames) {
+      if (frame == 0)
+        break;
+      const Place &place = code_at(frame);
+      json_.open('{');
+      json_.text("function", function_name(place.symbol).text);
+      write_file(place);
+      json_.close('}');
+    }
+    json_.close(']');
+    json_.close('}');
+  }
+
+  static Name path_of(const Place &place) noexcept {
+    Name name;
+    std::snprintf(name.text, sizeof name.text, "%s%s%s", place.folder,
+                  *place.folder != '\0' ? "/" : "", place.file);
+    return name;
+  }
+  void write_file(const Place &place) noexcept {
+    json_.text("file", path_of(place).text);
+    json_.number("line", place.line);
+  }
+
+  void write_histogram(const char *key, const Histogram &histogram) noexcept {
+    json_.open('{', key);
+    json_.open('[', "counts");
+    std::size_t used = histogram.counts.size();
+    while (used > 0 && histogram.counts[used - 1] == 0)
+      --used;
+    for (std::size_t i = 0; i < used; ++i)
+      json_.number(nullptr, histogram.counts[i]);
+    json_.close(']');
+    json_.number("sum", histogram.sum);
+    json_.number("max", histogram.max);
+    json_.close('}');
+  }
+
+  [[nodiscard]] std::uint64_t nanoseconds(std::uint64_t ticks) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick_);
+  }
+
+  Json json_;
+  const Process &process_;
+  SectionCounts *counts_;
+  CountTable<AbortKey> &aborts_;
+  CountTable<StackKey> &stacks_;
+  Dl_info own_{};
+  std::int64_t wall_ns_ = 0;
+  double ns_per_tick_ = 0;
+  memory::Log<Place> places_;
+  memory::Log<std::uint32_t> order_;
+};
+
+void complain(const char *path, int error) noexcept {
+  std::fprintf(stderr, "libitm: error: the profile %s cannot be written: %s\n", path,
+               std::strerror(error));
+}
+
+} // namespace
+
+void write(const Process &process, SectionCounts *counts, CountTable<AbortKey> &aborts,
+           CountTable<StackKey> &stacks) noexcept {
+  char *temporary = nullptr;
+  if (::asprintf(&temporary, "%s.%d", process.path, process.pid) < 0)
+    return complain(process.path, ENOMEM);
+  std::FILE *file = std::fopen(temporary, "we");
+  if (file == nullptr)
+    return complain(process.path, errno);
+  Writer(file, process, counts, aborts, stacks).write();
+  std::fputc('\n', file);
+  const bool failed = std::ferror(file) != 0;
+  if (std::fclose(file) != 0 || failed || ::rename(temporary, process.path) != 0) {
+    complain(process.path, errno);
+    ::unlink(temporary);
+  }
+  std::free(temporary);
+}
+
+} // namespace tandem::profile

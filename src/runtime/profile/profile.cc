@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Closing: who writes the profile sets `closed` and then waits until every thread's `busy` is 0;
+// a thread sets `busy` by an exchange and then loads `closed`. One of the two sees the other.
+#include "runtime/profile/profile.h"
+
+#include "runtime/fatal.h"
+#include "runtime/profile/counters.h"
+#include "runtime/settings/settings.h"
+#include "runtime/sync/futex.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <new>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+namespace tandem::profile {
+namespace {
+
+Process process;
+std::atomic<bool> closed{false};
+std::atomic<std::uint64_t> begin_of[kMostSections + 1]; // by number, filled by `sections`
+std::atomic<std::uint32_t> sections{0};
+std::atomic<std::uint64_t> threads{0};
+std::atomic<std::uint32_t> number_at[2 * kMostSections]; // hash of begin -> number, 0: free
+
+// The last commits, by time: an entry is valid where `time` is the one that is asked for.
+struct Commit {
+  std::atomic<std::uint64_t> time;
+  std::atomic<std::uint64_t> words; // a Bloom filter of the addresses that it wrote; 0: not known
+  std::atomic<std::uint32_t> section;
+};
+constexpr std::size_t kCommits = 1 << 14;
+Commit commits[kCommits];
+
+std::uint64_t bloom_bit(std::uintptr_t address) noexcept {
+  return std::uint64_t{1} << (((address >> 3) * 0x9e3779b97f4a7c15U) >> 58);
+}
+
+// Of libtandem_allocations.so, where that is preloaded: the return address of the allocation that
+// `address` is in, and its start; 0 where there is none.
+using FindAllocation = std::uintptr_t (*)(std::uintptr_t address, std::uintptr_t *start);
+FindAllocation find_allocation = nullptr;
+using NameAllocation = void (*)(void *memory, const void *site);
+NameAllocation name_allocation_there = nullptr;
+
+class Hook {
+public:
+  explicit Hook(Thread &thread) noexcept : profile_(*thread.profile) {
+    // seq_cst: before the load of `closed`; partner: finish().
+    profile_.busy.exchange(1);
+    open_ = !closed.load();
+  }
+  Hook(const Hook &) = delete;
+  Hook &operator=(const Hook &) = delete;
+  ~Hook() { profile_.busy.store(0, std::memory_order_release); }
+
+  [[nodiscard]] bool open() const noexcept { return open_; }
+
+private:
+  ThreadProfile &profile_;
+  bool open_;
+};
+
+std::uint32_t number_of(std::uint64_t begin) noexcept {
+  std::size_t slot = (begin * 0x9e3779b97f4a7c15U) >> 50;
+  static_assert(2 * kMostSections == std::size_t{1} << (64 - 50));
+  for (;; slot = (slot + 1) % (2 * kMostSections)) {
+    std::uint32_t number = number_at[slot].load(std::memory_order_acquire);
+    if (number == 0) {
+      // A number may be lost where two threads meet the section together; its begin is 0 then.
+      const std::uint32_t given = sections.fetch_add(1, std::memory_order_relaxed) + 1;
+      if (given >= kMostSections) {
+        sections.store(kMostSections, std::memory_order_relaxed);
+        return kMostSections;
+      }
+      begin_of[given].store(begin, std::memory_order_relaxed);
+      if (number_at[slot].compare_exchange_strong(number, given, std::memory_order_acq_rel))
+        return given;
+      begin_of[given].store(0, std::memory_order_relaxed);
+    }
+    if (begin_of[number].load(std::memory_order_relaxed) == begin)
+      return number;
+  }
+}
+
+SectionCounts &counts_of(ThreadProfile &profile, std::uint32_t section) noexcept {
+  SectionCounts *&counts = profile.sections[section];
+  if (counts == nullptr)
+    counts = static_cast<SectionCounts *>(
+        memory::allocate_pages(sizeof(SectionCounts), "the profile of a section"));
+  return *counts;
+}
+
+void stop_waiting(ThreadProfile &profile, SectionCounts &counts) noexcept {
+  if (profile.waiting_since == 0)
+    return;
+  // What is waited for while it cannot be undone counts as irrevocable.
+  if (profile.irrevocable_since == 0)
+    counts.waiting_ticks += __rdtsc() - profile.waiting_since;
+  profile.waiting_since = 0;
+}
+
+void stop_irrevocable(ThreadProfile &profile, SectionCounts &counts) noexcept {
+  if (profile.irrevocable_since != 0)
+    counts.irrevocable_ticks += __rdtsc() - profile.irrevocable_since;
+  profile.irrevocable_since = 0;
+}
+
+bool on_own_stack(const Thread &thread, std::uintptr_t address) noexcept {
+  return address >= thread.stack_low && address < thread.stack_high;
+}
+
+// Fills in what memory the abort was about.
+void locate(Thread &thread, const void *memory, AbortKey &key) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  if (address == 0)
+    return;
+  std::uintptr_t start = 0;
+  const std::uintptr_t allocation =
+      find_allocation != nullptr ? find_allocation(address, &start) : 0;
+  if (allocation != 0) {
+    key.kind = MemoryKind::heap;
+    key.place = allocation;
+    key.offset = address - start;
+    return;
+  }
+  Dl_info module;
+  if (::dladdr(memory, &module) != 0) {
+    key.kind = MemoryKind::global;
+    key.place = address;
+    return;
+  }
+  key.kind = on_own_stack(thread, address) ? MemoryKind::stack : MemoryKind::unknown;
+}
+
+[[noreturn]] void refuse_file(const char *path, int error) noexcept {
+  refuse("TANDEM_PROFILE=%s: cannot be written: %s", path, std::strerror(error));
+}
+
+// Every thread's counters, added up.
+void finish() noexcept {
+  if (process.path == nullptr || closed.exchange(true))
+    return;
+  const std::size_t end = marks_end.load(std::memory_order_acquire);
+  process.sections = std::min<std::uint32_t>(sections.load(), kMostSections);
+  process.threads = threads.load();
+  auto *begins = static_cast<std::uint64_t *>(
+      memory::allocate_pages((kMostSections + 1) * sizeof(std::uint64_t), "the profile"));
+  for (std::size_t i = 0; i <= process.sections; ++i)
+    begins[i] = begin_of[i].load(std::memory_order_relaxed);
+  process.begin_of = begins;
+  auto *sums = static_cast<SectionCounts *>(
+      memory::allocate_pages((kMostSections + 1) * sizeof(SectionCounts), "the profile"));
+  CountTable<AbortKey> aborts;
+  CountTable<StackKey> stacks;
+  for (std::size_t i = 0; i < end; ++i) {
+    ThreadProfile *profile = thread_of(i).profile;
+    if (profile == nullptr)
+      continue;
+    for (sync::Patience patience; profile->busy.load() != 0;)
+      patience.round();
+    if (profile->executing) {
+      SectionCounts &counts = counts_of(*profile, profile->section.load(std::memory_order_relaxed));
+      stop_waiting(*profile, counts);
+      stop_irrevocable(*profile, counts);
+      counts.section_ticks += __rdtsc() - profile->began;
+    }
+    for (std::size_t section = 1; section <= process.sections; ++section)
+      if (profile->sections[section] != nullptr)
+        sums[section].add(*profile->sections[section]);
+    for (const auto &entry : profile->aborts)
+      aborts.add(entry.key, entry.count);
+    for (const auto &entry : profile->stacks)
+      stacks.add(entry.key, entry.count);
+  }
+  write(process, sums, aborts, stacks);
+}
+
+// Before the program's own destructors have taken anything away that names are read from.
+[[gnu::destructor]] void finish_at_exit() { finish(); }
+
+void remember_start() noexcept {
+  timespec real;
+  timespec steady;
+  ::clock_gettime(CLOCK_REALTIME, &real);
+  ::clock_gettime(CLOCK_MONOTONIC, &steady);
+  process.ticks = __rdtsc();
+  process.start_ns = real.tv_sec * 1'000'000'000LL + real.tv_nsec;
+  process.steady_ns = steady.tv_sec * 1'000'000'000LL + steady.tv_nsec;
+  process.pid = ::getpid();
+}
+
+} // namespace
+
+void prepare_process() noexcept {
+  const char *path = std::getenv("TANDEM_PROFILE");
+  if (path == nullptr || *path == '\0')
+    return;
+  // The file appears when the profile is complete; that it can is found out now.
+  char *probe = nullptr;
+  if (::asprintf(&probe, "%s.%d", path, ::getpid()) < 0)
+    refuse_file(path, ENOMEM);
+  const int file = ::open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0)
+    refuse_file(path, errno);
+  ::close(file);
+  ::unlink(probe);
+  std::free(probe);
+  // A program may change its folder, and its environment.
+  char *folder = *path == '/' ? nullptr : ::getcwd(nullptr, 0);
+  char *absolute = nullptr;
+  if (::asprintf(&absolute, "%s%s%s", folder != nullptr ? folder : "", folder != nullptr ? "/" : "",
+                 path) < 0)
+    refuse_file(path, ENOMEM);
+  std::free(folder);
+  process.path = absolute;
+  settings.special |= kSpecialProfile;
+  void *unused[1];
+  ::backtrace(unused, 1); // loads the unwinder now, not inside a transaction
+  find_allocation =
+      reinterpret_cast<FindAllocation>(::dlsym(RTLD_DEFAULT, "tandem_find_allocation"));
+  name_allocation_there =
+      reinterpret_cast<NameAllocation>(::dlsym(RTLD_DEFAULT, "tandem_name_allocation"));
+  remember_start();
+}
+
+void after_fork_in_child() noexcept {
+  if (process.path == nullptr)
+    return;
+  // Only the calling thread is left. What it and the others have done so far is the parent's.
+  char *path = nullptr;
+  if (::asprintf(&path, "%s.%d", process.path, ::getpid()) >= 0)
+    process.path = path;
+  closed.store(false);
+  threads.store(0);
+  for (std::size_t i = 0; i < marks_end.load(std::memory_order_relaxed); ++i) {
+    ThreadProfile *profile = thread_of(i).profile;
+    if (profile == nullptr)
+      continue;
+    for (SectionCounts *counts : profile->sections)
+      if (counts != nullptr)
+        *counts = SectionCounts{};
+    profile->aborts.clear();
+    profile->stacks.clear();
+    profile->counted = false;
+    profile->busy.store(0);
+    if (profile->executing && &thread_of(i) == current_thread) {
+      ++counts_of(*profile, profile->section.load(std::memory_order_relaxed)).starts;
+      profile->counted = true;
+      threads.store(1);
+    }
+  }
+  remember_start();
+}
+
+void prepare_thread(Thread &thread) noexcept {
+  if (process.path == nullptr)
+    return;
+  if (thread.profile == nullptr)
+    thread.profile =
+        new (memory::allocate_pages(sizeof(ThreadProfile), "the profile")) ThreadProfile();
+  thread.profile->counted = false;
+}
+
+void begin(Thread &thread) noexcept {
+  const Hook hook(thread);
+  if (!hook.open())
+    return;
+  ThreadProfile &profile = *thread.profile;
+  if (!profile.counted) {
+    profile.counted = true;
+    threads.fetch_add(1, std::memory_order_relaxed);
+  }
+  const std::uint32_t section =
+      number_of(thread.section != 0 ? thread.section : thread.jump.target);
+  profile.section.store(section, std::memory_order_relaxed);
+  profile.executing = true;
+  profile.aborted = 0;
+  profile.serialised = false;
+  profile.waiting_since = 0;
+  profile.irrevocable_since = 0;
+  profile.blame = Blame();
+  profile.accesses.clear();
+  profile.began = __rdtsc();
+  ++counts_of(profile, section).starts;
+}
+
+void abort(Thread &thread, Cause cause) noexcept {
+  const Hook hook(thread);
+  if (!hook.open())
+    return;
+  ThreadProfile &profile = *thread.profile;
+  const std::uint32_t section = profile.section.load(std::memory_order_relaxed);
+  SectionCounts &counts = counts_of(profile, section);
+  ++counts.aborts;
+  ++profile.aborted;
+  AbortKey key{};
+  key.section = section;
+  key.cause = cause;
+  if (cause == Cause::killed)
+    key.other = profile.killer.load(std::memory_order_relaxed);
+  else if (cause == Cause::validation || cause == Cause::locked) {
+    key.other = profile.blame.other;
+    key.from = reinterpret_cast<std::uintptr_t>(profile.blame.from);
+    locate(thread, profile.blame.address, key);
+  }
+  profile.aborts.add(key);
+  profile.blame = Blame();
+  profile.accesses.clear();
+  stop_waiting(profile, counts);
+  stop_irrevocable(profile, counts);
+  if (cause == Cause::cancel) {
+    counts.section_ticks += __rdtsc() - profile.began;
+    profile.executing = false;
+  }
+}
+
+void again(Thread &thread) noexcept {
+  const Hook hook(thread);
+  if (!hook.open())
+    return;
+  ++counts_of(*thread.profile, thread.profile->section.load(std::memory_order_relaxed)).starts;
+}
+
+void serialise(Thread &thread, Alone cause) noexcept {
+  const Hook hook(thread);
+  if (!hook.open() || thread.profile->serialised)
+    return;
+  thread.profile->serialised = true;
+  StackKey key{};
+  key.section = thread.profile->section.load(std::memory_order_relaxed);
+  key.cause = cause;
+  if (cause != Alone::retries && cause != Alone::algorithm) {
+    constexpr int kOwnFrames = 8; // calls inside the runtime, at most; they are left out later
+    void *frames[kStackDepth + kOwnFrames];
+    const int found = ::backtrace(frames, kStackDepth + kOwnFrames);
+    Dl_info own;
+    Dl_info of;
+    ::dladdr(reinterpret_cast<const void *>(&process), &own);
+    std::size_t kept = 0;
+    for (int i = 0; i < found && kept < kStackDepth; ++i)
+      if (kept != 0 || ::dladdr(frames[i], &of) == 0 || of.dli_fbase != own.dli_fbase)
+        key.frames[kept++] = reinterpret_cast<std::uint64_t>(frames[i]);
+  }
+  thread.profile->stacks.add(key);
+}
+
+void irrevocable(Thread &thread) noexcept {
+  const Hook hook(thread);
+  if (hook.open() && thread.profile->irrevocable_since == 0)
+    thread.profile->irrevocable_since = __rdtsc();
+}
+
+Ending before_commit(Thread &thread) noexcept {
+  const ThreadProfile &profile = *thread.profile;
+  Ending ending{};
+  ending.section = profile.section.load(std::memory_order_relaxed);
+  ending.aborted = profile.aborted;
+  ending.began = profile.began;
+  if (thread.mode == Mode::norec) {
+    ending.reads = thread.values.size();
+    ending.writes = thread.writes.size();
+  } else if (thread.mode == Mode::eager || thread.mode == Mode::lazy) {
+    ending.reads = thread.reads.size() - 1;
+    ending.writes = thread.mode == Mode::lazy ? thread.writes.size() : thread.undo.size();
+  }
+  return ending;
+}
+
+void after_commit(Thread &thread, const Ending &ending) noexcept {
+  const Hook hook(thread);
+  if (!hook.open())
+    return;
+  ThreadProfile &profile = *thread.profile;
+  SectionCounts &counts = counts_of(profile, ending.section);
+  ++counts.commits;
+  counts.reads.add(ending.reads);
+  counts.writes.add(ending.writes);
+  counts.retries.add(ending.aborted);
+  stop_waiting(profile, counts);
+  stop_irrevocable(profile, counts);
+  counts.section_ticks += __rdtsc() - ending.began; // last: the others are parts of it
+  profile.executing = false;
+}
+
+void publish(Thread &thread, std::uint64_t time) noexcept {
+  std::uint64_t words = 0;
+  for (const memory::WriteMap::Entry &entry : thread.writes)
+    words |= bloom_bit(entry.word);
+  Commit &commit = commits[time % kCommits];
+  commit.time.store(0, std::memory_order_relaxed);
+  commit.section.store(thread.profile->section.load(std::memory_order_relaxed),
+                       std::memory_order_relaxed);
+  commit.words.store(words, std::memory_order_relaxed);
+  commit.time.store(time, std::memory_order_release);
+}
+
+void blame_access(Thread &thread, const void *address, const void *from) noexcept {
+  thread.profile->blame.address = address;
+  thread.profile->blame.from = from;
+}
+
+void blame_holder(Thread &thread, const Thread &holder) noexcept {
+  thread.profile->blame.other = holder.profile->section.load(std::memory_order_relaxed);
+}
+
+void blame_commit(Thread &thread, std::uint64_t time) noexcept {
+  const Commit &commit = commits[time % kCommits];
+  const std::uint32_t section = commit.section.load(std::memory_order_relaxed);
+  thread.profile->blame.other = commit.time.load(std::memory_order_acquire) == time ? section : 0;
+}
+
+void blame_commit_since(Thread &thread, const void *address, std::uint64_t since) noexcept {
+  const std::uint64_t bit =
+      bloom_bit(reinterpret_cast<std::uintptr_t>(address) & ~std::uintptr_t{7});
+  thread.profile->blame.other = 0;
+  // NOrec's times are even. The oldest commit that may have written the word changed it first.
+  for (std::uint64_t time = since + 2; time < since + kCommits; time += 2) {
+    const Commit &commit = commits[time % kCommits];
+    if (commit.time.load(std::memory_order_acquire) != time)
+      return;
+    if ((commit.words.load(std::memory_order_relaxed) & bit) != 0) {
+      thread.profile->blame.other = commit.section.load(std::memory_order_relaxed);
+      return;
+    }
+  }
+}
+
+void name_killer(Thread &thread, Thread &holder) noexcept {
+  holder.profile->killer.store(thread.profile->section.load(std::memory_order_relaxed),
+                               std::memory_order_relaxed);
+}
+
+void name_allocation(void *memory, const void *site) noexcept {
+  if (name_allocation_there != nullptr)
+    name_allocation_there(memory, site);
+}
+
+void note_read(Thread &thread, const void *address, const void *from) noexcept {
+  // Reads that were logged without an address leave a gap.
+  while (thread.profile->accesses.size() + 1 < thread.reads.size())
+    thread.profile->accesses.push({nullptr, nullptr});
+  thread.profile->accesses.push({address, from});
+}
+
+void blame_read(Thread &thread, std::size_t index) noexcept {
+  if (index >= thread.profile->accesses.size())
+    return;
+  const Access &access = thread.profile->accesses[index];
+  blame_access(thread, access.address, access.from);
+}
+
+void Waiting::start() noexcept {
+  if (thread_.profile->executing && thread_.profile->waiting_since == 0)
+    thread_.profile->waiting_since = __rdtsc();
+}
+
+void Waiting::stop() noexcept {
+  const Hook hook(thread_);
+  ThreadProfile &profile = *thread_.profile;
+  if (hook.open() && profile.waiting_since != 0)
+    stop_waiting(profile, counts_of(profile, profile.section.load(std::memory_order_relaxed)));
+}
+
+} // namespace tandem::profile

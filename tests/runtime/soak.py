@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs everything that checks itself, over and over, with other seeds: not for every change.
+
+    TANDEM_BUILD=BUILD tests/runtime/soak.py [MINUTES]      default: 30
+
+Recorded histories (runtime_opacity), mixed structures with invariants (workloads/micro), and the
+programs about opacity, privatisation and frames, under every algorithm and policy. Ends with status
+1 at the first thing that is wrong, and says how it was run.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+POLICIES = (
+    "polite",
+    "karma",
+    "eruption",
+    "kindergarten",
+    "timestamp",
+    "polka",
+    "size-matters",
+)
+BACKOFFS = ("none", "linear", "exponential", "random")
+PROGRAMS = ("opaque", "privatise", "frames", "nesting", "handlers")
+BENCHMARKS = (
+    "counter",
+    "disjoint",
+    "array",
+    "hash-20",
+    "tree-0",
+    "tree-10",
+    "tree-50",
+    "list-20",
+)
+SECONDS = 300  # a program that takes longer hangs
+
+
+def configurations() -> list[dict[str, str]]:
+    found = [{"TANDEM_ALGORITHM": name} for name in ("auto", "serial", "norec")]
+    for algorithm, policy, backoff in itertools.product(("eager", "lazy"), POLICIES, BACKOFFS):
+        choice = {"TANDEM_ALGORITHM": algorithm, "TANDEM_POLICY": policy}
+        found.append(choice | {"TANDEM_BACKOFF": backoff})
+    return found
+
+
+def compile_programs(folder: Path) -> list[list[str]]:
+    flags = ["gcc", "-O2", "-w", "-fgnu-tm", "-pthread"]
+    commands = []
+    for name in PROGRAMS:
+        source = ROOT / f"tests/runtime/gnu_tm/{name}.c"
+        subprocess.run([*flags, str(source), "-o", str(folder / name)], check=True)
+        commands.append([str(folder / name)])
+    micro = ROOT / "workloads/micro"
+    sources = [str(micro / "micro.c"), str(micro / "structures.c")]
+    subprocess.run([*flags, "-DMICRO_GNU_TM", *sources, "-o", str(folder / "micro")], check=True)
+    commands += [[str(folder / "micro"), name, "8", "500"] for name in BENCHMARKS]
+    return commands
+
+
+def main() -> int:
+    build = Path(os.environ["TANDEM_BUILD"])
+    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 30
+    end = time.monotonic() + 60 * minutes
+    chosen = random.Random(time.time_ns())
+    runs = 0
+    with tempfile.TemporaryDirectory(prefix="tandem-soak-") as place:
+        programs = compile_programs(Path(place))
+        recorder = str(build / "tests/runtime_opacity")
+        while time.monotonic() < end:
+            configuration = chosen.choice(configurations())
+            history = [recorder, str(chosen.randrange(1 << 40)), "200"]
+            command = history if chosen.random() < 0.5 else chosen.choice(programs)
+            environment = os.environ | configuration | {"LD_LIBRARY_PATH": str(build / "lib")}
+            try:
+                done = subprocess.run(
+                    command,
+                    env=environment,
+                    capture_output=True,
+                    timeout=SECONDS,
+                    check=False,
+                )
+                wrong = None if done.returncode == 0 else f"status {done.returncode}"
+                said = (done.stdout + done.stderr).decode(errors="replace")
+            except subprocess.TimeoutExpired:
+                wrong, said = "hangs", ""
+            if wrong is not None:
+                print(f"{wrong}: {configuration} {' '.join(command)}\n{said}", flush=True)
+                return 1
+            runs += 1
+    print(f"{runs} runs in {minutes:g} minutes: all well")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

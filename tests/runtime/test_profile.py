@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""TANDEM_PROFILE: what is written about a program whose behaviour is known."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from conftest import LIBRARY, ROOT, GnuTm
+
+PROGRAM = Path(__file__).parent / "gnu_tm/profiled.c"
+SCHEMA = json.loads((ROOT / "docs/formats/profile.schema.json").read_text())
+SPECULATIVE = ("eager", "lazy", "norec")
+
+
+def obeys(profile: dict[str, Any]) -> None:
+    """The schema, and the equations of docs/formats/profile.md."""
+    jsonschema.Draft202012Validator(SCHEMA).validate(profile)
+    names = [(section["output"], section["name"]) for section in profile["sections"]]
+    assert len(set(names)) == len(names)
+    for section in profile["sections"]:
+        aborts = sum(abort["count"] for abort in section["aborts"])
+        assert section["starts"] == section["commits"] + aborts + section["unfinished"]
+        for histogram in ("read_set", "write_set", "retries"):
+            assert sum(section[histogram]["counts"]) == section["commits"]
+            assert section[histogram]["counts"][-1:] != [0]
+        assert sum(entry["count"] for entry in section["serialisations"]) <= section["starts"]
+        time = section["time"]
+        assert time["waiting_ns"] + time["irrevocable_ns"] <= time["section_ns"]
+
+
+def profiled(gnu_tm: GnuTm, folder: Path, algorithm: str, *arguments: str) -> Path:
+    program = gnu_tm.compile("profiled", [PROGRAM], ["-g"])
+    path = folder / "profile.json"
+    environment = {"TANDEM_PROFILE": str(path)}
+    outcome = gnu_tm.run(program, *arguments, algorithm=algorithm, environment=environment)
+    assert (outcome.status, outcome.output) == (0, "")
+    return path
+
+
+def sections(path: Path) -> dict[str, dict[str, Any]]:
+    """By the function that begins them."""
+    profile = json.loads(path.read_text())
+    obeys(profile)
+    assert all(section["output"] == "profiled" for section in profile["sections"])
+    return {section["name"].partition("+")[0]: section for section in profile["sections"]}
+
+
+def line_of(text: str) -> int:
+    [line] = [n for n, at in enumerate(PROGRAM.read_text().splitlines(), 1) if text in at]
+    return line
+
+
+@pytest.mark.parametrize("algorithm", SPECULATIVE)
+def test_a_conflict_is_explained(gnu_tm: GnuTm, tmp_path: Path, algorithm: str) -> None:
+    found = sections(profiled(gnu_tm, tmp_path, algorithm))
+    reader = found["reader"]
+    assert reader["file"].endswith("profiled.c")
+    assert reader["commits"] == 1
+    about = [abort for abort in reader["aborts"] if abort["cause"] == "validation"]
+    assert about
+    for abort in about:
+        assert abort["location"]["kind"] == "global"
+        assert (abort["location"]["symbol"], abort["location"]["offset"]) == (
+            "contested",
+            0,
+        )
+        assert abort["other"] == found["writer"]["name"]
+    if algorithm != "norec":  # which logs no place with its reads
+        assert {abort["location"]["line"] for abort in about} == {line_of("seen = contested")}
+    assert reader["retries"]["max"] == sum(abort["count"] for abort in reader["aborts"])
+
+
+@pytest.mark.parametrize("algorithm", SPECULATIVE)
+def test_sets_cancels_and_demands(gnu_tm: GnuTm, tmp_path: Path, algorithm: str) -> None:
+    found = sections(profiled(gnu_tm, tmp_path, algorithm))
+    assert found["canceller"]["aborts"] == [{"cause": "cancel", "count": 3}]
+    assert found["canceller"]["commits"] == 0
+    reads = found["sixteen_reads"]["read_set"]
+    # Eager and lazy log a record of four words once for neighbours.
+    assert reads["max"] == (16 if algorithm == "norec" else reads["sum"]) >= 4
+    assert found["writer"]["write_set"] == {"counts": [0, 1], "sum": 1, "max": 1}
+    [demand] = found["demander"]["serialisations"]
+    assert (demand["cause"], demand["count"]) == ("requested", 1)
+    functions = [frame["function"] for frame in demand["stack"]]
+    assert functions[:2] == ["demander", "main"]
+    assert found["demander"]["time"]["irrevocable_ns"] > 0
+
+
+@pytest.mark.parametrize("algorithm", SPECULATIVE)
+def test_memory_is_named_by_its_allocation(gnu_tm: GnuTm, tmp_path: Path, algorithm: str) -> None:
+    program = gnu_tm.compile("profiled", [PROGRAM], ["-g"])
+    path = tmp_path / "profile.json"
+    environment = {
+        "TANDEM_PROFILE": str(path),
+        "LD_PRELOAD": str(LIBRARY / "libtandem_allocations.so"),
+    }
+    outcome = gnu_tm.run(program, algorithm=algorithm, environment=environment)
+    assert (outcome.status, outcome.output) == (0, "")
+    found = sections(path)["box_reader"]["aborts"]
+    about = [abort["location"] for abort in found if abort["cause"] == "validation"]
+    assert {location["kind"] for location in about} == {"heap"}
+    assert {location["symbol"] for location in about} == {
+        "plain_box",
+        "box_of_a_transaction",
+    }
+    assert {location["offset"] for location in about} == {5000}
+    assert all(location["allocation_file"].endswith("profiled.c") for location in about)
+    lines = {location["allocation_line"] for location in about}
+    assert lines == {line_of("box = calloc"), line_of("box = malloc")}
+
+
+def test_serial(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    program = gnu_tm.compile("handlers", [PROGRAM.parent / "handlers.c"])
+    path = tmp_path / "serial.json"
+    outcome = gnu_tm.run(program, algorithm="serial", environment={"TANDEM_PROFILE": str(path)})
+    assert outcome.status == 0, outcome.output
+    profile = json.loads(path.read_text())
+    obeys(profile)
+    assert profile["run"]["algorithm"] == "serial"
+    assert profile["run"]["policy"]["contention"] == "none"
+    for section in profile["sections"]:
+        assert {entry["cause"] for entry in section["serialisations"]} <= {
+            "algorithm",
+            "irrevocable-begin",
+            "irrevocable-call",
+            "requested",
+        }
+        assert section["read_set"]["max"] == 0
+
+
+def test_many_threads(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    micro = ROOT / "workloads/micro"
+    program = gnu_tm.compile(
+        "micro", [micro / "micro.c", micro / "structures.c"], ["-DMICRO_GNU_TM"]
+    )
+    for algorithm in SPECULATIVE:
+        path = tmp_path / f"{algorithm}.json"
+        environment = {"TANDEM_PROFILE": str(path)}
+        outcome = gnu_tm.run(
+            program, "tree-50", "6", "80", algorithm=algorithm, environment=environment
+        )
+        assert outcome.status == 0, outcome.output
+        profile = json.loads(path.read_text())
+        obeys(profile)
+        assert profile["run"]["threads"] == 6
+        done = json.loads(outcome.output)["operations"]
+        assert sum(section["commits"] for section in profile["sections"]) >= done
+
+
+def test_a_child_writes_its_own(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    path = profiled(gnu_tm, tmp_path, "norec", "fork")
+    [of_child] = [file for file in tmp_path.iterdir() if file != path]
+    assert of_child.name.startswith("profile.json.")
+    for file in (path, of_child):
+        assert sections(file)["writer"]["commits"] == 1
+
+
+def test_a_file_that_cannot_be_written(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    program = gnu_tm.compile("profiled", [PROGRAM], ["-g"])
+    environment = {"TANDEM_PROFILE": str(tmp_path / "no/such.json")}
+    outcome = gnu_tm.run(program, algorithm="norec", environment=environment)
+    assert outcome.status == 2
+    assert outcome.output == (
+        f"libitm: error: TANDEM_PROFILE={tmp_path}/no/such.json: cannot be written: "
+        "No such file or directory\n"
+    )
+
+
+def test_report(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    path = profiled(gnu_tm, tmp_path, "lazy")
+    page = tmp_path / "page.html"
+    command = [
+        str(LIBRARY.parent / "bin/tandem"),
+        "report",
+        str(path),
+        "--html",
+        str(page),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for word in ("reader+", "validation", "contested", "writer+", "requested", "main"):
+        assert word in done.stdout
+    text = page.read_text()
+    assert "<script" not in text
+    assert "Who aborts whom" in text
+    assert "contested" in text
+
+
+def test_report_explains_what_it_cannot_read(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    for content, message in (
+        ("{}", "not a profile"),
+        ('{"version": 9, "run": {}}', "version 9 of the format is not known"),
+        ("]", "not a profile"),
+    ):
+        file.write_text(content)
+        command = [str(LIBRARY.parent / "bin/tandem"), "report", str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stderr.count("\n") == 1
+        assert message in done.stderr
