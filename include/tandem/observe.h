@@ -44,6 +44,9 @@ void _TANDEM_observe_begin(const char *table, const struct tandem_observe_global
 void _TANDEM_observe_access(const void *address, uint64_t size, uint32_t how, uint32_t site);
 /* Memory that begins to be an object; size 0: what malloc says of it. */
 void _TANDEM_observe_allocated(const void *address, uint64_t size, uint64_t label);
+/* From `address` to the end of its object memory becomes another: it leaves a pool of the program's
+ * own, or goes back to one. */
+void _TANDEM_observe_renamed(const void *address, uint64_t label);
 /* Memory that ends; size 0: what malloc says of it. Null is nothing. */
 void _TANDEM_observe_released(const void *address, uint64_t size);
 /* The calling thread runs a call from inside the sections of a set, until it restores the depth. */

@@ -28,7 +28,13 @@ def folder(*names: str) -> Folder:
     return Folder(frozenset(names))
 
 
-_WITHOUT_LLVM = ("base", PUBLIC, "compiler/options", "compiler/catalogue", "compiler/report")
+_WITHOUT_LLVM = (
+    "base",
+    PUBLIC,
+    "compiler/options",
+    "compiler/catalogue",
+    "compiler/report",
+)
 _ANALYSIS = (*_WITHOUT_LLVM, LLVM)
 
 # From the foundations upwards. Every folder may include itself; compiler and runtime never meet.
@@ -37,6 +43,7 @@ RULES: dict[str, Folder] = {
     "base": folder(),
     "contention": folder("base"),
     "runtime": folder("base", "contention", PUBLIC),
+    "machine": folder("base", "contention"),
     "compiler/options": folder("base", PUBLIC),
     "compiler/catalogue": folder("base", PUBLIC),
     "compiler/report": folder("base", PUBLIC, "compiler/options", "compiler/catalogue"),
@@ -48,7 +55,11 @@ RULES: dict[str, Folder] = {
     "compiler/points_to": folder(*_ANALYSIS, "compiler/sections"),
     "compiler/sharing": folder(*_ANALYSIS, "compiler/points_to"),
     "compiler/effects": folder(
-        *_ANALYSIS, "compiler/sections", "compiler/cold", "compiler/points_to", "compiler/sharing"
+        *_ANALYSIS,
+        "compiler/sections",
+        "compiler/cold",
+        "compiler/points_to",
+        "compiler/sharing",
     ),
     "compiler/conflicts": folder(*_ANALYSIS, "compiler/sections", "compiler/effects"),
     "compiler/findings": folder(
@@ -88,6 +99,7 @@ RULES: dict[str, Folder] = {
         "compiler/strict",
     ),
     "cli": folder(*_WITHOUT_LLVM, "compiler/driver", "contention", "runtime"),
+    "cli/machine": folder(*_WITHOUT_LLVM, "cli", "machine"),
     # The one subcommand that runs the analysis itself.
     "cli/analyze": folder(
         *_ANALYSIS,
@@ -111,7 +123,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
 
 _SOURCES = {".h", ".hpp", ".c", ".cc", ".cpp", ".inc", ".in"}
 _INCLUDE = re.compile(
-    r'^[ \t]*#[ \t]*(?:include|include_next|import)[ \t]*([<"])([^>"]+)[>"]', re.M
+    r'^[ \t]*#[ \t]*(?:include|include_next|import)[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE
 )
 _LLVM_PREFIXES = ("llvm/", "llvm-c/", "clang/", "clang-c/", "lld/")
 

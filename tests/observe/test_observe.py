@@ -17,7 +17,10 @@ TRIALS = 20
 # Source, arguments, whether every one of its sections runs.
 OWN = (
     (ROOT / "workloads" / "figure2" / "figure2.c", ()),
-    (ROOT / "workloads" / "prime" / "prime.c", ("--threads", "4", "--numbers", "20000")),
+    (
+        ROOT / "workloads" / "prime" / "prime.c",
+        ("--threads", "4", "--numbers", "20000"),
+    ),
     (PROGRAMS / "structures.c", ()),
     (PROGRAMS / "library.cc", ()),
 )
@@ -41,7 +44,12 @@ def test_nothing_contradicts_the_analysis(
 def test_nothing_contradicts_the_analysis_of_enforced_programs(
     checker: Checker, interleave: Path, source: str, mode: str
 ) -> None:
-    flags = ("-I", str(ENFORCE), str(interleave), f"-ftandem-catalogue={ENFORCE}/interleave.toml")
+    flags = (
+        "-I",
+        str(ENFORCE),
+        str(interleave),
+        f"-ftandem-catalogue={ENFORCE}/interleave.toml",
+    )
     run = checker.run(checker.compile(ENFORCE / source, mode=mode, flags=flags), 4, 40)
     assert run.misses == []
     assert run.status == 0, run.output
@@ -83,3 +91,15 @@ def test_what_is_not_an_effect_cannot_be_deleted(checker: Checker) -> None:
     source = ROOT / "workloads" / "figure2" / "figure2.c"
     with pytest.raises(AssertionError, match="'1 2 3 4 w' is no effect of this program"):
         checker.compile(source, mode="insensitive", drop="1 2 3 4 w")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_pool_is_trusted_and_contradicted_where_it_lies(checker: Checker, mode: str) -> None:
+    catalogue = f"-ftandem-catalogue={PROGRAMS / 'pool.toml'}"
+    program = checker.compile(PROGRAMS / "pool.c", mode=mode, flags=(catalogue,))
+    run = checker.run(program)
+    assert (run.misses, run.status) == ([], 0), run.output
+    assert run.needed
+    misused = checker.run(program, "misuse")
+    assert misused.status == MISS_STATUS
+    assert misused.misses

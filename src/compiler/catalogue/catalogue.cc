@@ -16,6 +16,7 @@ using namespace catalogue_file;
 
 using Entries = std::map<std::string, CatalogueEntry, std::less<>>;
 using Names = std::set<std::string, std::less<>>;
+using Arguments = std::map<std::string, unsigned, std::less<>>;
 
 constexpr int kVersion = 1;
 // One line, its first letter small, without a full stop.
@@ -39,6 +40,8 @@ public:
   [[nodiscard]] bool extends_builtin() const { return extends_builtin_; }
   [[nodiscard]] Entries &entries() { return entries_; }
   [[nodiscard]] Names &own_variables() { return own_variables_; }
+  [[nodiscard]] Names &allocators() { return allocators_; }
+  [[nodiscard]] Arguments &deallocators() { return deallocators_; }
 
   [[nodiscard]] Error at(const toml::source_position &position, std::string_view message) const {
     return mistake(place_, position, message);
@@ -58,12 +61,17 @@ private:
   Status read_details(const toml::node &node);
   Status read_groups(const toml::node &node);
   Status read_variables(const toml::node &node);
+  Status read_program(const toml::node &node);
+  Status read_allocator(const toml::node &node);
+  Status read_deallocator(const toml::node &node);
   Status add(std::string_view name, CatalogueEntry entry, const toml::source_position &position);
 
   const std::string &place_;
   bool extends_builtin_ = true;
   Entries entries_;
   Names own_variables_;
+  Names allocators_;
+  Arguments deallocators_;
 };
 
 Status Reader::read_version(const toml::node *node) {
@@ -171,6 +179,43 @@ Status Reader::read_variables(const toml::node &node) {
   return Unit{};
 }
 
+// [program]: functions of the program itself that manage memory.
+Status Reader::read_program(const toml::node &node) {
+  const toml::table *table = node.as_table();
+  if (table == nullptr)
+    return at(node, "program is not a table; write [program] and its lists below it");
+  for (const auto &[key, value] : *table) {
+    if (key.str() != "allocators" && key.str() != "deallocators")
+      return at(key, fmt::format("unknown key '{}'; use allocators or deallocators", key.str()));
+    if (!value.is_array())
+      return at(value, fmt::format("{} is not a list", key.str()));
+    for (const toml::node &element : *value.as_array())
+      if (Status read =
+              key.str() == "allocators" ? read_allocator(element) : read_deallocator(element);
+          !read)
+        return read;
+  }
+  return Unit{};
+}
+
+Status Reader::read_allocator(const toml::node &node) {
+  if (!node.is_string())
+    return at(node, "an allocator is not a string; write its name in quotes");
+  allocators_.insert(node.as_string()->get());
+  return Unit{};
+}
+
+Status Reader::read_deallocator(const toml::node &node) {
+  const toml::table *table = node.as_table();
+  const toml::node *name = table == nullptr ? nullptr : table->get("name");
+  const toml::node *argument = table == nullptr ? nullptr : table->get("argument");
+  if (name == nullptr || argument == nullptr || table->size() != 2 || !name->is_string() ||
+      !argument->is_integer() || argument->as_integer()->get() < 0)
+    return at(node, "a deallocator is not { name = \"...\", argument = N }, N from 0");
+  deallocators_[name->as_string()->get()] = static_cast<unsigned>(argument->as_integer()->get());
+  return Unit{};
+}
+
 Status Reader::read(const toml::table &root) {
   if (Status version = read_version(root.get("version")); !version)
     return version;
@@ -186,9 +231,11 @@ Status Reader::read(const toml::table &root) {
       read = read_groups(value);
     else if (key.str() == "variables")
       read = read_variables(value);
+    else if (key.str() == "program")
+      read = read_program(value);
     else if (key.str() != "version")
       read = at(key, fmt::format("unknown key '{}'; use version, extends, functions, function, "
-                                 "group or variables",
+                                 "group, variables or program",
                                  key.str()));
     if (!read)
       return read;
@@ -226,6 +273,8 @@ Result<Catalogue> Catalogue::parse(std::string_view text, const std::string &pla
   Catalogue catalogue;
   catalogue.entries_ = std::move(reader.entries());
   catalogue.own_variables_ = std::move(reader.own_variables());
+  catalogue.allocators_ = std::move(reader.allocators());
+  catalogue.deallocators_ = std::move(reader.deallocators());
   if (reader.extends_builtin()) {
     Result<Catalogue> builtin = load("");
     if (!builtin)

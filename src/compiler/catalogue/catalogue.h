@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -51,6 +52,7 @@ enum class PointerValue {
   nothing,  // no pointer of the program: a number, null, an opaque handle that is never followed
   fresh,    // a new object: malloc, fopen
   argument, // (into) what an argument points to: strchr, memcpy
+  same,     // the very pointer that an argument is: memset, event_set
   own,      // the function's own memory (see CatalogueEntry::own)
   loaded,   // a pointer that lies in what an argument points to, or in the function's own memory:
             // event_get_base, pthread_getspecific
@@ -63,7 +65,8 @@ enum class PointerValue {
 constexpr int kResult = -1; // what the pointer that it returns points to
 constexpr int kOwn = -2;    // its own memory
 
-// A pointer's origin. `of` is the argument for `argument`, the place for `loaded`, else 0.
+// A pointer's origin. `of` is the argument for `argument` and `same`, the place for `loaded`, else
+// 0.
 struct PointerSource {
   PointerValue value = PointerValue::anything;
   int of = 0;
@@ -178,6 +181,19 @@ public:
     return own_variables_.contains(variable);
   }
 
+  // Whether `function` (its linker name), which the program defines, takes memory from a pool of
+  // the program's own: what it returns counts as a new object each time, as malloc's does.
+  [[nodiscard]] bool is_allocator(std::string_view function) const {
+    return allocators_.contains(function);
+  }
+
+  // The argument by which a function that the program defines gives memory back to a pool of the
+  // program's own: what it points to is no object of the program from then on, as after free().
+  [[nodiscard]] std::optional<unsigned> released_argument(std::string_view function) const {
+    const auto found = deallocators_.find(function);
+    return found == deallocators_.end() ? std::nullopt : std::optional(found->second);
+  }
+
   // All entries by name, for listings and tests.
   [[nodiscard]] const std::map<std::string, CatalogueEntry, std::less<>> &entries() const {
     return entries_;
@@ -186,6 +202,8 @@ public:
 private:
   std::map<std::string, CatalogueEntry, std::less<>> entries_;
   std::set<std::string, std::less<>> own_variables_;
+  std::set<std::string, std::less<>> allocators_;
+  std::map<std::string, unsigned, std::less<>> deallocators_;
 };
 
 } // namespace tandem

@@ -59,7 +59,7 @@ TEST(Catalogue, BuiltinKnowsWhatHappensToPointers) {
   EXPECT_EQ(copy.writes, set(1));
   EXPECT_EQ(copy.reads, set(2));
   EXPECT_EQ(copy.copies, (std::vector<CopiedMemory>{{0, 1}}));
-  EXPECT_EQ(copy.returns, (PointerSource{PointerValue::argument, 0}));
+  EXPECT_EQ(copy.returns, (PointerSource{PointerValue::same, 0}));
   EXPECT_EQ(catalogue.lookup("realloc").copies, (std::vector<CopiedMemory>{{kResult, 0}}));
   EXPECT_EQ(catalogue.lookup("write").reads, set(2));
   EXPECT_TRUE(catalogue.lookup("printf").writes.empty());
@@ -194,6 +194,15 @@ TEST(Catalogue, AnExactEntryDoesWhatItSaysAndNoMore) {
   EXPECT_EQ(nothing.returns.value, PointerValue::nothing);
 }
 
+TEST(Catalogue, KnowsTheProgramsAllocators) {
+  const Catalogue catalogue = parsed("version = 1\n[program]\nallocators = [\"take\"]\n"
+                                     "deallocators = [{ name = \"give\", argument = 1 }]\n");
+  EXPECT_TRUE(catalogue.is_allocator("take"));
+  EXPECT_FALSE(catalogue.is_allocator("give"));
+  EXPECT_EQ(catalogue.released_argument("give"), 1U);
+  EXPECT_EQ(catalogue.released_argument("take"), std::nullopt);
+}
+
 TEST(Catalogue, ReadsEveryKey) {
   const CatalogueEntry all = entry(
       "effect = \"irrevocable\", exact = true, writes = [0, \"62..\"], reads = \"all\", "
@@ -285,7 +294,7 @@ TEST(Catalogue, NamesThePlaceOfAWrongEntry) {
             "c.toml:1:11: version is not a number; write 'version = 1'");
   EXPECT_EQ(mistake("version = 1\nextend = \"nothing\"\n"),
             "c.toml:2:1: unknown key 'extend'; use version, extends, functions, "
-            "function, group or variables");
+            "function, group, variables or program");
   EXPECT_EQ(mistake("version = 1\nextends = 3\n"),
             "c.toml:2:11: extends is neither \"built-in\" nor \"nothing\"");
   EXPECT_EQ(mistake("version = 1\n[functions]\nsafe = []\n"),
@@ -361,6 +370,12 @@ TEST(Catalogue, NamesThePlaceOfAWrongGroup) {
             "c.toml:2:1: a group has no names; write names = [\"...\"]");
   EXPECT_EQ(mistake("version = 1\n[[group]]\neffect = \"pure\"\nnames = [\"f\", \"f\"]\n"),
             "c.toml:4:15: 'f' is listed twice; keep one of its entries");
+  EXPECT_EQ(mistake("version = 1\n[program]\nallocator = []\n"),
+            "c.toml:3:1: unknown key 'allocator'; use allocators or deallocators");
+  EXPECT_EQ(mistake("version = 1\n[program]\nallocators = [3]\n"),
+            "c.toml:3:15: an allocator is not a string; write its name in quotes");
+  EXPECT_EQ(mistake("version = 1\n[program]\ndeallocators = [{ name = \"f\" }]\n"),
+            "c.toml:3:17: a deallocator is not { name = \"...\", argument = N }, N from 0");
   EXPECT_EQ(mistake("version = 1\n[variables]\nown = 3\n"),
             "c.toml:2:1: variables is not a table with a list of variable names, own");
 }

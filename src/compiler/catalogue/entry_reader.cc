@@ -14,7 +14,7 @@ constexpr const char *kKeyNames =
     "effect, replacement, exact, writes, reads, captures, follows, stores, copies, returns, "
     "callbacks, own, writes-own, own-per-thread or touches-anything";
 constexpr const char *kValueNames =
-    "\"anything\", \"nothing\", \"fresh\", \"own\", { argument = N } or "
+    "\"anything\", \"nothing\", \"fresh\", \"own\", { argument = N }, { same = N } or "
     "{ loaded = N }";
 constexpr std::int64_t kLastArgument = 63;
 
@@ -144,13 +144,18 @@ Result<PointerSource> EntryReader::read_source(const toml::node &value) const {
   if (table == nullptr || table->size() != 1)
     return at(value, fmt::format("a pointer is not one of {}", kValueNames));
   const auto &[key, of] = *table->begin();
-  const bool argument = key.str() == "argument";
-  if (!argument && key.str() != "loaded")
-    return at(value, fmt::format("a pointer is not one of {}", kValueNames));
-  const Result<int> place = argument ? read_argument(of) : read_place(of);
-  if (!place)
-    return place.error();
-  return PointerSource{argument ? PointerValue::argument : PointerValue::loaded, *place};
+  constexpr std::array kPlaces = {std::pair{"argument", PointerValue::argument},
+                                  std::pair{"same", PointerValue::same},
+                                  std::pair{"loaded", PointerValue::loaded}};
+  for (const auto &[word, meaning] : kPlaces) {
+    if (key.str() != word)
+      continue;
+    const Result<int> place = meaning == PointerValue::loaded ? read_place(of) : read_argument(of);
+    if (!place)
+      return place.error();
+    return PointerSource{meaning, *place};
+  }
+  return at(value, fmt::format("a pointer is not one of {}", kValueNames));
 }
 
 Status EntryReader::read_stored(const toml::node &value) {

@@ -37,6 +37,7 @@ public:
         pointer_(PointerType::getUnqual(module.getContext())) {
     access_ = hook("_TANDEM_observe_access", void_, {pointer_, word_, half_, half_});
     allocated_ = hook("_TANDEM_observe_allocated", void_, {pointer_, word_, word_});
+    renamed_ = hook("_TANDEM_observe_renamed", void_, {pointer_, word_});
     released_ = hook("_TANDEM_observe_released", void_, {pointer_, word_});
     depth_ = hook("_TANDEM_observe_depth", half_, {});
     push_ = hook("_TANDEM_observe_push", void_, {half_});
@@ -195,6 +196,10 @@ private:
       return;
     IRBuilder<> builder(next);
     Value *memory = &call;
+    if (!callee->isDeclaration()) { // from a pool of the program's own
+      builder.CreateCall(renamed_, {memory, ConstantInt::get(word_, label->second)});
+      return;
+    }
     if (!allocates(*callee)) { // posix_memalign; where it fails, what it left is an old pointer
       const auto *call_inst = dyn_cast<CallInst>(&call);
       if (call_inst == nullptr)
@@ -223,9 +228,14 @@ private:
         registered.emplace_back(variable, size);
     }
     for (Argument &argument : function.args()) {
-      if (!argument.hasByValAttr() || !labels_.contains(&argument))
+      if (!labels_.contains(&argument))
         continue;
       IRBuilder<> builder(&*function.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+      if (!argument.hasByValAttr()) { // goes back to a pool of the program's own
+        builder.CreateCall(renamed_,
+                           {&argument, ConstantInt::get(word_, labels_.lookup(&argument))});
+        continue;
+      }
       Value *size = ConstantInt::get(
           word_, layout_.getTypeAllocSize(argument.getParamByValType()).getFixedValue());
       builder.CreateCall(allocated_,
@@ -323,7 +333,7 @@ private:
   IntegerType *word_;
   IntegerType *half_;
   Type *pointer_;
-  FunctionCallee access_, allocated_, released_, depth_, push_, restore_, threads_;
+  FunctionCallee access_, allocated_, renamed_, released_, depth_, push_, restore_, threads_;
   DenseMap<const Instruction *, std::vector<std::uint32_t>> inside_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> sets_;
   DenseMap<const Value *, std::uint64_t> labels_;

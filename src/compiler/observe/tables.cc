@@ -32,15 +32,19 @@ std::string one_line(std::string text) {
 }
 
 // How the recorder comes to know an object's memory: 'f' where it does not.
-char kind_of(const Value &label) {
+char kind_of(const Value &label, const PointsToAnalysis &points_to) {
   if (const auto *global = dyn_cast<GlobalVariable>(&label))
     return global->isDeclaration() ? 'f' : global->isThreadLocal() ? 't' : 'g';
-  if (isa<AllocaInst>(label) || isa<Argument>(label))
+  if (const auto *argument = dyn_cast<Argument>(&label))
+    return points_to.is_released(*argument) ? 'h' : 's';
+  if (isa<AllocaInst>(label))
     return 's';
   if (const auto *call = dyn_cast<CallBase>(&label)) {
     const Function *callee = called_function(*call);
-    return callee != nullptr && (allocates(*callee) || callee->getName() == "posix_memalign") ? 'h'
-                                                                                              : 'f';
+    return callee != nullptr && (allocates(*callee) || callee->getName() == "posix_memalign" ||
+                                 (!callee->isDeclaration() && points_to.is_allocator(*callee)))
+               ? 'h'
+               : 'f';
   }
   return 'f';
 }
@@ -75,7 +79,7 @@ public:
     if (!object && (global == nullptr || global->isDeclaration()))
       return;
     const std::uint64_t label = object ? *object : next_unknown_++;
-    const char kind = kind_of(value);
+    const char kind = kind_of(value, points_to_);
     if (kind != 'f')
       result.allocations.emplace_back(&value, label);
     if (!named_.insert(label).second)
@@ -92,8 +96,9 @@ public:
     if (!named_.insert(label).second)
       return;
     const bool foreign = points_to_.is_external(node) ||
-                         any_of(points_to_.objects(node).heap,
-                                [](const Value *value) { return kind_of(*value) == 'f'; });
+                         any_of(points_to_.objects(node).heap, [&](const Value *value) {
+                           return kind_of(*value, points_to_) == 'f';
+                         });
     lines << "label " << label << (foreign ? " f 0 node " : " n 0 node ") << node << '\n';
     for (const Fold &fold : points_to_.folds(node))
       lines << "fold " << label << ' ' << fold.begin << ' ' << fold.end << ' ' << fold.period
@@ -104,7 +109,7 @@ public:
   void add_object(ObjectId object) {
     if (object == 0 || !named_.insert(object).second)
       return;
-    lines << "label " << object << ' ' << kind_of(*points_to_.label(object)) << " 0 "
+    lines << "label " << object << ' ' << kind_of(*points_to_.label(object), points_to_) << " 0 "
           << one_line(name_of(*points_to_.label(object))) << '\n';
     add_folds(object);
   }
@@ -116,7 +121,7 @@ private:
   void add_places(const Value &value) {
     const auto *global = dyn_cast<GlobalVariable>(&value);
     const std::vector<Cell> places = points_to_.places(value);
-    const char kind = kind_of(value);
+    const char kind = kind_of(value, points_to_);
     if (kind == 'f' || (isa<CallBase>(value) && places.empty()) ||
         (global != nullptr && global->isDeclaration()))
       return;
@@ -169,7 +174,7 @@ void add_values(const Module &module, const PointsToAnalysis &points_to, Builder
       builder.add_value(global);
   for (const Function &function : module) {
     for (const Argument &argument : function.args())
-      if (!function.isDeclaration() && argument.hasByValAttr())
+      if (!function.isDeclaration() && (argument.hasByValAttr() || points_to.is_released(argument)))
         builder.add_value(argument);
     for (const Instruction &instruction : instructions(function)) {
       if (isa<AllocaInst>(instruction) || isa<CallBase>(instruction))

@@ -177,6 +177,10 @@ void PointsToGraph::bind(const Site &site, const Function &function) {
     for (unsigned leaf = 0; leaf < count; ++leaf) {
       if (!leaves(argument.getType())[leaf].carries)
         continue;
+      if (is_released(argument)) {
+        define(&argument, leaf, object(argument, callee));
+        continue;
+      }
       std::optional<Pointer> actual;
       if (own_arguments)
         actual = number < site.call->arg_size() ? pointer(site.call->getArgOperand(number), leaf)
@@ -205,6 +209,10 @@ void PointsToGraph::bind(const Site &site, const Function &function) {
        ++leaf) {
     if (!leaves(function.getReturnType())[leaf].carries)
       continue;
+    if (leaf == 0 && own_arguments && is_allocator(function)) {
+      define(site.call, 0, object(*site.call, scope_of_value(site.call)));
+      continue;
+    }
     const Pointer returned = result(function, leaf);
     if (!own_arguments) {
       // Whoever called it knows what it returned.

@@ -58,6 +58,8 @@ std::optional<Pointer> PointsToGraph::source(const CallBase &call, const Pointer
     return std::nullopt;
   case PointerValue::fresh:
     return object(call, scope_of_value(&call));
+  case PointerValue::same:
+    return place(call, source.of, callee);
   case PointerValue::argument: {
     const std::optional<Pointer> argument = place(call, source.of, callee);
     // Where in it is not known.

@@ -23,6 +23,10 @@ constexpr std::uint64_t kMostSteps = 1U << 26U; // a few seconds
 constexpr std::uint32_t kSteps = 8;
 constexpr std::uint32_t kMostOffsets = 1024;
 
+std::uint64_t distance(std::uint64_t begin, std::uint64_t end) {
+  return end == kNoEnd ? kNoEnd : end - begin;
+}
+
 } // namespace
 
 ObjectFlow::ObjectFlow() {
@@ -390,11 +394,16 @@ void ObjectFlow::process_copy(std::pair<ObjectId, std::uint64_t> source,
     connect(kOutside, content(to, at));
     return;
   }
+  // Of unknown size: up to the end of either array.
+  if (size == kNoEnd)
+    size =
+        std::min(distance(begin, objects_[from].layout.array_end(begin)),
+                 objects_[to].outside ? kNoEnd : distance(at, objects_[to].layout.array_end(at)));
   const std::uint64_t end = saturating_add(begin, size);
   // An array's contents arrive as an array's.
   const llvm::SmallVector<Fold, 4> folds(objects_[from].layout.folds());
   for (const Fold &fold : folds) {
-    if (begin >= fold.end || fold.begin >= end || from == to)
+    if (begin >= fold.end || fold.begin >= end || from == to || size <= fold.period)
       continue;
     const std::uint64_t last = std::min(fold.end, end);
     if (!objects_[to].outside &&

@@ -166,6 +166,14 @@ std::optional<ObjectId> PointsToAnalysis::object_of(const Value &label) const {
   return known == nullptr ? std::nullopt : std::optional(*known);
 }
 
+bool PointsToAnalysis::is_allocator(const Function &function) const {
+  return graph_->is_allocator(function);
+}
+
+bool PointsToAnalysis::is_released(const Argument &argument) const {
+  return graph_->is_released(argument);
+}
+
 ObjectId PointsToAnalysis::own_object(const Function &callee) const {
   return flow_->own_object(callee);
 }

@@ -131,6 +131,11 @@ public:
   // What the program's text has for an object; null for 0.
   [[nodiscard]] const llvm::Value *label(ObjectId object) const;
   [[nodiscard]] std::optional<ObjectId> object_of(const llvm::Value &label) const;
+  // Whether a function of the program returns a new object each time.
+  [[nodiscard]] bool is_allocator(const llvm::Function &function) const;
+  // Whether what an argument points to is no object of the program once the function runs, but one
+  // of a pool's that has the argument as its label.
+  [[nodiscard]] bool is_released(const llvm::Argument &argument) const;
   // The object that is a library function's own memory; 0 where objects are not told apart.
   [[nodiscard]] ObjectId own_object(const llvm::Function &callee) const;
   // The layout that ranges of an object are folded by.

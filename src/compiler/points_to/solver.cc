@@ -23,6 +23,14 @@ PointsToGraph::PointsToGraph(const Module &module, const Catalogue &catalogue)
     : module_(module), catalogue_(catalogue), layout_(module.getDataLayout()),
       graph_([this](std::uint32_t call, const Function &function) { enter(call, function); }) {}
 
+bool PointsToGraph::is_allocator(const Function &function) const {
+  return function.returnDoesNotAlias() || catalogue_.is_allocator(function.getName().str());
+}
+
+bool PointsToGraph::is_released(const Argument &argument) const {
+  return catalogue_.released_argument(argument.getParent()->getName().str()) == argument.getArgNo();
+}
+
 void PointsToGraph::start() {
   external_ = {graph_.add_node(kProgram), 0};
   exceptions_ = nowhere(kProgram);

@@ -79,6 +79,11 @@ public:
   [[nodiscard]] llvm::ArrayRef<Caller> callers(Scope scope) const;
   [[nodiscard]] Scope scope_of(const llvm::Function &function) const;
   const CatalogueEntry &entry(const llvm::Function &callee);
+  // Whether a function's result is a new object each time: the catalogue says so, or the function
+  // has the attribute `malloc`.
+  [[nodiscard]] bool is_allocator(const llvm::Function &function) const;
+  // Whether what an argument points to is no object of the program once the function runs.
+  [[nodiscard]] bool is_released(const llvm::Argument &argument) const;
   // A library's variable, and the library's memory that it points to: stderr and its stream.
   [[nodiscard]] bool is_own_variable(const llvm::GlobalVariable &variable) const {
     return variable.isDeclaration() && catalogue_.is_own_variable(variable.getName().str());

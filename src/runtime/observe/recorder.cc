@@ -372,6 +372,31 @@ void allocate(std::uint64_t begin, std::uint64_t end, std::uint32_t label) {
     word_at(word).set_object(begin, label);
 }
 
+// A program's own allocator gives away what lies from `begin` to the end of its object.
+void rename(std::uint64_t begin, std::uint32_t label) {
+  {
+    const std::lock_guard lock(state->large_mutex);
+    auto around = state->large.upper_bound(begin);
+    if (around != state->large.begin() && begin < (--around)->second.end) {
+      const std::uint64_t end = around->second.end;
+      around->second.end = begin;
+      state->large[begin] = {end, label};
+      forget(begin, end);
+      return;
+    }
+  }
+  const auto object_at = [](std::uint64_t address) {
+    return word_at(address).object.load(std::memory_order_relaxed);
+  };
+  const std::uint64_t object = object_at(begin);
+  if (object == 0)
+    return;
+  for (std::uint64_t word = begin & ~std::uint64_t{7}; object_at(word) == object; word += 8) {
+    word_at(word).clear_records();
+    word_at(word).set_object(begin, label);
+  }
+}
+
 bool is_address(const void *address) {
   const auto number = reinterpret_cast<std::uint64_t>(address);
   return number >= 4096 && number < kMostAddress;
@@ -473,6 +498,13 @@ TANDEM_EXPORT void _TANDEM_observe_allocated(const void *address, std::uint64_t 
     const auto begin = reinterpret_cast<std::uint64_t>(address);
     allocate(begin, begin + size_of(address, size), static_cast<std::uint32_t>(label));
   }
+}
+
+TANDEM_EXPORT void _TANDEM_observe_renamed(const void *address, std::uint64_t label) {
+  if (!is_address(address))
+    return;
+  if (const Entered entered; entered)
+    rename(reinterpret_cast<std::uint64_t>(address), static_cast<std::uint32_t>(label));
 }
 
 TANDEM_EXPORT void _TANDEM_observe_released(const void *address, std::uint64_t size) {
