@@ -3,10 +3,9 @@
  * Tandem for C++17 and later: all of tandem.h, and lambdas that run atomically.
  *
  * !!! Without tandem-c++, tandem::atomic and tandem_atomic are not instrumented: they run one at a
- * !!! time, under one lock of the process. Transactions that run beside each other with any
- * compiler
- * !!! are tandem::transaction (tandem/transaction.hpp), whose accesses to shared data are explicit;
- * !!! the two do not know of each other, so they must not share data.
+ * !!! time, under one lock of the process. Transactions that run beside each other, with any
+ * !!! compiler, are tandem::transaction (tandem/transaction.hpp), whose accesses to shared data are
+ * !!! explicit; the two do not know of each other, so they must not share data.
  */
 #pragma once
 
