@@ -113,6 +113,7 @@ def test_a_command_ends_with_its_time(tmp_path: Path) -> None:
         ["memcached", "build", "--variant", "tcc"],
         ["memcached", "build", "-j", "0"],
         ["memcached", "suite", "--report", "x"],
+        ["memcached", "build", "--test", "t/basic.t"],
         ["memcached", "build", "--variant", "gcc", "--report", "x"],
         ["memcached", "analyse", "--report", "/nowhere/x"],
         ["memcached", "build", "--folder", "/proc/x"],

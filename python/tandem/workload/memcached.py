@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -213,10 +213,10 @@ class Memcached:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise FormatError(f"{self.report}: is not a report: {error}; build again") from error
 
-    def suite(self, jobs: int) -> SuiteResult:
-        """Builds, and runs memcached's own tests."""
+    def suite(self, jobs: int, only: Sequence[str] = ()) -> SuiteResult:
+        """Builds, and runs memcached's own tests, or some files of them."""
         self.build()
-        return run_suite(self.tree, self.own, jobs, checked=self.variant.checked)
+        return run_suite(self.tree, self.own, jobs, checked=self.variant.checked, only=only)
 
     def _fill(self, text: str) -> str:
         return text.replace("{bin}", str(self.prefix / "bin")).replace(

@@ -37,11 +37,7 @@ struct PresenceParameters {
   Kind kind = Kind::d_left;
   DLeftParameters d_left;
   CountingBloomParameters counting_bloom;
-#ifdef NDEBUG
-  bool exact_set_beside = false;
-#else
-  bool exact_set_beside = true;
-#endif
+  bool exact_set_beside = false; // every lookup is compared with it (slower, allocates)
 };
 
 // A counting Bloom filter on the memory of `sub_tables` ways: each way is the bank of one hash

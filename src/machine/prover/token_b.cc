@@ -14,6 +14,12 @@ Prover token_b_prover() {
   const std::array<unsigned, kVnets> few{1, 0, 0, 0, 1};
   const checker::Options two{.cores = 2, .buffers = few};
   const checker::Options two_loading{.cores = 2, .buffers = few, .stores = false};
+  // More cores, and more tokens than cores, take rows that two cores do not: an owner that keeps
+  // some tokens, a home that waits for several acknowledgements. Without evictions and timeouts, or
+  // with one buffer for all that is under way to a destination, not every request can end, so that
+  // these searches ask for safety alone.
+  const std::string calm = bounds + "; no evictions and no timeouts; safety only";
+  const std::array<unsigned, kVnets> single{1, 1, 1, 1, 1};
   const Case one_core{"1 core, 2 blocks, sets of 1 way",
                       {.cores = 1, .blocks = 2, .buffers = few, .ways = 1, .llc = 1},
                       {},
@@ -27,6 +33,23 @@ Prover token_b_prover() {
           substrate,
           loads,
           {"2 cores, 1 block", two, {"no-reissue"}, bounds},
+          {"loads and persistent requests only, 2 cores, 1 block, 3 tokens",
+           {.cores = 2, .tokens = 3, .buffers = few, .stores = false},
+           {"no-transient", "no-reissue"},
+           bounds + "; no stores"},
+          {"transient requests only, 3 cores, 1 block, 4 tokens",
+           {.cores = 3, .tokens = 4, .buffers = few, .evictions = false, .liveness = false},
+           {"no-reissue"},
+           calm},
+          {"transient requests only, dirty blocks do not migrate, 3 cores, 1 block",
+           {.cores = 3, .buffers = few, .evictions = false, .liveness = false},
+           {"no-migratory", "no-reissue"},
+           calm},
+          {"loads and persistent requests only, 3 cores, 1 block",
+           {.cores = 3, .buffers = single, .stores = false, .liveness = false},
+           {"no-transient", "no-reissue"},
+           "at most one undelivered message of a virtual network at each destination; no stores; "
+           "safety only"},
       },
       {
           {"requests sent twice, 2 cores, 1 block", two, {}, bounds},

@@ -42,7 +42,8 @@ System<P, Client>::System(const Configuration &configuration, const typename P::
       home_units_[i].node = Node::home();
       home_units_[i].tile = home_units_[i].number = i;
       if (timed::has_filter<P>())
-        home_units_[i].filter.emplace(timed::filter_parameters(configuration, options.seed));
+        home_units_[i].filter.emplace(
+            timed::filter_parameters(configuration, options.seed, options.check_values));
     }
   }
   for (std::uint32_t i = 0; kHasMemory && i < configuration.memory.controllers; ++i) {

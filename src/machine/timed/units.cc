@@ -8,14 +8,15 @@
 
 namespace tandem::machine::timed {
 
-filter::PresenceParameters filter_parameters(const Configuration &configuration,
-                                             std::uint64_t seed) {
+filter::PresenceParameters filter_parameters(const Configuration &configuration, std::uint64_t seed,
+                                             bool exact_set_beside) {
   const FilterConfiguration &given = configuration.filter;
   // The hashes need a power of two.
   const std::uint32_t rows =
       std::max<std::uint32_t>(std::bit_floor(configuration.directory_sets()), 2);
   filter::PresenceParameters parameters;
   parameters.kind = given.kind;
+  parameters.exact_set_beside = exact_set_beside;
   parameters.d_left = {given.sub_tables,   rows, given.cells, given.remainder_bits,
                        given.counter_bits, seed};
   parameters.counting_bloom = filter::counting_bloom_in_ways(given.sub_tables, rows, seed);
@@ -23,7 +24,7 @@ filter::PresenceParameters filter_parameters(const Configuration &configuration,
 }
 
 double expected_false_positives(const Configuration &configuration, double members) {
-  const filter::PresenceParameters parameters = filter_parameters(configuration, 1);
+  const filter::PresenceParameters parameters = filter_parameters(configuration, 1, false);
   const auto n = static_cast<std::size_t>(members + 0.5);
   switch (parameters.kind) {
   case filter::Kind::always_hit:

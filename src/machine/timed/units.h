@@ -64,9 +64,10 @@ template <class P> constexpr bool has_filter() {
     return false;
 }
 
-// The filter of a slice: as many rows as the directory has sets.
-filter::PresenceParameters filter_parameters(const Configuration &configuration,
-                                             std::uint64_t seed);
+// The filter of a slice: as many rows as the directory has sets; with an exact set beside it where
+// values are checked.
+filter::PresenceParameters filter_parameters(const Configuration &configuration, std::uint64_t seed,
+                                             bool exact_set_beside);
 
 // The share of false positives that the formula of the filter's kind gives for so many members of a
 // slice, where all of them find a cell.

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""memcached under some of its own tests, built so that its sections are checked against the
+analysis while it runs: nothing may contradict it. The whole suite is
+`tandem workload memcached suite --variant check`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+BUILD = Path(os.environ["TANDEM_BUILD"])
+# Short ones that between them store, evict, expire, crawl, rebalance slabs and count.
+FILES = (
+    "t/cas.t",
+    "t/binary-get.t",
+    "t/chunked-items.t",
+    "t/evictions.t",
+    "t/flush-all.t",
+    "t/incrdecr.t",
+    "t/lru-crawler.t",
+    "t/metaget.t",
+    "t/slabs_reassign.t",
+    "t/stats.t",
+)
+
+
+def test_the_sections_of_memcached_touch_what_the_analysis_says() -> None:
+    command = [str(BUILD / "bin" / "tandem"), "workload", "memcached", "suite"]
+    command += ["--variant", "check", "--jobs", "2"]
+    for file in FILES:
+        command += ["--test", file]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=550, check=False, env=os.environ.copy()
+    )
+    text = done.stdout + done.stderr
+    assert done.returncode == 0, text
+    figures = dict(
+        line.split(maxsplit=2)[:2] if not line.startswith("  files") else ("", "")
+        for line in done.stdout.splitlines()
+        if line.startswith("  ") and len(line.split()) >= 2
+    )
+    assert int(figures["misses"]) == 0, text
+    assert int(figures["accesses"]) > 1_000_000, text
+    assert f"files passed   {len(FILES):>7}" in done.stdout, text
