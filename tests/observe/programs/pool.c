@@ -9,7 +9,7 @@ struct cell {
 };
 static struct cell *pool;
 static struct cell *shared, *stale;
-static pthread_barrier_t start;
+static pthread_barrier_t turn;
 
 static struct cell *take(void) {
   struct cell *taken = pool;
@@ -41,14 +41,17 @@ __attribute__((atomic)) static void drop(void) {
 __attribute__((atomic)) static void misuse(void) { ++stale->value; }
 
 static void *run(void *misuses) {
-  pthread_barrier_wait(&start);
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 100; ++i) {
     replace();
     bump();
-    if (misuses != NULL) {
+    if (misuses == NULL)
+      continue;
+    // However busy the machine is: one gives the cell back, then both use it.
+    if (pthread_barrier_wait(&turn) == PTHREAD_BARRIER_SERIAL_THREAD)
       drop();
-      misuse();
-    }
+    pthread_barrier_wait(&turn);
+    misuse();
+    pthread_barrier_wait(&turn);
   }
   return NULL;
 }
@@ -56,7 +59,7 @@ static void *run(void *misuses) {
 int main(int argc, char **argv) {
   (void)argv;
   pthread_t threads[2];
-  pthread_barrier_init(&start, NULL, 2);
+  pthread_barrier_init(&turn, NULL, 2);
   for (int i = 0; i < 2; ++i)
     pthread_create(&threads[i], NULL, run, argc > 1 ? &pool : NULL);
   for (int i = 0; i < 2; ++i)
