@@ -25,7 +25,7 @@ static void prepare(enum stamp_size size, unsigned input, uint64_t seed) {
   static const struct {
     unsigned variables, parents;
     uint32_t records;
-  } parameters[STAMP_SIZES] = {{20, 6, 1024}, {40, 8, 4096}, {56, 8, 4096}, {64, 8, 4096}};
+  } parameters[STAMP_SIZES] = {{18, 6, 1024}, {36, 8, 4096}, {56, 8, 8192}, {64, 8, 16384}};
   (void)input;
   data_make(&data, parameters[size].variables, parameters[size].records, parameters[size].parents,
             seed);

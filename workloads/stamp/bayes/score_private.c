@@ -14,7 +14,7 @@
  */
 #define PENALTY_WEIGHT 0.1
 
-enum { MOST_LISTED = 64, DEEPEST = MOST_PARENTS + 1 };
+enum { MOST_LISTED = 1024, DEEPEST = MOST_PARENTS + 1 };
 
 struct node;
 

@@ -41,7 +41,7 @@ static struct leaving leaving[STAMP_MOST_THREADS];
 static unsigned bucket_shift;
 
 static void prepare(enum stamp_size size, unsigned input, uint64_t seed) {
-  static const unsigned scales[STAMP_SIZES] = {14, 20, 22, 23};
+  static const unsigned scales[STAMP_SIZES] = {14, 21, 23, 24};
   (void)input;
   edges_make(&edges, scales[size], seed);
   sorted = allocate_table(edges.count, sizeof(struct edge));
