@@ -44,3 +44,13 @@ def test_the_sections_of_memcached_touch_what_the_analysis_says() -> None:
     assert int(figures["misses"]) == 0, text
     assert int(figures["accesses"]) > 1_000_000, text
     assert f"files passed   {len(FILES):>7}" in done.stdout, text
+
+
+def test_increments_under_the_replay() -> None:
+    command = [str(BUILD / "bin" / "tandem"), "workload", "memcached", "replay"]
+    command += ["--variant", "check", "--load", "counters", "--threads", "4"]
+    command += ["--operations", "2000"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env=os.environ.copy()
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command line: `tandem workload memcached fetch | build | analyse | suite | clean`.
+"""The command line: `tandem workload memcached fetch | build | analyse | suite | replay | clean`.
 
 Exit status: 0; 1 where a build, a check or a test failed; 2 for the user's mistake; 130 after
 Ctrl-C.
@@ -20,6 +20,7 @@ from tandem import __version__
 from tandem.errors import TandemError, UserError
 from tandem.paths import ROOT
 from tandem.workload.memcached import VARIANTS, Memcached
+from tandem.workload.replay import LOADS, build_clients, print_replay, replay, replay_json
 from tandem.workload.steps import one_at_a_time, say
 from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult
 
@@ -32,6 +33,7 @@ ACTIONS = {
     "build": "build a pristine copy of it; nothing is done where nothing has changed",
     "analyse": "build it, show its lock regions, and check their number against the sources",
     "suite": "build it, and run memcached's own test suite",
+    "replay": "build them, and put a load on each in turn, inside the process and checked",
     "clean": "remove what was built (of one variant, or all)",
 }
 # With 6, test files of a build that checks itself were too late for their own sleeps.
@@ -50,13 +52,25 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(_positive(x) for x in text.split(","))
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) < 2**32:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to {2**32 - 1}")
+    return int(text)
+
+
 def _parser() -> _Parser:
     variants = "\n".join(f"  {x.name:<10}{x.summary}" for x in VARIANTS.values())
+    loads = "\n".join(f"  {name:<10}{x.summary}" for name, x in LOADS.items())
     actions = "\n".join(f"  {name:<10}{text}" for name, text in ACTIONS.items())
     parser = _Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} memcached ACTION [OPTIONS]",
-        description=f"{SUMMARY}.\n\nActions:\n{actions}\n\nVariants:\n{variants}",
+        description=f"{SUMMARY}.\n\nActions:\n{actions}\n\nVariants:\n{variants}\n\n"
+        f"Loads:\n{loads}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -65,7 +79,11 @@ def _parser() -> _Parser:
     )
     parser.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
     parser.add_argument(
-        "--variant", choices=list(VARIANTS), metavar="NAME", help="which build [none]"
+        "--variant",
+        action="append",
+        choices=list(VARIANTS),
+        metavar="NAME",
+        help="which build [none; replay: gcc]; replay takes several, and compares with the first",
     )
     parser.add_argument(
         "--report", type=Path, metavar="FILE", help="copy the report there (build, analyse)"
@@ -85,6 +103,24 @@ def _parser() -> _Parser:
         help="only this file of memcached's (suite), as t/basic.t; may be given again",
     )
     parser.add_argument(
+        "--load", choices=list(LOADS), metavar="NAME", help="what is asked (replay) [cache]"
+    )
+    parser.add_argument(
+        "--threads",
+        type=_numbers,
+        metavar="N,...",
+        help="of memcached (replay) [2]",
+    )
+    parser.add_argument("--rounds", type=_positive, metavar="N", help="of each (replay) [1]")
+    parser.add_argument(
+        "--operations",
+        type=_count,
+        metavar="N",
+        help="of each of eight clients, in a round (replay) [200000]",
+    )
+    parser.add_argument("--seed", type=_count, metavar="N", help="of the first round (replay) [1]")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rounds there (replay)")
+    parser.add_argument(
         "--folder",
         type=Path,
         default=ROOT / "build" / "workloads" / "memcached",
@@ -101,15 +137,25 @@ def _prefix() -> Path:
     return Path(told).resolve() if told else ROOT / "build" / "release"
 
 
+def _only(asked: argparse.Namespace) -> str:
+    """The variant of an action that takes one."""
+    return str(asked.variant[0]) if asked.variant else "none"
+
+
 def _check_options(asked: argparse.Namespace) -> None:
     if asked.test and asked.action != "suite":
         raise UserError(f"--test: {asked.action} runs no tests; use suite")
+    for name in ("load", "threads", "rounds", "operations", "seed", "json"):
+        if getattr(asked, name) is not None and asked.action != "replay":
+            raise UserError(f"--{name}: {asked.action} puts no load on anything; use replay")
+    if asked.variant and len(asked.variant) > 1 and asked.action != "replay":
+        raise UserError(f"--variant: {asked.action} takes one; give one, or use replay")
     if asked.report is None:
         return
     if asked.action not in ("build", "analyse"):
         raise UserError(f"--report: {asked.action} makes no report; use build or analyse")
-    if not VARIANTS[asked.variant or "none"].analysed:
-        raise UserError(f"--report: variant {asked.variant} has no report; use none")
+    if not VARIANTS[_only(asked)].analysed:
+        raise UserError(f"--report: variant {_only(asked)} has no report; use none")
     folder = asked.report.parent
     if asked.report.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
         raise UserError(
@@ -162,14 +208,36 @@ def print_suite(result: SuiteResult, variant: str) -> bool:
     return not problems
 
 
+def _replay(asked: argparse.Namespace, folder: Path, make_jobs: int) -> None:
+    programs = {}
+    for name in asked.variant or ["gcc"]:
+        memcached = Memcached(folder, _prefix(), VARIANTS[name], make_jobs)
+        memcached.build()
+        programs[name] = memcached.tree / "memcached"
+    load = LOADS[asked.load or "cache"]
+    results = replay(
+        programs,
+        build_clients(folder),
+        load,
+        threads=asked.threads or (2,),
+        rounds=asked.rounds or 1,
+        operations=asked.operations or 200_000,
+        seed=asked.seed or 1,
+        environment=os.environ,
+    )
+    print_replay(results, load)
+    if asked.json:
+        asked.json.write_text(replay_json(results), encoding="utf-8")
+
+
 def _act(asked: argparse.Namespace) -> int:
     folder: Path = asked.folder.resolve()
-    variant = VARIANTS[asked.variant or "none"]
+    variant = VARIANTS[_only(asked)]
     _check_options(asked)
     if asked.action == "clean":
         if folder.is_dir():
             with one_at_a_time(folder):
-                _clean(folder, asked.variant)
+                _clean(folder, _only(asked) if asked.variant else None)
         return 0
     suite_jobs = asked.jobs or (CHECKED_JOBS if variant.checked else SUITE_JOBS)
     make_jobs = os.cpu_count() or 1
@@ -187,6 +255,8 @@ def _act(asked: argparse.Namespace) -> int:
             print("\n".join(comparison.lines()))
             _copy_report(memcached.report, asked.report)
             return 0 if comparison.equal else 1
+        elif asked.action == "replay":
+            _replay(asked, folder, make_jobs)
         else:
             return 0 if print_suite(memcached.suite(suite_jobs, asked.test), variant.name) else 1
     return 0

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Load inside the process: memcached with clients preloaded (workloads/memcached/replay), which ask
+and check without sockets. Variants take turns, so that what else the machine does meets all alike.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tandem.errors import CommandError, UserError
+from tandem.paths import ROOT
+from tandem.statistics import median
+from tandem.workload.steps import must_run, say
+
+__all__ = ["LOADS", "Load", "Replayed", "build_clients", "print_replay", "replay", "replay_json"]
+
+SOURCES = ROOT / "workloads" / "memcached" / "replay"
+
+
+@dataclass(frozen=True)
+class Load:
+    """What the clients ask (settings of replay.c), and how memcached is started for it."""
+
+    summary: str
+    settings: Mapping[str, str | int]
+    options: tuple[str, ...]
+
+
+LOADS = {
+    "cache": Load(
+        "90 % get, 10 % set, Zipf 0.99, all fits; every answer checked",
+        {"keys": 100_000, "exact": 1, "set": 10},
+        ("-m", "1024"),
+    ),
+    "speed": Load(
+        "the same, answers not looked at: for measuring",
+        {"keys": 100_000, "set": 10, "check": 0},
+        ("-m", "1024"),
+    ),
+    "mixed": Load(
+        "all commands; memory full, hash table growing; slabs moved, items crawled; checked",
+        {
+            "keys": 200_000,
+            "set": 20,
+            "incr": 10,
+            "delete": 3,
+            "touch": 5,
+            "value-most": 8000,
+            "admin": "slabs automove 2;stats;lru_crawler crawl all;stats slabs;stats items",
+            "admin-every": 2000,
+        },
+        ("-m", "64", "-o", "hashpower=14,slab_reassign,slab_automove=2"),
+    ),
+    "counters": Load(
+        "increments of few counters, whose sums must be right in the end",
+        {"keys": 1000, "exact": 1, "counters": 4, "set": 10, "incr": 60, "delete": 5},
+        ("-m", "256"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The rounds of one variant with some threads; round i took turns with the others'."""
+
+    variant: str
+    threads: int
+    rounds: tuple[Mapping[str, Any], ...]
+
+    def per_operation(self, field: str) -> list[float]:
+        """Of each round, in nanoseconds of `seconds` or `user_seconds`."""
+        return [1e9 * float(x[field]) / float(x["operations"]) for x in self.rounds]
+
+
+def build_clients(folder: Path) -> Path:
+    """The library that is preloaded. CommandError where it cannot be built."""
+    library = folder / "replay" / "libreplay.so"
+    library.parent.mkdir(parents=True, exist_ok=True)
+    command = ["gcc", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-fPIC", "-shared"]
+    command += [f"-I{ROOT / 'workloads'}", "-o", str(library)]
+    command += [*map(str, sorted(SOURCES.glob("*.c"))), "-lm"]
+    log = library.with_suffix(".log")
+    must_run(command, folder=library.parent, environment=dict(os.environ), log=log)
+    return library
+
+
+def replay(
+    programs: Mapping[str, Path],
+    library: Path,
+    load: Load,
+    *,
+    threads: Sequence[int],
+    rounds: int,
+    operations: int,
+    seed: int,
+    environment: Mapping[str, str],
+) -> list[Replayed]:
+    """Runs each of `programs`, by variant, with each number of threads, `rounds` times in turn.
+    CommandError where an answer was wrong or memcached failed.
+    """
+    results: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for number in range(rounds):
+        for count in threads:
+            for variant, program in programs.items():
+                say(f"replay: round {number + 1} of {rounds}: {variant}, {count} threads")
+                settings = {"operations": operations, "seed": seed + number, **load.settings}
+                one = _run(program, library, load, settings, count, environment)
+                results.setdefault((variant, count), []).append(one)
+    return [Replayed(variant, count, tuple(x)) for (variant, count), x in results.items()]
+
+
+def _run(
+    program: Path,
+    library: Path,
+    load: Load,
+    settings: Mapping[str, str | int],
+    threads: int,
+    environment: Mapping[str, str],
+) -> Mapping[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="tandem-replay-") as folder:
+        output = Path(folder) / "result.json"
+        told = ",".join(f"{name}={value}" for name, value in settings.items())
+        command = [str(program), "-u", "root", "-s", f"{folder}/socket", "-t", str(threads)]
+        done = subprocess.run(
+            [*command, *load.options],
+            env=dict(environment)
+            | {"LD_PRELOAD": str(library), "TANDEM_REPLAY": f"{told},output={output}"},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        # The replay ends memcached by SIGINT, which it answers with status 0.
+        if done.returncode != 0 or not output.exists():
+            if done.returncode == 2 and "TANDEM_REPLAY" in done.stderr:
+                raise UserError(done.stderr.strip().splitlines()[-1])
+            why = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+            raise CommandError(f"{program}: {why}")
+        result: Mapping[str, Any] = json.loads(output.read_text(encoding="utf-8"))
+        return result
+
+
+def print_replay(results: Sequence[Replayed], load: Load) -> None:
+    """A table: medians, and ratios of throughput to the first variant with as many threads, round
+    by round.
+    """
+    print(f"\n{load.summary}\n")
+    print("  variant     threads   operations/s   ratio (spread)         user ns/operation   ratio")
+    for result in results:
+        first = next(x for x in results if x.threads == result.threads)
+        wall = _ratios(first.per_operation("seconds"), result.per_operation("seconds"))
+        user = _ratios(first.per_operation("user_seconds"), result.per_operation("user_seconds"))
+        rate = 1e9 / median(result.per_operation("seconds"))
+        print(
+            f"  {result.variant:<12}{result.threads:>7}{rate:>15,.0f}"
+            f"{median(wall):>8.2f} ({min(wall):.2f} - {max(wall):.2f})"
+            f"{median(result.per_operation('user_seconds')):>22,.0f}{median(user):>8.2f}"
+        )
+
+
+def _ratios(base: Sequence[float], times: Sequence[float]) -> list[float]:
+    return [b / t for b, t in zip(base, times, strict=True)]
+
+
+def replay_json(results: Sequence[Replayed]) -> str:
+    """All rounds, as the clients wrote them."""
+    runs = [{"variant": x.variant, "threads": x.threads, "rounds": [*x.rounds]} for x in results]
+    return json.dumps({"version": 1, "runs": runs}, indent=1) + "\n"
