@@ -29,6 +29,16 @@ def machine(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def wait_until_interruptible(pid: int) -> None:
+    """Until the program has its own handler of SIGINT."""
+    while True:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+        caught = re.search(r"SigCgt:\s+([0-9a-f]+)", status)
+        if caught and int(caught[1], 16) >> (signal.SIGINT - 1) & 1:
+            return
+        time.sleep(0.01)
+
+
 def refused(*arguments: str) -> str:
     done = machine(*arguments)
     assert done.returncode == 2, (arguments, done.stdout, done.stderr)
@@ -115,6 +125,16 @@ def test_settings_change_the_machine() -> None:
     assert "provision_percent = 5\n" in small["configuration"]["toml"]
 
 
+@pytest.mark.parametrize(
+    "protocol", ["mesi-snoop", "token-b", "sparse-directory", "mosaic", "flask"]
+)
+def test_a_device_reads_and_writes_beside_the_cores(protocol: str) -> None:
+    bus = ("--set", "network.kind=bus") if protocol == "mesi-snoop" else ()
+    loaded = result("-p", protocol, "-w", "device", *SHORT, *bus, "--check-values")
+    devices = loaded["runs"][0]["counts"]["devices"]
+    assert devices == {"reads": 1000, "writes": 1000}
+
+
 def test_multicast_saves_traffic() -> None:
     arguments = ("-p", "token-b", "-w", "migratory", *SHORT)
     links = [
@@ -139,9 +159,9 @@ def test_interrupted_runs_leave_a_valid_part(tmp_path: Path) -> None:
         "--json",
         str(out),
     ]
-    command += ["--accesses", "100000000000", "--warm-up", "1000"]
+    command += ["--accesses", "100000000000", "--warm-up", "0", "--fast-forward", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        time.sleep(2)
+        wait_until_interruptible(process.pid)
         process.send_signal(signal.SIGINT)
         text, _ = process.communicate(timeout=60)
     assert process.returncode == 130

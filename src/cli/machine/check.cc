@@ -29,6 +29,8 @@ struct Arguments {
   std::vector<std::string> set;
   bool all = false;
   bool mutants = false;
+  bool no_symmetry = false;
+  bool safety = false;
   std::string json;
 };
 
@@ -70,7 +72,8 @@ Result<std::vector<Case>> cases(const Prover &prover, const Arguments &a) {
   }
   const machine::checker::Options &o = a.options;
   const bool limits = o.ways != 0 || o.entries != 0 || o.llc != 0;
-  if (o.cores == 0 && o.blocks == 0 && o.tokens == 0 && !o.ordered && a.buffers == 0 && !limits &&
+  if (o.cores == 0 && o.blocks == 0 && o.tokens == 0 && !o.ordered && !o.devices &&
+      !o.reservations && a.buffers == 0 && !limits && !a.no_symmetry && !a.safety &&
       a.set.empty()) {
     std::vector<Case> all = prover.proof;
     if (a.all)
@@ -83,6 +86,8 @@ Result<std::vector<Case>> cases(const Prover &prover, const Arguments &a) {
   one.options.cores = o.cores != 0 ? o.cores : 3;
   one.options.blocks = o.blocks != 0 ? o.blocks : 1;
   one.options.buffers.fill(a.buffers);
+  one.options.symmetry = !a.no_symmetry;
+  one.options.liveness = !a.safety;
   if (one.options.tokens != 0 && one.options.tokens < one.options.cores)
     return Error{fmt::format("--tokens {}: {} cores need at least as many tokens",
                              one.options.tokens, one.options.cores)};
@@ -110,6 +115,10 @@ ordered_json to_json(const Case &c, const machine::checker::Result &r) {
   j["cores"] = c.options.cores;
   j["blocks"] = c.options.blocks;
   j["ordered"] = c.options.ordered;
+  j["device"] = c.options.devices;
+  j["lr_sc"] = c.options.reservations;
+  j["symmetry"] = c.options.symmetry;
+  j["liveness"] = c.options.liveness;
   j["options"] = c.set;
   j["verdict"] = verdict_name(r.verdict);
   j["states"] = r.states;
@@ -117,6 +126,7 @@ ordered_json to_json(const Case &c, const machine::checker::Result &r) {
   j["depth"] = r.depth;
   j["most_messages"] = r.most_messages;
   j["bytes_per_state"] = r.bytes_per_state;
+  j["cpu_ns_per_state"] = 1e9 * r.seconds / static_cast<double>(r.states);
   j["cpu_seconds"] = r.seconds;
   if (!r.violation.empty()) {
     j["violation"] = r.violation;
@@ -221,11 +231,18 @@ void declare(Program &program, Arguments &a) {
       ->type_name("OPTION");
   program.add_flag("--ordered", a.options.ordered,
                    "messages of one pair and virtual network stay in order");
+  program.add_flag("--device", a.options.devices,
+                   "a device reads and writes the blocks coherently, without a cache");
+  program.add_flag("--lr-sc", a.options.reservations,
+                   "loads may reserve their block, stores may be conditional");
   number("--buffers", a.buffers, 1, 40,
          "messages of one virtual network that a destination can hold (default: any number)");
   number("--ways", a.options.ways, 1, 2, "blocks that a core can hold (default: all)");
   number("--entries", a.options.entries, 1, 2, "directory entries (default: one for each block)");
   number("--llc", a.options.llc, 1, 2, "blocks that the LLC can hold (default: all)");
+  program.add_flag("--no-symmetry", a.no_symmetry,
+                   "states that differ only by core numbers are different ones");
+  program.add_flag("--safety", a.safety, "do not ask whether every transaction can end");
   app.add_option("--most-states", a.options.most_states, "give up beyond this number of states")
       ->type_name("N");
   program.add_flag("--all", a.all, "also the searches of the proof that take minutes");

@@ -130,7 +130,8 @@ nlohmann::ordered_json comparison_json(const std::vector<Point> &points, bool co
   for (const Point &point : points) {
     if (point.results.empty())
       continue;
-    nlohmann::ordered_json one = to_json(point.configuration, point.results);
+    const auto seeds = static_cast<unsigned>(point.results.size()); // all, or the point has none
+    nlohmann::ordered_json one = to_json(point.configuration, point.results, seeds);
     one.erase("version");
     file["points"].push_back({{"protocol", point.protocol},
                               {"workload", point.workload},

@@ -28,12 +28,20 @@ ordered_json counts(const RunResult &r) {
   const machine::HomeStatistics &home = r.statistics.home;
   const machine::BusStatistics &bus = r.statistics.bus;
   ordered_json all;
-  all["cores"] = {{"loads", core.loads},     {"stores", core.stores},
-                  {"fetches", core.fetches}, {"l1_hits", core.l1_hits},
-                  {"l2_hits", core.l2_hits}, {"misses", core.misses},
-                  {"merged", core.merged},   {"evictions", core.evictions},
-                  {"probes", core.probes},   {"data_reads", core.data_reads},
-                  {"fills", core.fills},     {"miss_latency", histogram(core.miss_latency)}};
+  all["cores"] = {{"loads", core.loads},
+                  {"stores", core.stores},
+                  {"fetches", core.fetches},
+                  {"l1_hits", core.l1_hits},
+                  {"l2_hits", core.l2_hits},
+                  {"misses", core.misses},
+                  {"merged", core.merged},
+                  {"evictions", core.evictions},
+                  {"probes", core.probes},
+                  {"data_reads", core.data_reads},
+                  {"fills", core.fills},
+                  {"core_fills", core.core_fills},
+                  {"shared_misses", core.shared_misses},
+                  {"miss_latency", histogram(core.miss_latency)}};
   all["homes"] = {{"requests", home.requests},
                   {"llc_hits", home.llc_hits},
                   {"directory_hits", home.directory_hits},
@@ -49,10 +57,13 @@ ordered_json counts(const RunResult &r) {
                   {"filter_false_positives", home.false_positives},
                   {"filter_inserts", home.filter_inserts},
                   {"filter_removes", home.filter_removes},
+                  {"ways_to_directory", home.ways_to_directory},
+                  {"ways_to_filter", home.ways_to_filter},
                   {"waits", home.waits}};
   all["memory"] = {{"reads", r.statistics.memory.reads},
                    {"writes", r.statistics.memory.writes},
                    {"read_queue_cycles", r.statistics.memory.queue_cycles}};
+  all["devices"] = {{"reads", r.statistics.device_reads}, {"writes", r.statistics.device_writes}};
   all["bus"] = {{"grants", bus.grants},
                 {"refused", bus.refused},
                 {"wait_cycles", bus.wait_cycles},
@@ -144,11 +155,11 @@ ordered_json to_json(const RunResult &r) {
 }
 
 ordered_json to_json(const machine::Configuration &configuration,
-                     const std::vector<RunResult> &results) {
+                     const std::vector<RunResult> &results, unsigned seeds) {
   ordered_json file;
   file["version"] = kResultVersion;
   file["configuration"] = {{"name", configuration.name}, {"toml", machine::to_toml(configuration)}};
-  file["complete"] = true;
+  file["complete"] = results.size() == seeds;
   for (const RunResult &result : results)
     if (!result.complete)
       file["complete"] = false;

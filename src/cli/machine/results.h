@@ -17,9 +17,10 @@ inline constexpr int kResultVersion = 1;
 // One run, all that was counted.
 nlohmann::ordered_json to_json(const machine::RunResult &result);
 
-// The whole file: configuration, runs, and the metrics over the runs with their 95 % intervals.
+// The whole file: configuration, runs, and the metrics over the runs with their 95 % intervals. It
+// is complete when there are `seeds` runs and each of them is.
 nlohmann::ordered_json to_json(const machine::Configuration &configuration,
-                               const std::vector<machine::RunResult> &results);
+                               const std::vector<machine::RunResult> &results, unsigned seeds);
 
 // The metrics, one a line, over all runs; then energy by structure, then its sources.
 std::string to_text(const std::vector<machine::RunResult> &results, const Terminal &terminal);

@@ -41,7 +41,8 @@ Result<int> run(const Arguments &arguments) {
     return results.error();
   if (!arguments.json.empty())
     if (Status written =
-            write_file(arguments.json, to_json(*configuration, *results).dump(2) + "\n");
+            write_file(arguments.json,
+                       to_json(*configuration, *results, arguments.machine.seeds).dump(2) + "\n");
         !written)
       return written.error();
   if (results->empty()) {

@@ -22,8 +22,14 @@ void declare_machine(Program &program, MachineOptions &options) {
                  "accesses to data that are measured, over all cores (default: 4000000)")
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+  app.add_option("--fast-forward", options.fast_forward,
+                 "accesses before everything, which fill the caches without simulating time "
+                 "(default: ten times as many; none with a trace)")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40));
   app.add_option("--warm-up", options.warm_up,
-                 "accesses before them, which fill the caches (default: twice as many)")
+                 "accesses with time between those and the measured ones (default: half as many as "
+                 "are measured; none with a trace)")
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40));
   app.add_option("--seed", options.seed, "of traffic, hashes and jitter (default: 1)")
@@ -55,9 +61,11 @@ simulate(const machine::Configuration &configuration, const machine::ProtocolEnt
   request.trace = options.trace;
   request.check_values = options.check_values;
   request.work.accesses = options.accesses;
-  request.work.warm_up = options.warm_up == ~std::uint64_t{0}
-                             ? (options.trace.empty() ? 2 * options.accesses : 0)
-                             : options.warm_up;
+  const auto or_default = [&](std::uint64_t given, std::uint64_t usual) {
+    return given != MachineOptions::kUsual ? given : options.trace.empty() ? usual : 0;
+  };
+  request.work.fast_forward = or_default(options.fast_forward, 10 * options.accesses);
+  request.work.warm_up = or_default(options.warm_up, options.accesses / 2);
   if (options.trace.empty()) {
     const Result<machine::Profile> profile = machine::find_profile(workload);
     if (!profile)
@@ -68,7 +76,7 @@ simulate(const machine::Configuration &configuration, const machine::ProtocolEnt
   std::vector<machine::RunResult> results;
   Progress progress(fmt::format("{}, {}", protocol.name, workload), kPercent * options.seeds);
   std::uint64_t drawn = 0;
-  for (unsigned i = 0; i < options.seeds && !interrupt.asked(); ++i) {
+  for (unsigned i = 0; i < options.seeds && (i == 0 || !interrupt.asked()); ++i) {
     request.seed = options.seed + i;
     request.go_on = [&](std::uint64_t done, std::uint64_t wanted) {
       for (const std::uint64_t at =

@@ -14,7 +14,9 @@ struct MachineOptions {
   std::vector<std::string> settings;
   std::string trace;
   std::uint64_t accesses = 4'000'000;
-  std::uint64_t warm_up = ~std::uint64_t{0}; // twice as many as are measured
+  static constexpr std::uint64_t kUsual = ~std::uint64_t{0};
+  std::uint64_t fast_forward = kUsual; // ten times as many as are measured
+  std::uint64_t warm_up = kUsual;      // half as many as are measured
   std::uint64_t seed = 1;
   unsigned seeds = 1;
   bool check_values = false;

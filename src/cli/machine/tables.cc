@@ -6,6 +6,9 @@
 #include "cli/machine/commands.h"
 #include "cli/machine/interrupt.h"
 #include "cli/machine/provers.h"
+#include "machine/simulation/tester.h"
+
+#include <map>
 
 namespace tandem::machine_cli {
 namespace {
@@ -15,6 +18,35 @@ struct Arguments {
   std::string html;
   bool no_coverage = false;
 };
+
+constexpr std::uint64_t kSeeds = 40; // a second or two
+
+// Random tests of the timed system, with the protocol's options as they are and each one changed.
+Status test(const std::string &name, machine::TableDocument &document) {
+  const Result<const machine::ProtocolEntry *> protocol = machine::find_protocol(name);
+  if (!protocol)
+    return protocol.error();
+  std::vector<std::map<std::string, std::uint64_t>> settings = {{}};
+  for (const machine::ProtocolOption &option : (*protocol)->options)
+    settings.push_back({{option.name, option.preset ? 0U : 1U}});
+  std::uint64_t accesses = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const Result<machine::TestResult> result = (*protocol)->test(
+        {.seed = seed, .operations = 8'000, .options = settings[seed % settings.size()]});
+    if (!result)
+      return result.error();
+    if (!result->failure.empty())
+      return Error{fmt::format("the random test with seed {} fails: {}", seed, result->failure)};
+    accesses += result->accesses;
+    for (const machine::RowCount &count : result->rows)
+      for (machine::TableDocument::Controller &controller : document.controllers)
+        if (controller.name == count.controller)
+          controller.rows[count.row].tested += count.taken;
+  }
+  document.tests =
+      fmt::format("random tests of the timed system ({} seeds, {} accesses)", kSeeds, accesses);
+  return Unit{};
+}
 
 Result<int> tables(const Arguments &a) {
   const Result<const machine::Prover *> prover = prover_named(a.protocol);
@@ -36,6 +68,9 @@ Result<int> tables(const Arguments &a) {
       (*prover)->cover(document, r);
       document.proofs.push_back(fmt::format("{}: {} states", c.name, r.states));
     }
+  if (!a.no_coverage)
+    if (Status tested = test(a.protocol, document); !tested)
+      return tested.error();
   const Status written = a.html.empty() ? write_file("-", machine::text(document))
                                         : write_file(a.html, machine::html(document));
   if (!written)

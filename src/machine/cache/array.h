@@ -37,7 +37,7 @@ public:
         set_shift_(std::has_single_bit(shape.divisor) ? std::countr_zero(shape.divisor) : -1),
         mask_(std::has_single_bit(shape.sets) ? shape.sets - 1 : 0),
         tags_(std::size_t{shape.sets} * shape.ways, kFree), stamps_(tags_.size(), 0),
-        payloads_(tags_.size()),
+        payloads_(tags_.size()), usable_(shape.ways),
         trees_(shape.replacement == Replacement::tree_plru ? shape.sets : 0) {
     CHECK(shape.sets > 0 && shape.ways > 0 && shape.divisor > 0);
     CHECK(shape.replacement != Replacement::tree_plru ||
@@ -76,7 +76,7 @@ public:
   // Any free line of the set of `block`, or kNone.
   [[nodiscard]] Index free_line(std::uint64_t block) const {
     const std::size_t first = std::size_t{set_of(block)} * shape_.ways;
-    for (std::uint32_t way = 0; way < shape_.ways; ++way)
+    for (std::uint32_t way = 0; way < usable_; ++way)
       if (tags_[first + way] == kFree)
         return static_cast<Index>(first + way);
     return kNone;
@@ -113,6 +113,13 @@ public:
       point_away(line);
     ++used_;
   }
+
+  // Only the first `ways` of each set get new lines. The others must be free.
+  void use_ways(std::uint32_t ways) {
+    CHECK(ways >= 1 && ways <= shape_.ways);
+    usable_ = ways;
+  }
+  [[nodiscard]] std::uint32_t usable_ways() const { return usable_; }
 
   // Frees a line in use.
   void free(Index line) {
@@ -179,6 +186,7 @@ private:
   std::vector<std::uint64_t> tags_;
   std::vector<std::uint64_t> stamps_; // of the last use (LRU) or the fill (FIFO)
   std::vector<Payload> payloads_;
+  std::uint32_t usable_;
   std::vector<std::uint64_t> trees_;
   std::uint64_t clock_ = 0;
   std::uint64_t random_ = 0;

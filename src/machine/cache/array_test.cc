@@ -48,6 +48,18 @@ TEST(Array, LruAgreesWithLists) {
   }
 }
 
+TEST(Array, WaysThatAreNotUsedGetNoLines) {
+  Array array({.sets = 1, .ways = 4});
+  array.use_ways(2);
+  array.fill(array.free_line(1), 1);
+  array.fill(array.free_line(2), 2);
+  EXPECT_EQ(array.free_line(3), Array::kNone);
+  EXPECT_EQ(array.block(array.victim(3)), 1u);
+  array.use_ways(3);
+  array.fill(array.free_line(3), 3);
+  EXPECT_EQ(array.find(3), 2u);
+}
+
 TEST(Array, FifoIgnoresUses) {
   Array array({.sets = 1, .ways = 2, .replacement = Replacement::fifo});
   array.fill(array.free_line(1), 1);

@@ -25,6 +25,7 @@ struct Move {
   bool message = false;
   std::uint32_t slot = 0;   // of the message
   std::uint32_t choice = 0; // what the environment chose, a bit for each question
+  std::uint8_t asked = 0;   // of an access: which, see Asked
 };
 
 // What happened in a step, for the chart; filled only on request.
@@ -207,8 +208,9 @@ public:
   }
 
   // Whether the step is a core's new access, which no other request may depend on.
-  static bool is_access(const Move &move) {
-    return !move.message && P::kEvents[move.event].kind == EventKind::core;
+  static bool is_access(const Move &move) { return !move.message && is_access(move.event); }
+  static bool is_access(std::uint8_t event) {
+    return P::kEvents[event].kind == EventKind::core || P::kEvents[event].kind == EventKind::device;
   }
 
   // Whether a request may count on this step: not on accesses, nor, while there is room for all, on
@@ -235,6 +237,7 @@ public:
   Outcome run(const State<P> &before, State<P> &s, const Move &move, std::uint32_t *next_choice,
               Record *record = nullptr) {
     begin(move.choice, record);
+    at_ = move.at;
     Message m = Message{};
     m.type = move.event;
     m.block = move.block;
@@ -250,7 +253,7 @@ public:
       record->delivered = m;
     }
     if (is_access(move))
-      accepting_ = move.event == static_cast<std::uint8_t>(P::Event::load) ? 1 : 2;
+      accepting_ = move.asked;
     Outcome outcome = Outcome::done;
     if (move.at.is_core())
       outcome = dispatch<typename P::Core>(s, move.block, move.at, m.type, m, 0);
@@ -263,9 +266,13 @@ public:
     *next_choice = following_choice();
     if (outcome == Outcome::done && !fits(s))
       return Outcome::waits;
-    if (outcome == Outcome::done && move.at.is_core()) {
+    if (lines_.nack && accepting_ != 0) // of a device: it asks again
+      return failure_.empty() ? Outcome::waits : Outcome::failed;
+    if (outcome == Outcome::done) {
       check_access(s, move);
-      check_eviction<typename P::Core>(before, s, move);
+      drop_reservations(s);
+      if (move.at.is_core())
+        check_eviction<typename P::Core>(before, s, move);
     }
     if constexpr (kHasHome)
       if (outcome == Outcome::done && move.at == Node::home())
@@ -299,7 +306,7 @@ public:
         fresh.fresh += s.messages[i].block == b ? s.messages[i].data.value : 0;
       if (fresh.fresh == 0)
         return "lost data: the last value stored is nowhere any more";
-      const char *own = P::violated(View<P>(s, b, options_.cores, tokens_, config_));
+      const char *own = P::violated(View<P>(s, b, tokens_, config_, options_));
       if (own != nullptr)
         return own;
     }
@@ -345,17 +352,31 @@ public:
       woken_[woken_used_++] = {at, static_cast<std::uint8_t>(block), name};
   }
 
-  void perform(State<P> &s, unsigned block, Node core, Access access, Data &data) {
+  // `who` is a core, or (a device) the home or memory.
+  void perform(State<P> &s, unsigned block, Node who, Access access, Data &data) {
+    BlockState<P> &b = s.blocks[block];
     if (data.value == 0)
       fail(access == Access::load
                ? "data value: a load returns something else than the last value stored"
                : "data value: a store writes a part of a block that is not up to date");
-    note_access(s.blocks[block].pending[core.id], access);
+    const std::uint8_t asked =
+        note_access(who.is_core() ? b.pending[who.id] : b.device, access, who);
+    if (asked == kLoadReserved)
+      b.reserved[who.id] = Reservation::stands;
+    if (asked == kStoreConditional) {
+      const Reservation was = std::exchange(b.reserved[who.id], Reservation::none);
+      if (was == Reservation::broken)
+        fail("a store-conditional succeeds, and another store came after its load-reserved");
+      if (was != Reservation::stands)
+        return; // it takes the line, and stores nothing
+    }
     if (access == Access::load)
       return;
+    for (unsigned c = 0; c < options_.cores; ++c)
+      if (Node::core(c) != who && b.reserved[c] == Reservation::stands)
+        b.reserved[c] = Reservation::broken;
     detail::MakeStale stale;
-    each_part(s.blocks[block],
-              [&stale]<class T>(T &part) { std::remove_const_t<T>::fields(part, stale); });
+    each_part(b, [&stale]<class T>(T &part) { std::remove_const_t<T>::fields(part, stale); });
     for (std::uint32_t i = 0; i < s.in_flight; ++i)
       if (s.messages[i].block == block)
         s.messages[i].data = {};
@@ -384,7 +405,8 @@ public:
         if (Node::core(c) != self)
           snoop_one<typename P::Core>(s, block, Node::core(c), m, pass == 0);
       if constexpr (kHasMemory)
-        snoop_one<typename P::Memory>(s, block, Node::memory(), m, pass == 0);
+        if (self != Node::memory())
+          snoop_one<typename P::Memory>(s, block, Node::memory(), m, pass == 0);
     }
   }
 
@@ -460,34 +482,60 @@ private:
     --s.in_flight;
   }
 
-  // Every access is done once: at once (a hit), or later by the transaction that it began.
-  void note_access(std::uint8_t &pending, Access access) {
-    const auto number = static_cast<std::uint8_t>(1 + static_cast<unsigned>(access));
-    if (accepting_ == number && !performed_) {
+  // Every access is done once: at once (a hit), or later by the transaction that it began. Which it
+  // was.
+  std::uint8_t note_access(std::uint8_t &pending, Access access, Node who) {
+    if (accepting_ != 0 && who == at_ && access_of(accepting_) == access && !performed_) {
       performed_ = true; // a hit
-      return;
+      return accepting_;
     }
-    if (pending != number)
-      fail("a core does an access that it was not asked for");
+    const std::uint8_t asked = pending;
+    if (asked == 0 || access_of(asked) != access) {
+      fail(who.is_core() ? "a core does an access that it was not asked for"
+                         : "a device is served that did not ask");
+      return 0;
+    }
     pending = 0;
-    completed_ = number;
+    completed_ = asked;
+    return asked;
   }
 
-  // After a step at a core: what was asked for is done, or a transaction will do it.
+  // After a step: what was asked for is done, or a transaction will do it.
   void check_access(State<P> &s, const Move &move) {
-    auto &part = s.blocks[move.block].cores[move.at.id];
-    std::uint8_t &pending = s.blocks[move.block].pending[move.at.id];
+    BlockState<P> &b = s.blocks[move.block];
+    std::uint8_t &pending = move.at.is_core() ? b.pending[move.at.id] : b.device;
     if (accepting_ != 0 && !performed_) {
       if (pending != 0)
         return fail("a core takes an access that it never does: another one is in progress");
       pending = accepting_;
     }
+    if (!move.at.is_core()) {
+      if (b.device != 0 && static_cast<int>(b.home.tbe.state) == 0 &&
+          static_cast<int>(b.memory.tbe.state) == 0)
+        fail("a device is never served: there is no transaction for it");
+      return;
+    }
+    const auto &part = b.cores[move.at.id];
     if (pending != 0 && static_cast<int>(part.tbe.state) == 0)
       return fail("a core takes an access that it never does: there is no transaction for it");
-    if (completed_ == 1 && !P::Core::readable(part.line, part.tbe))
+    if (completed_ == 0)
+      return;
+    if (access_of(completed_) == Access::load && !P::Core::readable(part.line, part.tbe))
       fail("a load that missed leaves no copy to read");
-    if (completed_ == 2 && !P::Core::writable(part.line, part.tbe))
+    if (access_of(completed_) == Access::store && !P::Core::writable(part.line, part.tbe))
       fail("a store that missed leaves no copy to write");
+  }
+
+  // Who cannot read a block any more has no reservation of it.
+  void drop_reservations(State<P> &s) const {
+    if (!options_.reservations)
+      return;
+    for (unsigned b = 0; b < options_.blocks; ++b)
+      for (unsigned c = 0; c < options_.cores; ++c) {
+        const auto &part = s.blocks[b].cores[c];
+        if (!P::Core::readable(part.line, part.tbe))
+          s.blocks[b].reserved[c] = Reservation::none;
+      }
   }
 
   // An eviction frees what it was for, or begins a transaction that will.
@@ -533,13 +581,35 @@ private:
           continue;
       if (!options_.evictions && P::kEvents[number].kind == EventKind::spontaneous)
         continue;
-      if (C::may(env, event))
-        visit(Move{number, static_cast<std::uint8_t>(block), at, false, 0, 0});
+      if ((options_.never & bit(event)) != 0)
+        continue;
+      if (!options_.devices && P::kEvents[number].kind == EventKind::device)
+        continue;
+      if (!C::may(env, event))
+        continue;
+      Move move{number, static_cast<std::uint8_t>(block), at, false, 0, 0, asked_by(event)};
+      visit(move);
+      if (!options_.reservations || P::kEvents[number].kind != EventKind::core)
+        continue;
+      if (move.asked == kStore && s.blocks[block].reserved[at.id] == Reservation::none)
+        continue; // it fails without asking anybody
+      move.asked = static_cast<std::uint8_t>(move.asked + kLoadReserved - kLoad);
+      visit(move);
     }
     if constexpr (P::kBus && C::kRole == Role::core)
       if (s.blocks[block].asked[at.id])
         visit(Move{static_cast<std::uint8_t>(P::Event::grant), static_cast<std::uint8_t>(block), at,
                    false, 0, 0});
+  }
+
+  static std::uint8_t asked_by(typename P::Event event) {
+    if constexpr (requires { P::Event::load; })
+      if (event == P::Event::load)
+        return kLoad;
+    if constexpr (requires { P::Event::dma_read; })
+      if (event == P::Event::dma_read)
+        return kLoad;
+    return is_access(static_cast<std::uint8_t>(event)) ? kStore : 0;
   }
 
   // Whether the row's needs are met for this block.
@@ -556,8 +626,12 @@ private:
     // A block in a transaction has its way already, and its entry where the controller says so.
     constexpr bool kHolds = C::kRole == Role::core || requires { C::kTbeHoldsEntry; };
     const auto busy = [](const auto &part) {
-      return static_cast<int>(part.line.state) != 0 ||
-             (kHolds && static_cast<int>(part.tbe.state) != 0);
+      if (static_cast<int>(part.line.state) != 0)
+        return true;
+      if constexpr (requires { C::keeps_way(part.tbe); })
+        return C::keeps_way(part.tbe);
+      else
+        return kHolds && static_cast<int>(part.tbe.state) != 0;
     };
     if ((needs & kNeedsWay) != 0)
       if constexpr (C::kRole == Role::core)
@@ -713,7 +787,7 @@ private:
     const Message none{};
     Env<P, C> env(*this, s, block, at, none);
     for (const typename P::Event event : C::kSpontaneous)
-      if (P::kEvents[static_cast<std::size_t>(event)].kind == EventKind::core)
+      if (is_access(static_cast<std::uint8_t>(event)))
         note_if_stalled<C>(s, block, at, Message::of(event));
     looking_ = false;
   }
@@ -773,7 +847,8 @@ private:
   unsigned stalled_used_ = 0;
   std::uint32_t touched_ = 0;
   bool looking_ = false;       // guards are evaluated without a step; nothing is chosen
-  std::uint8_t accepting_ = 0; // the access that the step is, as in `pending`
+  Node at_;                    // whose step it is
+  std::uint8_t accepting_ = 0; // the access that the step is, see Asked
   std::uint8_t completed_ = 0; // the one that a transaction did in this step
   bool performed_ = false;     // the hit is done
   SnoopLines lines_;

@@ -30,8 +30,11 @@ struct Options {
   unsigned entries = 0;                   // directory entries at the home
   unsigned llc = 0;                       // blocks in the last-level cache
 
-  bool stores = true;    // cores may write
-  bool evictions = true; // spontaneous events other than loads and stores may happen
+  bool stores = true;        // cores may write
+  bool devices = false;      // a device reads and writes, too: one access for each block at a time
+  bool reservations = false; // loads may reserve, stores may be conditional (LR/SC)
+  bool evictions = true;     // spontaneous events other than loads and stores may happen
+  std::uint64_t never = 0;   // events that do not happen by themselves: a bit for each, see bit()
   bool filter_false_positives = true;
   bool liveness = true;          // also: quiescence stays reachable
   bool chart = true;             // draw the counterexample
@@ -41,6 +44,10 @@ struct Options {
   std::function<void(std::uint64_t states, std::uint64_t waiting)> progress = nullptr;
   const std::atomic<bool> *stop = nullptr; // set by a signal handler: end with what is known
 };
+
+template <class Event> constexpr std::uint64_t bit(Event event) {
+  return std::uint64_t{1} << static_cast<unsigned>(event);
+}
 
 enum class Verdict : std::uint8_t {
   proved,   // every reachable state was seen, none violates anything

@@ -72,13 +72,24 @@ template <class C> struct HomePart : Part<C> {
   }
 };
 
+// What a core or a device may have been asked for; 0 is nothing.
+enum Asked : std::uint8_t { kLoad = 1, kStore, kLoadReserved, kStoreConditional };
+constexpr Access access_of(std::uint8_t asked) {
+  return asked == kLoad || asked == kLoadReserved ? Access::load : Access::store;
+}
+
+// Of a core, for a block; `broken` still stands, though another core or a device has stored since.
+enum class Reservation : std::uint8_t { none, stands, broken };
+
 template <class P> struct BlockState {
   std::array<Part<CoreOf<P>>, kCheckerCores> cores;
   HomePart<HomeOf<P>> home;
   Part<MemoryOf<P>> memory;
   std::array<bool, kCheckerCores> asked{}; // for the bus
-  // The access that each core waits for: 0, or 1 + Access.
+  // The access that each core waits for: 0, or a number of Asked.
   std::array<std::uint8_t, kCheckerCores> pending{};
+  std::uint8_t device = 0; // the same, of the device
+  std::array<Reservation, kCheckerCores> reserved{};
 };
 
 template <class P> struct State {
@@ -284,7 +295,8 @@ template <class P> class Packer {
 public:
   explicit Packer(const Options &options, unsigned tokens)
       : cores_(options.cores), blocks_(options.blocks), ordered_(options.ordered),
-        symmetry_(options.symmetry && P::kSymmetric) {
+        symmetry_(options.symmetry && P::kSymmetric), devices_(options.devices),
+        reservations_(options.reservations) {
     w_.cores = cores_;
     w_.node = static_cast<unsigned>(std::bit_width(cores_ + 3));
     w_.block = blocks_ > 1 ? 1 : 0;
@@ -324,6 +336,8 @@ public:
         core_fields(s.blocks[b], p.from[c], out);
       HomePart<HomeOf<P>>::fields(s.blocks[b].home, out);
       Part<MemoryOf<P>>::fields(s.blocks[b].memory, out);
+      if (devices_)
+        out("device", s.blocks[b].device, 2);
     }
     for (unsigned c = 0; c < cores_; ++c)
       AgentOf<CoreOf<P>>::fields(s.agents[p.from[c]], out);
@@ -354,6 +368,8 @@ public:
         core_fields(s.blocks[b], c, in);
       HomePart<HomeOf<P>>::fields(s.blocks[b].home, in);
       Part<MemoryOf<P>>::fields(s.blocks[b].memory, in);
+      if (devices_)
+        in("device", s.blocks[b].device, 2);
     }
     for (unsigned c = 0; c < cores_; ++c)
       AgentOf<CoreOf<P>>::fields(s.agents[c], in);
@@ -365,9 +381,11 @@ public:
   }
 
 private:
-  template <class Block, class V> static void core_fields(Block &block, unsigned core, V &v) {
+  template <class Block, class V> void core_fields(Block &block, unsigned core, V &v) const {
     Part<CoreOf<P>>::fields(block.cores[core], v);
-    v("pending", block.pending[core], 2);
+    v("pending", block.pending[core], reservations_ ? 3 : 2);
+    if (reservations_)
+      v("reserved", block.reserved[core], 2);
     if constexpr (P::kBus)
       v("asked", block.asked[core], 1);
   }
@@ -510,7 +528,7 @@ private:
 
   Widths w_;
   unsigned cores_, blocks_;
-  bool ordered_, symmetry_;
+  bool ordered_, symmetry_, devices_, reservations_;
 };
 
 } // namespace tandem::machine::checker

@@ -9,14 +9,32 @@ namespace tandem::machine::checker {
 
 template <class P> class View {
 public:
-  View(const State<P> &state, unsigned block, unsigned cores, unsigned tokens,
-       const typename P::Config &config)
-      : s_(state), block_(block), cores_(cores), tokens_(tokens), config_(config) {}
+  View(const State<P> &state, unsigned block, unsigned tokens, const typename P::Config &config,
+       const Options &options)
+      : s_(state), block_(block), tokens_(tokens), config_(config), options_(options) {}
 
-  unsigned cores() const { return cores_; }
+  unsigned cores() const { return options_.cores; }
   unsigned tokens() const { return tokens_; }
   unsigned block() const { return block_; }
   const typename P::Config &config() const { return config_; }
+  // Whether an entry that should be there can be asked for: none was ever evicted.
+  bool complete_directory() const {
+    if constexpr (requires { P::Event::dir_evict; })
+      return options_.entries == 0 && (options_.never & bit(P::Event::dir_evict)) != 0;
+    else
+      return false;
+  }
+  // Whether a copy to write may not have been written: a store-conditional may fail after a miss.
+  bool conditional_stores() const { return options_.reservations; }
+  // Whether nothing is under way for this block: no message and no transaction.
+  bool quiet() const {
+    bool quiet =
+        static_cast<int>(home().tbe.state) == 0 && static_cast<int>(memory().tbe.state) == 0;
+    for (unsigned c = 0; c < cores(); ++c)
+      quiet = quiet && static_cast<int>(core(c).tbe.state) == 0;
+    each_message([&quiet](const Message &) { quiet = false; });
+    return quiet;
+  }
 
   const Part<CoreOf<P>> &core(unsigned c) const { return s_.blocks[block_].cores[c]; }
   const HomePart<HomeOf<P>> &home() const { return s_.blocks[block_].home; }
@@ -34,8 +52,9 @@ public:
 
 private:
   const State<P> &s_;
-  unsigned block_, cores_, tokens_;
+  unsigned block_, tokens_;
   const typename P::Config &config_;
+  const Options &options_;
 };
 
 } // namespace tandem::machine::checker

@@ -11,8 +11,12 @@ std::uint32_t Configuration::private_blocks() const {
 }
 
 std::uint32_t Configuration::directory_sets() const {
-  return static_cast<std::uint32_t>(std::uint64_t{private_blocks()} * directory.provision_permille /
-                                    1000 / directory.ways);
+  return static_cast<std::uint32_t>(std::uint64_t{private_blocks()} * directory.provision_permille *
+                                    cores / slices() / 1000 / directory.ways);
+}
+
+std::uint32_t Configuration::slice_tile(std::uint32_t slice) const {
+  return slices() <= cores ? slice * cores / slices() : slice % cores;
 }
 
 MeshShape Configuration::mesh() const {

@@ -56,6 +56,7 @@ struct FilterConfiguration {
   std::uint32_t cells = 8;
   std::uint32_t remainder_bits = 9;
   std::uint32_t counter_bits = 3;
+  std::uint32_t repartition_interval = 0; // requests of a slice between two looks; 0: never
 };
 
 struct MemoryConfiguration {
@@ -104,7 +105,8 @@ struct Configuration {
   CacheConfiguration l1d;
   CacheConfiguration l2{256, 8, 2, Replacement::lru};
   bool l2_inclusive = false;
-  CacheConfiguration llc{1024, 16, 6, Replacement::lru}; // of one slice; one slice a core
+  CacheConfiguration llc{1024, 16, 6, Replacement::lru}; // of one slice
+  std::uint32_t llc_slices = 0;                          // 0: one a core
   DirectoryConfiguration directory;
   FilterConfiguration filter;
   MemoryConfiguration memory;
@@ -116,7 +118,11 @@ struct Configuration {
 
   // Blocks that the private caches of one core can hold.
   [[nodiscard]] std::uint32_t private_blocks() const;
-  // Sets of a directory slice: provision_permille of private_blocks() / ways.
+  // Home slices, each with its part of the LLC and of the directory.
+  [[nodiscard]] std::uint32_t slices() const { return llc_slices == 0 ? cores : llc_slices; }
+  // The tile of a home slice: evenly over the tiles, or more than one on each.
+  [[nodiscard]] std::uint32_t slice_tile(std::uint32_t slice) const;
+  // Sets of a directory slice: its share of provision_permille of all private blocks / ways.
   [[nodiscard]] std::uint32_t directory_sets() const;
   [[nodiscard]] std::uint32_t data_flits() const { return 1 + kBlockBytes / network.link_bytes; }
   [[nodiscard]] MeshShape mesh() const;

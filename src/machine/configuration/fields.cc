@@ -32,7 +32,7 @@ const std::vector<Field> &table() {
   static const std::vector<Field> fields = {
     {"", "name", "", "how results call the machine", TANDEM_TEXT(name)},
     {"", "title", "", "one line about it", TANDEM_TEXT(title)},
-    {"", "cores", "", "cores; each has a tile with its private caches, one LLC slice and one directory slice", TANDEM_NUMBER(cores, 1, 64)},
+    {"", "cores", "", "cores; each has a tile with its private caches", TANDEM_NUMBER(cores, 1, 64)},
     {"", "clock_mhz", "MHz", "the one clock of cores, caches and network", TANDEM_NUMBER(clock_mhz, 1, 100000)},
 
     {"core", "model", "", "`in-order` waits for every miss; `window` goes on until its window or its outstanding misses are full", TANDEM_CHOICE(core.model, "in-order", "window")},
@@ -55,12 +55,13 @@ const std::vector<Field> &table() {
     {"l2", "replacement", "", "which line gives way", TANDEM_REPLACEMENT(l2.replacement)},
     {"l2", "inclusive", "", "true: holds what the L1s hold, and takes it from them when it gives it up; false: exclusive, a victim cache", TANDEM_FLAG(l2_inclusive)},
 
-    {"llc", "slice_kib", "KiB", "of one slice of the shared last level (one a core, interleaved by block); not used on a bus", TANDEM_NUMBER(llc.size_kib, 1, 65536)},
+    {"llc", "slice_kib", "KiB", "of one slice of the shared last level; not used on a bus", TANDEM_NUMBER(llc.size_kib, 1, 65536)},
+    {"llc", "slices", "", "home slices: of the LLC, the directory and its filter; blocks are interleaved over them. 0: one a core", TANDEM_NUMBER(llc_slices, 0, 64)},
     {"llc", "ways", "", "associativity", TANDEM_NUMBER(llc.ways, 1, 64)},
     {"llc", "latency", "cycles", "of a slice that sends data", TANDEM_NUMBER(llc.latency, 1, 1000)},
     {"llc", "replacement", "", "which line gives way", TANDEM_REPLACEMENT(llc.replacement)},
 
-    {"directory", "provision_percent", "%", "entries of a slice for each block that the private caches of one core can hold; decides the number of sets", TANDEM_NUMBER(directory.provision_permille, 1, 400, 10)},
+    {"directory", "provision_percent", "%", "entries of all slices for each block that the private caches of all cores can hold; decides the number of sets", TANDEM_NUMBER(directory.provision_permille, 1, 400, 10)},
     {"directory", "ways", "", "rows of SRAM of a set: directory ways and, in FLASK, sub-tables of the filter", TANDEM_NUMBER(directory.ways, 1, 64)},
     {"directory", "latency", "cycles", "of a slice that sends no data", TANDEM_NUMBER(directory.latency, 0, 1000)},
     {"directory", "replacement", "", "which entry gives way", TANDEM_REPLACEMENT(directory.replacement)},
@@ -70,6 +71,7 @@ const std::vector<Field> &table() {
     {"filter", "cells", "", "of a bucket (`d-left`)", TANDEM_NUMBER(filter.cells, 1, 16)},
     {"filter", "remainder_bits", "bits", "of a cell (`d-left`)", TANDEM_NUMBER(filter.remainder_bits, 1, 15)},
     {"filter", "counter_bits", "bits", "of a cell (`d-left`)", TANDEM_NUMBER(filter.counter_bits, 1, 8)},
+    {"filter", "repartition_interval", "requests", "of a slice after which it may move a way between directory and filter (`d-left`); 0: never", TANDEM_NUMBER(filter.repartition_interval, 0, 1000000000)},
 
     {"memory", "controllers", "", "memory controllers; blocks are interleaved over them by page", TANDEM_NUMBER(memory.controllers, 1, 16)},
     {"memory", "latency", "cycles", "of a read", TANDEM_NUMBER(memory.latency, 1, 100000)},
@@ -135,6 +137,14 @@ std::optional<Inconsistency> check_directory(const Configuration &c) {
                          fmt::format("{} cells of {} + {} bits do not fit into a row of {} bits",
                                      c.filter.cells, c.filter.remainder_bits, c.filter.counter_bits,
                                      kFilterRowBits)};
+  if (c.filter.repartition_interval != 0 && c.filter.kind != filter::Kind::d_left)
+    return Inconsistency{"filter", "repartition_interval",
+                         "only a filter of kind 'd-left' can be repartitioned"};
+  if (c.filter.repartition_interval != 0 && c.directory.ways > filter::kMaxSubTables)
+    return Inconsistency{
+        "filter", "repartition_interval",
+        fmt::format("a filter has at most {} sub-tables; the directory has {} ways",
+                    filter::kMaxSubTables, c.directory.ways)};
   if (c.directory.replacement == Replacement::tree_plru && !std::has_single_bit(c.directory.ways))
     return Inconsistency{
         "directory", "replacement",
@@ -204,6 +214,11 @@ std::optional<Inconsistency> inconsistency(const Configuration &c) {
     return found;
   if (auto found = check_network(c))
     return found;
+  if (c.slices() > c.cores && c.slices() % c.cores != 0)
+    return Inconsistency{"llc", "slices",
+                         fmt::format("{} slices on {} tiles: more slices than cores must be a "
+                                     "multiple of them",
+                                     c.slices(), c.cores)};
   if (c.memory.controllers > c.cores)
     return Inconsistency{"memory", "controllers",
                          fmt::format("{} controllers for {} tiles", c.memory.controllers, c.cores)};

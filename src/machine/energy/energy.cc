@@ -127,6 +127,7 @@ EnergyReport energy_report(const Configuration &c, bool bus, bool filter, const 
   };
   const auto n = [](std::uint64_t count) { return static_cast<double>(count); };
   const double cores = c.cores;
+  const double slices = c.slices();
   const CoreStatistics &core = s.core;
   // Every access looks into its L1; what comes from elsewhere is written there as a block; a probe
   // looks up the tags of both L1s and of the L2, and reads the data that leaves from the L2's side
@@ -146,11 +147,11 @@ EnergyReport energy_report(const Configuration &c, bool bus, bool filter, const 
     add("llc",
         n(home.llc_tags) * table.llc.tag + n(home.llc_reads) * table.llc.read +
             n(home.llc_writes) * table.llc.write,
-        table.llc.leakage * cores);
+        table.llc.leakage * slices);
     add("directory",
         n(home.directory_reads) * table.directory.read +
             n(home.directory_writes) * table.directory.write,
-        table.directory.leakage * cores);
+        table.directory.leakage * slices);
     if (filter)
       add("filter",
           c.filter.sub_tables *
@@ -158,7 +159,7 @@ EnergyReport energy_report(const Configuration &c, bool bus, bool filter, const 
                    table.filter.read +
                n(home.filter_inserts + home.filter_removes) / c.filter.sub_tables *
                    table.filter.write),
-          c.filter.sub_tables * table.filter.leakage * cores);
+          c.filter.sub_tables * table.filter.leakage * slices);
     add("routers",
         n(network.router_flits) * table.router_flit + n(network.buffer_flits) * table.buffer_flit +
             n(cycles) * routers * table.router_clock,

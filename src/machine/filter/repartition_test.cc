@@ -3,6 +3,7 @@
 // Sub-tables given away and taken back while the filter is in use, a bucket at a time.
 #include "machine/filter/analytic.h"
 #include "machine/filter/d_left.h"
+#include "machine/filter/partition.h"
 #include "machine/filter/property.h"
 
 #include <gtest/gtest.h>
@@ -139,6 +140,30 @@ TEST(repartition, only_what_is_lent_is_adopted) {
   EXPECT_DEATH(filter.adopt(0), "sub-table 0");
   EXPECT_DEATH(filter.begin_drain(7), "sub-table 7");
   EXPECT_DEATH(filter.drain_step(0), "sub-table 0");
+}
+
+TEST(PartitionPolicy, FollowsWhatBroadcastsFind) {
+  PartitionPolicy policy(320);
+  const auto window = [&](unsigned found, unsigned in_vain) {
+    Move move = Move::none;
+    for (unsigned i = 0; i < 320; ++i) {
+      const bool broadcast = i < found + in_vain;
+      const Move now = policy.request(broadcast, i < found);
+      EXPECT_TRUE(now == Move::none || i == 319);
+      move = now;
+    }
+    return move;
+  };
+  EXPECT_EQ(window(10, 0), Move::none); // no more than 1/32
+  EXPECT_EQ(window(11, 0), Move::to_directory);
+  EXPECT_EQ(window(11, 0), Move::none); // the new way fills
+  EXPECT_EQ(window(30, 15), Move::none);
+  EXPECT_EQ(window(31, 15), Move::to_directory);
+  EXPECT_EQ(window(0, 0), Move::none);
+  EXPECT_EQ(window(15, 31), Move::to_filter);
+  PartitionPolicy off;
+  for (unsigned i = 0; i < 1000; ++i)
+    EXPECT_EQ(off.request(true, true), Move::none);
 }
 
 } // namespace

@@ -20,7 +20,8 @@ struct TableDocument {
     int next_line = -1, next_tbe = -1; // -1: as before
     std::vector<std::string> guards, actions;
     std::string why;
-    std::uint64_t taken = 0; // in the searches of the proof
+    std::uint64_t taken = 0;  // in the searches of the proof
+    std::uint64_t tested = 0; // in the random tests of the timed system
   };
   struct Controller {
     std::string name;
@@ -37,6 +38,7 @@ struct TableDocument {
   std::vector<EventInfo> events;
   std::vector<Controller> controllers;
   std::vector<std::string> proofs; // one line for each search behind `taken`; empty: none was run
+  std::string tests;               // what is behind `tested`; empty: none was run
 };
 
 // "(S,O)/(M_D,M_A) Load", states as in the tables; `*` for all of them.

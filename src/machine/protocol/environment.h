@@ -10,7 +10,8 @@
 //   kName, kSummary          C strings
 //   Event, kEvents[]         one enum for all controllers, and an EventInfo for each in order;
 //                            a Message's type is an Event. Names that the environment looks for:
-//                            load, store, evict (at a core), dir_evict, llc_evict (at a home)
+//                            load, store, evict (at a core), dir_evict, llc_evict (at a home),
+//                            dma_read, dma_write (of kind device, at a home; on a bus at memory)
 //   kFlags[]                 the names of a message's flag bits, lowest first
 //   kBus                     true: cores and memory hear `snoop`
 //   kSymmetric               true: core numbers may be permuted (nothing compares them)
@@ -24,6 +25,7 @@
 //   TbeState, kTbeStates[]     state of the transaction; value 0 is "none": reset to Tbe{}
 //   Line, Tbe                  structs with `state` and `fields` (types.h); Llc too at a Home
 //   kTbeHoldsEntry             at a Home: a block in a transaction counts as holding its entry
+//   keeps_way(tbe)             at a Core, optional: whether this transaction keeps a way (else all)
 //   kLineStays                 true: value 0 is an ordinary state (memory)
 //   initial(tokens)            the Line and (Home) nothing else at the start; optional
 //   kSpontaneous[], may(env,e) the events that cores or environment may raise here, and when
@@ -75,8 +77,9 @@ concept Environment =
       // Events stalled on this name, for this block at this controller, are tried again.
       env.wake(Wake::transaction);
 
-      // A core's access happens, now, on this copy (a Core only). While a core event is processed
-      // this is a hit, otherwise it completes the access that the transaction is for.
+      // A core's access happens, now, on this copy. While a core event is processed this is a hit,
+      // otherwise it completes the access that the transaction is for. At a home, and at memory on
+      // a bus: the same, of a device.
       env.perform(Access::load, data);
     };
 

@@ -72,6 +72,8 @@ const char *kind_name(const EventInfo &event) {
     return "another row";
   case EventKind::snoop:
     return "the bus";
+  case EventKind::device:
+    return "a device";
   }
   return "";
 }
@@ -176,7 +178,8 @@ std::string rows_table(const TableDocument &d, std::size_t controller) {
   const bool counted = !d.proofs.empty();
   std::string out = fmt::format("<table><tr><th>#</th><th>state, event, condition</th>"
                                 "<th>actions</th><th>next</th><th>needs</th>{}</tr>\n",
-                                counted ? "<th>taken</th>" : "");
+                                (counted ? std::string("<th>taken in the proof</th>") : "") +
+                                    (d.tests.empty() ? "" : "<th>and in tests</th>"));
   for (std::size_t i = 0; i < c.rows.size(); ++i) {
     const Row &row = c.rows[i];
     const auto next = [](int state, const std::vector<StateInfo> &states) {
@@ -194,6 +197,8 @@ std::string rows_table(const TableDocument &d, std::size_t controller) {
     if (counted)
       out += row.taken == 0 ? std::string("<td class=\"never\">never</td>")
                             : fmt::format("<td class=\"number\">{}</td>", row.taken);
+    if (!d.tests.empty())
+      out += fmt::format("<td class=\"number\">{}</td>", row.tested);
     out += "</tr>\n";
   }
   return out + "</table>\n";
@@ -202,16 +207,18 @@ std::string rows_table(const TableDocument &d, std::size_t controller) {
 std::string coverage(const TableDocument &d) {
   if (d.proofs.empty())
     return "";
-  std::size_t rows = 0, taken = 0;
+  std::size_t rows = 0, taken = 0, tested = 0, either = 0;
   for (const Controller &c : d.controllers)
     for (const Row &row : c.rows) {
       ++rows;
       taken += row.taken != 0 ? 1 : 0;
+      tested += row.tested != 0 ? 1 : 0;
+      either += row.taken + row.tested != 0 ? 1 : 0;
     }
-  std::string out =
-      fmt::format("<h2>Coverage</h2>\n<p>{} of {} rows were taken in these exhaustive "
-                  "searches:</p>\n<ul>\n",
-                  taken, rows);
+  std::string out = fmt::format("<h2>Coverage</h2>\n<p>{} of {} rows are taken", either, rows);
+  if (!d.tests.empty())
+    out += fmt::format(": {} in {}, and", tested, escaped(d.tests));
+  out += fmt::format(" {} in these exhaustive searches:</p>\n<ul>\n", taken);
   for (const std::string &proof : d.proofs)
     out += fmt::format("<li>{}</li>\n", escaped(proof));
   return out + "</ul>\n";

@@ -23,8 +23,9 @@ namespace tandem::machine {
 enum class Role : std::uint8_t { core, home, memory, bus };
 
 // Who raises an event: a core (load, store), the environment when it likes (an eviction, a timer),
-// a message that arrives, a row that calls `raise`, or another core on the bus.
-enum class EventKind : std::uint8_t { core, spontaneous, message, raised, snoop };
+// a message that arrives, a row that calls `raise`, another core on the bus, or a device that reads
+// or writes memory without a cache (at a home; on a bus, at memory when the device has the bus).
+enum class EventKind : std::uint8_t { core, spontaneous, message, raised, snoop, device };
 
 struct StateInfo {
   const char *name;

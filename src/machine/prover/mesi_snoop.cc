@@ -8,6 +8,10 @@ namespace tandem::machine {
 Prover mesi_snoop_prover() {
   const Case three{"3 cores, 1 block", {.cores = 3}, {}};
   const Case set{"2 cores, 2 blocks, 1 way", {.cores = 2, .blocks = 2, .ways = 1}, {}};
+  const Case device{"device, 3 cores, 1 block", {.cores = 3, .devices = true}, {}};
+  const Case device_set{"device, 2 cores, 2 blocks, 1 way",
+                        {.cores = 2, .blocks = 2, .ways = 1, .devices = true},
+                        {}};
   return make_prover<MesiSnoop>(
       {
           three,
@@ -15,10 +19,18 @@ Prover mesi_snoop_prover() {
           {"3 cores, 1 block, ordered", {.cores = 3, .ordered = true}, {}},
           {"2 cores, 2 blocks", {.cores = 2, .blocks = 2}, {}},
           set,
+          device,
+          device_set,
+          {"device, one buffer of each kind, 3 cores, 1 block",
+           {.cores = 3, .buffers = {1, 1, 1, 1, 1}, .devices = true},
+           {}},
+          {"device, LR/SC, 3 cores, 1 block",
+           {.cores = 3, .devices = true, .reservations = true},
+           {}},
       },
       {{"5 cores, 1 block", {.cores = 5}, {}},
        {"3 cores, 2 blocks", {.cores = 3, .blocks = 2}, {}}},
-      {three, set});
+      {three, set, device, device_set});
 }
 
 } // namespace tandem::machine

@@ -12,10 +12,22 @@ Prover mosaic_prover() {
   const Case one_core{"1 core, 2 blocks, sets of 1 way",
                       {.cores = 1, .blocks = 2, .ways = 1, .entries = 1, .llc = 1},
                       {}};
+  const Case home_sets{"1 core, 2 blocks, directory and LLC sets of 1 way",
+                       {.cores = 1, .blocks = 2, .entries = 1, .llc = 1},
+                       {}};
+  // That every miss makes an entry shows while none is evicted.
+  const auto stays = [](unsigned cores) {
+    return checker::Options{.cores = cores, .never = checker::bit(Mosaic::Event::dir_evict)};
+  };
   const Case plain{"3 cores, 1 block", three, {}};
   const Case two_phase{"two-phase, 3 cores, 1 block", three, {"two_phase"}};
   const Case parallel{"memory in parallel, 3 cores, 1 block", three, {"parallel_memory"}};
   const Case two_sets{"2 cores, 2 blocks, sets of 1 way", set, {}};
+  const Case device_set{
+      "device, 1 core, 2 blocks, sets of 1 way",
+      {.cores = 1, .blocks = 2, .ways = 1, .entries = 1, .llc = 1, .devices = true},
+      {}};
+  const Case device_two{"device, 2 cores, 1 block", {.cores = 2, .devices = true}, {}};
   return make_prover<Mosaic>(
       {
           plain,
@@ -23,21 +35,44 @@ Prover mosaic_prover() {
           parallel,
           {"all options, 3 cores, 1 block", three, {"two_phase", "parallel_memory"}},
           {"3 cores, 1 block, 4 tokens", {.cores = 3, .tokens = 4}, {}},
+          {"device, 3 cores, 1 block, 4 tokens", {.cores = 3, .tokens = 4, .devices = true}, {}},
           {"3 cores, 1 block, ordered", {.cores = 3, .ordered = true}, {}},
           {"3 cores, 1 block, one buffer of each kind",
            {.cores = 3, .buffers = {1, 1, 1, 1, 1}},
            {}},
           one_core,
           two_sets,
+          device_set,
+          {"device, 3 cores, 1 block", {.cores = 3, .devices = true}, {}},
+          {"device, all options, 2 cores, 1 block",
+           {.cores = 2, .devices = true},
+           {"two_phase", "parallel_memory"}},
+          {"device, one buffer of each kind, 3 cores, 1 block",
+           {.cores = 3, .buffers = {1, 1, 1, 1, 1}, .devices = true},
+           {}},
+          {"LR/SC, 2 cores, 1 block", {.cores = 2, .reservations = true}, {}},
       },
       {{"4 cores, 1 block", {.cores = 4}, {}}},
       {
+          {"two-phase, 1 core, 1 block", {.cores = 1}, {"two_phase"}},
           one_core,
+          device_set,
+          home_sets,
+          device_two,
+          {"entries stay, 2 cores, 1 block", stays(2), {}},
+          {"two-phase, entries stay, 2 cores, 1 block", stays(2), {"two_phase"}},
+          {"memory in parallel, entries stay, 2 cores, 1 block", stays(2), {"parallel_memory"}},
+          {"all options, entries stay, 2 cores, 1 block",
+           stays(2),
+           {"two_phase", "parallel_memory"}},
           {"2 cores, 1 block", {.cores = 2}, {}},
+          {"2 cores, 1 block, 3 tokens", {.cores = 2, .tokens = 3}, {}},
           {"two-phase, 2 cores, 1 block", {.cores = 2}, {"two_phase"}},
           {"memory in parallel, 2 cores, 1 block", {.cores = 2}, {"parallel_memory"}},
+          {"two-phase, entries stay, 3 cores, 1 block", stays(3), {"two_phase"}},
           plain,
           {"all options, 3 cores, 1 block", three, {"two_phase", "parallel_memory"}},
+          {"3 cores, 1 block, 4 tokens", {.cores = 3, .tokens = 4}, {}},
       });
 }
 

@@ -82,6 +82,8 @@ public:
       p.options.chart = false;
       p.options.stop = progress.stop;
       const checker::Result r = checker::check<P>(p.options, p.config);
+      // Else every mutant would count as noticed.
+      CHECK(r.verdict != checker::Verdict::violated, "{}: {}: {}", P::kName, c.name, r.violation);
       // A mutant may make the state space larger, but not without bound.
       p.options.most_states = 1000 + 3 * r.states;
       add(expected_, r);

@@ -17,28 +17,51 @@ Prover sparse_directory_prover() {
   const Case mesi{"MESI, 3 cores, 1 block", three, {}};
   const Case moesi{"MOESI, 3 cores, 1 block", three, {"moesi"}};
   const Case silent{"MESI, silent sharers, 3 cores, 1 block", three, {"silent_shared"}};
+  const Case victim{"MESI, LLC of victims, 3 cores, 1 block", three, {"victim_llc"}};
   const Case mesi_set{"MESI, 2 cores, 2 blocks, sets of 1 way", set, {}};
   const Case moesi_set{"MOESI, 2 cores, 2 blocks, sets of 1 way", set, {"moesi"}};
+  const Case victim_set{"MESI, LLC of victims, 1 core, 2 blocks, sets of 1 way",
+                        {.cores = 1, .blocks = 2, .ways = 1, .entries = 1, .llc = 1},
+                        {"victim_llc"}};
   const Case one_core{
       "MESI, 1 core, 2 blocks, private sets of 1 way", {.cores = 1, .blocks = 2, .ways = 1}, {}};
   const Case private_set{"MESI, 2 cores, 2 blocks, private sets of 1 way", core_set, {}};
+  const Case device_one{
+      "MESI, device, 1 core, 2 blocks, sets of 1 way",
+      {.cores = 1, .blocks = 2, .ways = 1, .entries = 1, .llc = 1, .devices = true},
+      {}};
+  const Case device_two{"MESI, device, 2 cores, 1 block", {.cores = 2, .devices = true}, {}};
+  const Case device_moesi{
+      "MOESI, device, 2 cores, 1 block", {.cores = 2, .devices = true}, {"moesi"}};
+  const Case device_three{
+      "MOESI, device, 3 cores, 1 block", {.cores = 3, .devices = true}, {"moesi"}};
   return make_prover<SparseDirectory>(
       {
           mesi,
           moesi,
           silent,
+          victim,
+          victim_set,
           {"MOESI, silent sharers, 3 cores, 1 block", three, {"moesi", "silent_shared"}},
           {"MOESI, ordered network, 3 cores, 1 block", ordered, {"moesi"}},
           {"MESI, finite buffers, 3 cores, 1 block", buffers, {}},
           mesi_set,
           moesi_set,
           private_set,
+          device_one,
+          {"MESI, device, 3 cores, 1 block", {.cores = 3, .devices = true}, {}},
+          device_three,
+          {"MESI, device, finite buffers, 3 cores, 1 block",
+           {.cores = 3, .buffers = {2, 1, 1, 1, 1}, .devices = true},
+           {}},
+          {"MESI, LR/SC, 3 cores, 1 block", {.cores = 3, .reservations = true}, {}},
       },
       {{"MESI, 4 cores, 1 block", {.cores = 4}, {}},
        {"MOESI, 4 cores, 1 block", {.cores = 4}, {"moesi"}},
        {"MESI, 2 cores, 2 blocks, directory and LLC sets of 1 way", home_set, {}},
        {"MESI, 2 cores, 2 blocks", {.cores = 2, .blocks = 2}, {}}},
-      {one_core, mesi_set, moesi_set, mesi, moesi, silent});
+      {device_two, device_moesi, one_core, victim_set, device_one, mesi_set, moesi_set, mesi, moesi,
+       silent, victim, device_three});
 }
 
 } // namespace tandem::machine

@@ -27,6 +27,69 @@ Prover token_b_prover() {
   const Case substrate{
       "persistent requests only, 2 cores, 1 block", two, {"no-transient", "no-reissue"}, bounds};
   const Case loads{"loads only, 2 cores, 1 block", two_loading, {}, bounds + "; no stores"};
+  // Small ones, for the mutants.
+  const std::array<unsigned, kVnets> tight{1, 1, 2, 1, 1};
+  const std::uint64_t no_evictions =
+      checker::bit(TokenB::Event::evict) | checker::bit(TokenB::Event::llc_evict);
+  const std::uint64_t no_timeouts = checker::bit(TokenB::Event::timeout);
+  const std::string tight_bounds =
+      "at each destination at most two undelivered responses and one message of each other kind";
+  const Case alone{"persistent requests only, no evictions, 3 cores, 1 block",
+                   {.cores = 3, .buffers = tight, .never = no_evictions},
+                   {"no-transient", "no-reissue"},
+                   tight_bounds + "; no evictions"};
+  const Case resting{
+      "transient requests only, no evictions, 3 cores, 1 block",
+      {.cores = 3, .buffers = single, .never = no_evictions | no_timeouts, .liveness = false},
+      {"no-reissue"},
+      "one buffer of each kind; no evictions and no timeouts; safety only"};
+  const Case calm_cores{
+      "persistent requests only, no evictions of the LLC, 2 cores, 1 block",
+      {.cores = 2, .buffers = tight, .never = checker::bit(TokenB::Event::llc_evict)},
+      {"no-transient", "no-reissue"},
+      tight_bounds + "; no evictions of the LLC"};
+  const Case loading{"loads and persistent requests only, 2 cores, 1 block, 3 tokens",
+                     {.cores = 2, .tokens = 3, .buffers = tight, .stores = false},
+                     {"no-transient", "no-reissue"},
+                     tight_bounds + "; no stores"};
+  const Case kept{"transient requests only, dirty blocks do not migrate, no evictions, 2 cores, 1 "
+                  "block, 3 tokens",
+                  {.cores = 2,
+                   .tokens = 3,
+                   .buffers = single,
+                   .never = no_evictions | no_timeouts,
+                   .liveness = false},
+                  {"no-migratory", "no-reissue"},
+                  "one buffer of each kind; no evictions and no timeouts; safety only"};
+  const Case small{
+      "transient requests only, 2 cores, 1 block, 3 tokens",
+      {.cores = 2, .tokens = 3, .buffers = single, .never = no_timeouts, .liveness = false},
+      {"no-reissue"},
+      "one buffer of each kind; no timeouts; safety only"};
+  const Case busy{"no evictions, 2 cores, 1 block",
+                  {.cores = 2, .buffers = single, .never = no_evictions, .liveness = false},
+                  {"no-reissue"},
+                  "one buffer of each kind; no evictions; safety only"};
+  // A device's requests are persistent ones of the home's own.
+  const Case device_one{
+      "device, 1 core, 1 block", {.cores = 1, .buffers = tight, .devices = true}, {}, tight_bounds};
+  const Case device_three{"device, persistent requests only, no evictions, 3 cores, 1 block",
+                          {.cores = 3, .buffers = tight, .devices = true, .never = no_evictions},
+                          {"no-transient", "no-reissue"},
+                          tight_bounds + "; no evictions"};
+  const Case device_two{"device, persistent requests only, no evictions of the LLC, 2 cores, 1 "
+                        "block",
+                        {.cores = 2,
+                         .buffers = tight,
+                         .devices = true,
+                         .never = checker::bit(TokenB::Event::llc_evict)},
+                        {"no-transient", "no-reissue"},
+                        tight_bounds + "; no evictions of the LLC"};
+  const Case device_home{
+      "device, persistent requests only, no evictions by cores, 2 cores, 1 block",
+      {.cores = 2, .buffers = tight, .devices = true, .never = checker::bit(TokenB::Event::evict)},
+      {"no-transient", "no-reissue"},
+      tight_bounds + "; no evictions by cores"};
   return make_prover<TokenB>(
       {
           one_core,
@@ -50,8 +113,29 @@ Prover token_b_prover() {
            {"no-transient", "no-reissue"},
            "at most one undelivered message of a virtual network at each destination; no stores; "
            "safety only"},
+          alone,
+          device_one,
+          device_three,
+          device_two,
+          device_home,
+          {"persistent requests only, tight buffers, 2 cores, 1 block",
+           {.cores = 2, .buffers = tight},
+           {"no-transient", "no-reissue"},
+           tight_bounds},
+          {"LR/SC, persistent requests only, no evictions, 2 cores, 1 block",
+           {.cores = 2, .buffers = tight, .reservations = true, .never = no_evictions},
+           {"no-transient", "no-reissue"},
+           tight_bounds + "; no evictions"},
       },
       {
+          {"persistent requests only, no evictions of the LLC, 3 cores, 1 block",
+           {.cores = 3, .buffers = tight, .never = checker::bit(TokenB::Event::llc_evict)},
+           {"no-transient", "no-reissue"},
+           tight_bounds + "; no evictions of the LLC"},
+          {"device, persistent requests only, 1 core, 2 blocks, sets of 1 way",
+           {.cores = 1, .blocks = 2, .buffers = few, .ways = 1, .llc = 1, .devices = true},
+           {"no-transient", "no-reissue"},
+           bounds},
           {"requests sent twice, 2 cores, 1 block", two, {}, bounds},
           {"dirty blocks do not migrate, 2 cores, 1 block",
            two,
@@ -62,7 +146,8 @@ Prover token_b_prover() {
            {"no-transient", "no-reissue"},
            bounds + "; no stores"},
       },
-      {one_core, loads, substrate});
+      {kept, alone, device_one, resting, device_three, one_core, calm_cores, device_two, small,
+       loading, busy, substrate});
 }
 
 } // namespace tandem::machine

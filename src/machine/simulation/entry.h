@@ -63,7 +63,7 @@ void fill_result(RunResult &result, const S &system, const Cores &cores,
   result.complete = cores.finished() || request.trace.size() != 0;
   result.cycles = system.measured_cycles();
   result.instructions = cores.instructions();
-  result.accesses = cores.issued() - std::min(cores.issued(), request.work.warm_up);
+  result.accesses = cores.issued() - std::min(cores.issued(), unmeasured(request.work));
   const CoreStatistics &core = system.statistics().core;
   const CacheConfiguration &l1 = request.configuration.l1d;
   const double waited =
@@ -74,10 +74,10 @@ void fill_result(RunResult &result, const S &system, const Cores &cores,
   result.access_time = ended == 0 ? 0 : waited / static_cast<double>(ended);
   if constexpr (timed::has_filter<P>()) {
     result.filter_members = system.mean_filter_members();
+    result.filter_sub_tables = system.mean_sub_tables();
     result.filter_expected =
         timed::expected_false_positives(request.configuration, result.filter_members);
   }
-  result.host_accesses = cores.issued();
   result.statistics = system.statistics();
   result.network = system.mesh().statistics();
   result.busiest_link = system.mesh().busiest_link();
@@ -101,11 +101,17 @@ Result<RunResult> run_with(const RunRequest &request, Source &source) {
   System<P, Cores> system(request.configuration, config_of<P>(request.configuration),
                           {.seed = request.seed, .check_values = request.check_values}, cores);
   constexpr std::uint64_t kSlice = 1 << 18; // events between two looks at the outside
-  const double began = cpu_seconds();
+  double began = cpu_seconds();
   cores.start(system);
-  const std::uint64_t wanted = request.work.warm_up + request.work.accesses;
+  const std::uint64_t wanted = unmeasured(request.work) + request.work.accesses;
+  std::uint64_t untimed = 0; // accesses before the clock of the host's figures was started
   for (;;) {
     const std::uint64_t done = system.run(kSlice);
+    if (untimed == 0 && request.work.fast_forward != 0 &&
+        cores.issued() >= request.work.fast_forward) {
+      untimed = cores.issued();
+      began = cpu_seconds();
+    }
     if (cores.finished())
       break;
     if (request.go_on && !request.go_on(cores.issued(), wanted))
@@ -120,6 +126,7 @@ Result<RunResult> run_with(const RunRequest &request, Source &source) {
   RunResult result;
   result.host_cpu_s = cpu_seconds() - began;
   fill_result<P>(result, system, cores, request);
+  result.host_accesses = cores.issued() - untimed;
   return result;
 }
 

@@ -18,6 +18,14 @@ void add_caches(std::vector<Metric> &all, const RunResult &r) {
       {"l1_miss_percent", "L1 misses", "%", 100 * ratio(accesses - n(core.l1_hits), accesses)});
   all.push_back({"private_mpki", "misses of the private caches", "per 1000 instructions",
                  ratio(n(core.misses + core.merged), thousands)});
+  all.push_back({"shared_miss_percent", "misses for blocks that several cores have missed", "%",
+                 100 * ratio(n(core.shared_misses), n(core.misses))});
+  all.push_back({"core_fill_percent", "blocks that came from another core", "%",
+                 100 * ratio(n(core.core_fills), n(core.fills))});
+  all.push_back({"memory_mpki", "memory reads", "per 1000 instructions",
+                 ratio(n(r.statistics.memory.reads), thousands)});
+  all.push_back({"l2_hit_percent", "L1 misses that hit the L2", "%",
+                 100 * ratio(n(core.l2_hits), accesses - n(core.l1_hits))});
   all.push_back({"miss_latency", "latency of a miss", "cycles",
                  ratio(n(core.miss_latency.sum), n(core.miss_latency.count))});
 }
@@ -42,6 +50,10 @@ void add_home(std::vector<Metric> &all, const RunResult &r) {
                              n(home.filter_lookups - home.filter_hits + home.false_positives))});
   all.push_back({"filter_expected_percent", "filter: the formula, if all members have a cell", "%",
                  100 * r.filter_expected});
+  all.push_back(
+      {"filter_sub_tables", "filter: sub-tables of a slice at the end", "", r.filter_sub_tables});
+  all.push_back({"ways_moved", "ways moved between directory and filter", "per 1000000 requests",
+                 1e6 * ratio(n(home.ways_to_directory + home.ways_to_filter), requests)});
   all.push_back({"filter_members", "filter: members of a slice at the end", "", r.filter_members});
 }
 

@@ -57,11 +57,12 @@ struct RunResult {
   std::uint64_t busiest_link = 0; // flits
   std::uint32_t routers = 0;
   EnergyReport energy;
-  double filter_members = 0;  // of a slice's filter at the end, on average
-  double filter_expected = 0; // the share of false positives that the formula gives for that many
+  double filter_sub_tables = 0; // of a slice's filter at the end, on average
+  double filter_members = 0;    // of a slice's filter at the end, on average
+  double filter_expected = 0;   // the share of false positives that the formula gives for that many
   std::vector<MessageCount> messages;
   std::vector<RowCount> rows;      // of all controllers, in the order of the tables
-  double host_cpu_s = 0;           // of the measured part and the warm-up
+  double host_cpu_s = 0;           // of the measured part and the warm-up, not of the fast-forward
   std::uint64_t host_accesses = 0; // to data in that time
   std::uint64_t memory_bytes = 0;  // resident set of the process, its peak
 };

@@ -164,6 +164,55 @@ TEST_P(EveryProtocol, RunsOnEveryNumberOfCores) {
   }
 }
 
+// Every access is checked, and every lookup of the filter against an exact set: a false negative
+// would end the run.
+TEST(Repartitioning, FollowsTheTrafficBothWays) {
+  const auto run = [](const std::string &workload, const char *provision, const char *sub_tables) {
+    RunRequest request;
+    request.configuration =
+        *load_configuration("flask", {std::string("directory.provision_percent=") + provision,
+                                      std::string("filter.sub_tables=") + sub_tables,
+                                      "l2.size_kib=64", "filter.repartition_interval=200"});
+    request.profile = *find_profile(workload);
+    request.work = {100'000, 200'000};
+    request.check_values = true;
+    return *(*find_protocol("flask"))->run(request);
+  };
+  const RunResult shared = run("migratory", "1", "7");
+  EXPECT_GT(shared.statistics.home.ways_to_directory, 0U);
+  EXPECT_LT(shared.filter_sub_tables, 6);
+  const RunResult own = run("private", "40", "1");
+  EXPECT_GT(own.statistics.home.ways_to_filter, 0U);
+  EXPECT_GT(own.filter_sub_tables, 3);
+}
+
+TEST_P(EveryProtocol, RunsOnAnyNumberOfSlices) {
+  if (protocol().bus)
+    return; // has none
+  for (const char *slices : {"1", "3", "8", "32"}) {
+    RunRequest made = request("flask", "oltp-like", {std::string("llc.slices=") + slices});
+    made.check_values = true;
+    const RunResult result = *protocol().run(made);
+    EXPECT_EQ(result.accesses, made.work.accesses) << slices;
+  }
+}
+
+TEST_P(EveryProtocol, FastForwardLeavesWhatTimeWouldHaveLeft) {
+  RunRequest timed = request("flask", "mixed");
+  timed.work = {400'000, 50'000};
+  RunRequest fast = timed;
+  fast.work = {50'000, 50'000, 350'000};
+  fast.check_values = true;
+  const RunResult slow_result = *protocol().run(timed);
+  const RunResult fast_result = *protocol().run(fast);
+  EXPECT_EQ(fast_result.accesses, 50'000U);
+  const auto misses = [](const RunResult &r) {
+    return static_cast<double>(r.statistics.core.misses + r.statistics.core.merged);
+  };
+  // The order of accesses of different cores differs, so only nearly the same is left.
+  EXPECT_NEAR(misses(fast_result) / misses(slow_result), 1, 0.1);
+}
+
 TEST(Estimate, IsStudentsInterval) {
   EXPECT_EQ(estimate({5}).half_width, std::nullopt);
   const Estimate three = estimate({1, 2, 3});

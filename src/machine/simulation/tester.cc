@@ -53,6 +53,9 @@ Configuration test_machine(const TestRequest &request, bool bus) {
   const std::uint32_t blocks = c.private_blocks();
   const std::uint32_t sets = one_of(1, 1, 2, 4, 8);
   c.directory.provision_permille = (sets * c.directory.ways * 1000 + blocks - 1) / blocks;
+  if (c.filter.kind == filter::Kind::d_left)
+    c.filter.repartition_interval = one_of(0, 0, 1, 40);
+  c.llc_slices = one_of(0, 0, 1, std::max(1U, request.cores / 2));
   c.directory.latency = one_of(0, 2, 9);
   c.memory.controllers = one_of(1, std::min(2U, request.cores));
   c.memory.latency = one_of(1, 30, 200);
@@ -82,6 +85,7 @@ std::vector<TestOperation> test_script(const TestRequest &request) {
     if (device && random() % kOften != 0) {
       operation.block = walk++ % all * stride;
       operation.kind = walk / all % 2 == 0 ? RequestKind::load : RequestKind::store;
+      operation.device = random() % 2 == 0;
       script.push_back(operation);
       continue;
     }
@@ -96,13 +100,15 @@ std::vector<TestOperation> test_script(const TestRequest &request) {
                        : what < 80 ? RequestKind::atomic
                        : what < 90 ? RequestKind::load_reserved
                                    : RequestKind::store_conditional;
+    operation.device = (what >= 26 && what < 30) || (what >= 66 && what < 70); // loads, stores
     script.push_back(operation);
   }
   return script;
 }
 
 std::string to_text(const TestOperation &operation) {
-  return fmt::format("core {} after {} cycles: {} block {:#x}", operation.core, operation.delay,
+  return fmt::format("core {} after {} cycles: {}{} block {:#x}", operation.core, operation.delay,
+                     operation.device ? "a device's " : "",
                      operation.flush ? "evict" : name_of(operation.kind), operation.block);
 }
 

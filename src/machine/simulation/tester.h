@@ -6,8 +6,8 @@
 //
 // What a seed decides: the machine (caches of a few lines, associativities, latencies, jitter that
 // reorders messages, a starved memory channel, inclusion, multicast) and the script (loads,
-// fetches, stores, atomics, load-reserved and store-conditional, evictions by hand; one core is a
-// device that walks through memory).
+// fetches, stores, atomics, load-reserved and store-conditional, evictions by hand, reads and
+// writes of a device without a cache; one core is a device with a cache that walks through memory).
 #pragma once
 
 #include "machine/simulation/simulation.h"
@@ -30,7 +30,8 @@ struct TestRequest {
 struct TestOperation {
   std::uint32_t delay = 0; // cycles after the core could issue it
   std::uint16_t core = 0;
-  bool flush = false; // evicts the block by hand
+  bool flush = false;  // evicts the block by hand
+  bool device = false; // a device without a cache does it (DMA)
   RequestKind kind = RequestKind::load;
   std::uint64_t block = 0;
 };
@@ -70,6 +71,9 @@ public:
     const TestOperation &operation = core.script[core.next++];
     if (operation.flush) {
       system.flush(number, operation.block);
+    } else if (operation.device) {
+      system.device(operation.block, access_of(operation.kind));
+      ++done_;
     } else {
       const Outcome outcome = system.access(
           number, {operation.block, operation.kind, static_cast<std::uint32_t>(core.next)});

@@ -53,10 +53,14 @@ public:
   }
   void wake(Wake name) { system_.template note_wake<C>(unit_, block_, name); }
   void perform(Access access, Data &data) {
-    // An access that hits is not the one that a transaction under way is for.
-    AccessId &id = from_core_ ? access_ : tbe_access_;
-    system_.perform(unit_, block_, access, data, id, from_core_);
-    id = kNoAccess;
+    if constexpr (C::kRole == Role::core) {
+      // An access that hits is not the one that a transaction under way is for.
+      AccessId &id = from_core_ ? access_ : tbe_access_;
+      system_.perform(unit_, block_, access, data, id, from_core_);
+      id = kNoAccess;
+    } else {
+      system_.perform_device(block_, access, data);
+    }
   }
 
   // Stable within a step; the system counts it when the step is taken.

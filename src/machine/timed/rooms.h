@@ -151,6 +151,60 @@ bool System<P, Client>::room_in(EnvOf<Home> &env, Array &array, std::uint8_t eve
   return true;
 }
 
+// Silently, by the table: no entry of the last way that is used stays. False if one had to.
+template <class P, class Client> bool System<P, Client>::empty_way(timed::HomeUnit<Home> &unit) {
+  auto &array = unit.directory;
+  const std::uint32_t ways = array.shape().ways;
+  const std::uint32_t way = array.usable_ways() - 1;
+  const auto event = static_cast<std::uint8_t>(Event::dir_evict);
+  for (std::uint32_t set = 0; set < array.shape().sets; ++set) {
+    const auto line = static_cast<typename std::remove_cvref_t<decltype(array)>::Index>(
+        std::size_t{set} * ways + way);
+    if (!array.in_use(line))
+      continue;
+    if (!may_give_way<Home>(unit, array.block(line), event, 0, 0))
+      return false;
+    evict<Home>(unit, array.block(line), event);
+    if (array.in_use(line))
+      return false;
+  }
+  return true;
+}
+
+// Moves a way between the directory and the filter of a slice, as its policy has decided. A
+// sub-table is given up bucket by bucket, one with each message that the slice takes; a way at
+// once, by dropping its entries. At least one of each stays.
+template <class P, class Client>
+void System<P, Client>::repartition(timed::HomeUnit<Home> &unit, filter::Move move) {
+  filter::DLeft &tables = unit.filter->d_left();
+  auto &array = unit.directory;
+  if (unit.draining) {
+    if (tables.drain_step(*unit.draining)) {
+      unit.draining.reset();
+      array.use_ways(array.usable_ways() + 1);
+      ++statistics_.home.ways_to_directory;
+    }
+    return;
+  }
+  if (move == filter::Move::to_directory && tables.active() > 1) {
+    unsigned last = 0;
+    for (unsigned i = 0; i < filter::kMaxSubTables; ++i)
+      if (tables.state(i) == filter::SubTable::active)
+        last = i;
+    tables.begin_drain(last);
+    unit.draining = last;
+  } else if (move == filter::Move::to_filter && array.usable_ways() > 1 && empty_way(unit)) {
+    unsigned first = 0;
+    while (tables.state(first) != filter::SubTable::lent)
+      ++first;
+    array.use_ways(array.usable_ways() - 1);
+    tables.adopt(first);
+    ++statistics_.home.ways_to_filter;
+  }
+  if (!wakes_.empty())
+    drain_wakes();
+}
+
 // The filter's cell of a block is full: the core gives up the blocks that share it. The table
 // answers the message for the block itself; the others leave as if their ways were wanted.
 template <class P, class Client>

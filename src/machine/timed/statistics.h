@@ -33,13 +33,15 @@ struct CoreStatistics {
   std::uint64_t fetches = 0;
   std::uint64_t l1_hits = 0;
   std::uint64_t l2_hits = 0;
-  std::uint64_t misses = 0;      // a transaction was started for it
-  std::uint64_t merged = 0;      // waited for another access's transaction, or for room
-  LatencyHistogram miss_latency; // of misses and merged ones, until the access happened
-  std::uint64_t evictions = 0;   // blocks that left for another
-  std::uint64_t probes = 0;      // messages that looked into the caches
-  std::uint64_t data_reads = 0;  // blocks read for messages that leave
-  std::uint64_t fills = 0;       // blocks written from messages that arrive
+  std::uint64_t misses = 0;        // a transaction was started for it
+  std::uint64_t shared_misses = 0; // of the misses: blocks that several cores have missed so far
+  std::uint64_t merged = 0;        // waited for another access's transaction, or for room
+  LatencyHistogram miss_latency;   // of misses and merged ones, until the access happened
+  std::uint64_t evictions = 0;     // blocks that left for another
+  std::uint64_t probes = 0;        // messages that looked into the caches
+  std::uint64_t data_reads = 0;    // blocks read for messages that leave
+  std::uint64_t fills = 0;         // blocks written from messages that arrive
+  std::uint64_t core_fills = 0;    // of those, from another core
 
   [[nodiscard]] std::uint64_t accesses() const { return loads + stores + fetches; }
 };
@@ -57,10 +59,12 @@ struct HomeStatistics {
   std::uint64_t directory_writes = 0; // entries made, changed or freed
   std::uint64_t directory_reads = 0;  // steps
   std::uint64_t llc_evictions = 0;
-  std::uint64_t llc_reads = 0;  // blocks sent
-  std::uint64_t llc_writes = 0; // blocks taken
-  std::uint64_t llc_tags = 0;   // lookups
-  std::uint64_t waits = 0;      // events that were parked
+  std::uint64_t llc_reads = 0;         // blocks sent
+  std::uint64_t llc_writes = 0;        // blocks taken
+  std::uint64_t llc_tags = 0;          // lookups
+  std::uint64_t waits = 0;             // events that were parked
+  std::uint64_t ways_to_directory = 0; // sub-tables of filters that became ways
+  std::uint64_t ways_to_filter = 0;
 };
 
 struct MemoryStatistics {
@@ -85,6 +89,8 @@ struct Statistics {
   BusStatistics bus;
   std::vector<std::uint64_t> messages;   // by event of the protocol
   std::vector<std::uint64_t> deliveries; // of those: a multicast counts for each target
+  std::uint64_t device_reads = 0;        // asked for
+  std::uint64_t device_writes = 0;       // the same
   std::uint64_t broadcasts = 0;          // multicasts to all other cores (at least two)
   std::uint64_t steps = 0;               // rows taken
   std::uint64_t events = 0;              // of the wheel

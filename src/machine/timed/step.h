@@ -214,8 +214,10 @@ void System<P, Client>::count_step(const EnvOf<C> &env, std::uint8_t event) {
   if constexpr (std::is_same_v<C, Core>) {
     if (P::kEvents[event].kind == EventKind::message || P::kEvents[event].kind == EventKind::snoop)
       ++statistics_.core.probes;
-    if (P::kEvents[event].kind == EventKind::message && env.message_.has_data)
+    if (P::kEvents[event].kind == EventKind::message && env.message_.has_data) {
       ++statistics_.core.fills;
+      statistics_.core.core_fills += env.message_.src.is_core() ? 1 : 0;
+    }
   } else if constexpr (std::is_same_v<C, Home>) {
     HomeStatistics &home = statistics_.home;
     const auto &unit = env.unit_;
@@ -246,6 +248,13 @@ void System<P, Client>::count_step(const EnvOf<C> &env, std::uint8_t event) {
         home.false_positives += blocks_.at(env.block_).member ? 0 : 1;
       }
     }
+    if constexpr (timed::has_filter<P>())
+      if (request) {
+        const filter::Move move =
+            env.unit_.policy.request(env.filter_answer_ == 2, blocks_.at(env.block_).member);
+        if (move != filter::Move::none)
+          env.unit_.move = move;
+      }
   }
 }
 

@@ -69,6 +69,14 @@ public:
   // The core gives up its copy of a block, if it can now (cache management by software).
   bool flush(unsigned core, std::uint64_t block);
 
+  // A device without a cache reads or writes the block, coherently; nobody is told when it has. On
+  // a bus it waits for its turn, else the block's home is asked at once.
+  void device(std::uint64_t block, Access access);
+
+  // While it is on, messages take a cycle and no links, and arrays and memory answer at once: every
+  // step is the table's, only time is not simulated. For filling caches before what is measured.
+  void fast_forward(bool on);
+
   // Runs at most `events` events; stops early when nothing is scheduled or stop() was called.
   // Result: how many ran.
   std::uint64_t run(std::uint64_t events);
@@ -90,6 +98,8 @@ public:
   // How often each row of a controller was taken, in the table's order.
   template <class C> [[nodiscard]] const std::vector<std::uint64_t> &coverage() const;
   template <class C> [[nodiscard]] const Dispatch<EnvOf<C>, C> &table() const;
+  // Sub-tables of a slice's filter now, on average; 0 where there are none.
+  [[nodiscard]] double mean_sub_tables() const;
   // Members of a slice's filter now, on average; 0 without filters.
   [[nodiscard]] double mean_filter_members() const;
   [[nodiscard]] std::size_t pool_sizes() const { return wheel_.pool_size() + packets_.size(); }
@@ -104,6 +114,7 @@ public:
   template <class C> void note_wake(const UnitOf<C> &unit, std::uint64_t block, Wake name);
   void perform(timed::CoreUnit<Core> &unit, std::uint64_t block, Access access, Data &data,
                AccessId id, bool from_core);
+  void perform_device(std::uint64_t block, Access access, Data &data);
   [[nodiscard]] bool filter_member(std::uint64_t block) { return blocks_.at(block).member; }
   void filter_insert(timed::HomeUnit<Home> &unit, std::uint64_t block);
   void filter_remove(timed::HomeUnit<Home> &unit, std::uint64_t block);
@@ -162,6 +173,7 @@ private:
     typename Memory::Line memory{};
     std::uint32_t last_store = 1; // the first data's number is 1
     bool member = false;          // of the filter
+    std::uint64_t missed_by = 0;  // cores that ever missed it, a bit each
   };
   struct PendingWake {
     Role role;
@@ -172,8 +184,9 @@ private:
   struct BusRequest {
     Cycle since;
     std::uint64_t block;
-    unsigned core;
+    unsigned core; // or the event of a device, over kDeviceOnBus
   };
+  static constexpr unsigned kDeviceOnBus = 256;
   struct Step { // for the history
     Cycle at;
     std::uint64_t block;
@@ -230,6 +243,8 @@ private:
                     unsigned state);
   template <class C> void evict(UnitOf<C> &unit, std::uint64_t block, std::uint8_t event);
   void purge(timed::CoreUnit<Core> &unit, const Message &message);
+  void repartition(timed::HomeUnit<Home> &unit, filter::Move move);
+  bool empty_way(timed::HomeUnit<Home> &unit);
 
   // transport.h
   template <class C> void depart(const UnitOf<C> &unit, std::uint32_t packet, bool from_core);
@@ -237,13 +252,16 @@ private:
   Cycle channel(timed::MemoryUnit<Memory> &unit);
   std::uint32_t take_packet(const Message &message);
   void drop_packet(std::uint32_t packet);
+  [[nodiscard]] std::uint32_t tile_of(const Message &message) const;
+  void deliver_at(Cycle at, std::uint32_t packet);
   void inject(std::uint32_t packet);
   void deliver(std::uint32_t packet, std::uint32_t tile);
   void receive(const Message &message);
   void grant_bus();
+  void grant_device(const BusRequest &request);
   void plan_grant();
   [[nodiscard]] std::uint32_t home_of(std::uint64_t block) const {
-    return static_cast<std::uint32_t>(block % configuration_.cores);
+    return static_cast<std::uint32_t>(block % slices_);
   }
   [[nodiscard]] std::uint32_t controller_of(std::uint64_t block) const {
     return static_cast<std::uint32_t>((block / 64) % configuration_.memory.controllers);
@@ -274,6 +292,7 @@ private:
   typename P::Config protocol_;
   SystemOptions options_;
   unsigned tokens_;
+  std::uint32_t slices_;
   Client &client_;
   EventWheel<Happening> wheel_;
   Mesh mesh_;
@@ -313,6 +332,7 @@ private:
   std::uint32_t stores_ = 1;
   std::uint64_t random_state_;
   bool stopped_ = false;
+  bool fast_ = false; // see fast_forward()
 
   SnoopLines lines_;
   std::vector<BusRequest> bus_queue_; // first come, first served; as long as the misses under way

@@ -15,7 +15,7 @@ System<P, Client>::System(const Configuration &configuration, const typename P::
                           const SystemOptions &options, Client &client)
     : configuration_(configuration), protocol_(protocol), options_(options),
       tokens_(options.tokens != 0 ? options.tokens : timed::usual_tokens<P>(configuration.cores)),
-      client_(client), mesh_(configuration.mesh()), blocks_([&] {
+      slices_(configuration.slices()), client_(client), mesh_(configuration.mesh()), blocks_([&] {
         Record fresh;
         if constexpr (requires { Home::initial(1U, Data{1}); })
           fresh.home = Home::initial(tokens_, Data{1});
@@ -25,7 +25,7 @@ System<P, Client>::System(const Configuration &configuration, const typename P::
       }()),
       random_state_(options.seed) {
   core_units_.reserve(configuration.cores);
-  home_units_.reserve(configuration.cores);
+  home_units_.reserve(slices_);
   memory_units_.reserve(configuration.memory.controllers);
   const std::uint32_t filter_ways = timed::has_filter<P>() ? configuration.filter.sub_tables : 0;
   for (std::uint32_t i = 0; i < configuration.cores; ++i) {
@@ -33,17 +33,24 @@ System<P, Client>::System(const Configuration &configuration, const typename P::
     core_units_[i].node = Node::core(i);
     core_units_[i].tile = core_units_[i].number = i;
     core_units_[i].mean_miss = configuration.memory.latency * 256;
-    if constexpr (kHasHome) {
-      home_units_.emplace_back(ArrayShape{configuration.directory_sets(),
-                                          configuration.directory.ways - filter_ways,
-                                          configuration.directory.replacement, configuration.cores},
-                               ArrayShape{configuration.llc.sets(), configuration.llc.ways,
-                                          configuration.llc.replacement, configuration.cores});
-      home_units_[i].node = Node::home();
-      home_units_[i].tile = home_units_[i].number = i;
-      if (timed::has_filter<P>())
-        home_units_[i].filter.emplace(
-            timed::filter_parameters(configuration, options.seed, options.check_values));
+  }
+  for (std::uint32_t i = 0; kHasHome && i < slices_; ++i) {
+    const bool moves = timed::has_filter<P>() && configuration.filter.repartition_interval != 0;
+    home_units_.emplace_back(ArrayShape{configuration.directory_sets(),
+                                        configuration.directory.ways - (moves ? 0 : filter_ways),
+                                        configuration.directory.replacement, slices_},
+                             ArrayShape{configuration.llc.sets(), configuration.llc.ways,
+                                        configuration.llc.replacement, slices_});
+    auto &unit = home_units_[i];
+    unit.node = Node::home();
+    unit.number = i;
+    unit.tile = configuration.slice_tile(i);
+    if (timed::has_filter<P>())
+      unit.filter.emplace(
+          timed::filter_parameters(configuration, options.seed, options.check_values));
+    if (moves) {
+      unit.policy = filter::PartitionPolicy(configuration.filter.repartition_interval);
+      unit.directory.use_ways(configuration.directory.ways - filter_ways);
     }
   }
   for (std::uint32_t i = 0; kHasMemory && i < configuration.memory.controllers; ++i) {
@@ -89,6 +96,13 @@ template <class P, class Client> void System<P, Client>::reset_statistics() {
   measured_from_ = now();
 }
 
+template <class P, class Client> void System<P, Client>::fast_forward(bool on) {
+  fast_ = on;
+  // What was learnt of latencies without time is nothing.
+  for (auto &unit : core_units_)
+    unit.mean_miss = configuration_.memory.latency * 256;
+}
+
 template <class P, class Client>
 template <class C>
 const std::vector<std::uint64_t> &System<P, Client>::coverage() const {
@@ -99,6 +113,14 @@ template <class P, class Client>
 template <class C>
 auto System<P, Client>::table() const -> const Dispatch<EnvOf<C>, C> & {
   return const_cast<System *>(this)->tables_of<C>().dispatch;
+}
+
+template <class P, class Client> double System<P, Client>::mean_sub_tables() const {
+  double tables = 0;
+  for (const auto &unit : home_units_)
+    if (unit.filter && unit.filter->d_left_or_null() != nullptr)
+      tables += unit.filter->d_left_or_null()->active();
+  return home_units_.empty() ? 0 : tables / static_cast<double>(home_units_.size());
 }
 
 template <class P, class Client> double System<P, Client>::mean_filter_members() const {
@@ -178,7 +200,14 @@ Outcome System<P, Client>::access(unsigned core, const Request &request) {
   const std::size_t transactions = unit.transactions.size();
   handle<Core>(unit, request.block, message.type, message, id, true);
   if (!accesses_[id].performed) {
-    ++(unit.transactions.size() > transactions ? counts.misses : counts.merged);
+    if (unit.transactions.size() > transactions) {
+      ++counts.misses;
+      std::uint64_t &cores = blocks_.at(request.block).missed_by;
+      cores |= std::uint64_t{1} << core;
+      counts.shared_misses += std::has_single_bit(cores) ? 0 : 1;
+    } else {
+      ++counts.merged;
+    }
     accesses_[id].direct = false;
     return {};
   }
@@ -231,6 +260,35 @@ void System<P, Client>::perform(timed::CoreUnit<Core> &unit, std::uint64_t block
   statistics_.core.miss_latency.add(pending.done.latency);
   unit.mean_miss = unit.mean_miss - unit.mean_miss / 256 + pending.done.latency;
   schedule(now() + configuration_.l1d.latency, {{}, id, Kind::complete});
+}
+
+template <class P, class Client>
+void System<P, Client>::device(std::uint64_t block, Access access) {
+  const Event event = access == Access::load ? Event::dma_read : Event::dma_write;
+  ++pending_;
+  ++(access == Access::load ? statistics_.device_reads : statistics_.device_writes);
+  if constexpr (P::kBus) {
+    request_bus(kDeviceOnBus + static_cast<unsigned>(event), block);
+  } else {
+    Message message = Message::of(event);
+    message.block = block;
+    message.src = message.dst = Node::home();
+    handle<Home>(home_units_[home_of(block)], block, message.type, message, kNoAccess, false);
+  }
+}
+
+template <class P, class Client>
+void System<P, Client>::perform_device(std::uint64_t block, Access access, Data &data) {
+  --pending_;
+  if (options_.check_values && data.value != blocks_.at(block).last_store)
+    fail(fmt::format("data value: a device sees store {} of block {:#x}, but the last was {}",
+                     data.value, block, blocks_.at(block).last_store),
+         block);
+  if (access == Access::load)
+    return;
+  data.value = ++stores_ == 0 ? ++stores_ : stores_;
+  if (options_.check_values)
+    blocks_.at(block).last_store = data.value;
 }
 
 template <class P, class Client> bool System<P, Client>::flush(unsigned core, std::uint64_t block) {

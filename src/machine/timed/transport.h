@@ -80,11 +80,37 @@ template <class P, class Client>
 template <class C>
 void System<P, Client>::depart(const UnitOf<C> &unit, std::uint32_t packet, bool from_core) {
   const Message &message = packets_[packet].message;
+  packets_[packet].tile = unit.tile;
+  if (fast_) {
+    deliver_at(now() + 1, packet);
+    return;
+  }
   Cycle at = departure<C>(unit, message.has_data, from_core);
   if (configuration_.network.jitter != 0)
     at += random() % (configuration_.network.jitter + 1);
-  packets_[packet].tile = unit.tile;
   schedule(at, {{}, packet, Kind::inject});
+}
+
+// Where a message for one goes.
+template <class P, class Client>
+std::uint32_t System<P, Client>::tile_of(const Message &message) const {
+  if (message.dst == Node::home())
+    return P::kBus ? 0 : home_units_[home_of(message.block)].tile;
+  if (message.dst == Node::memory())
+    return memory_units_[controller_of(message.block)].tile;
+  return message.dst.id;
+}
+
+// To all targets at the same time, without a network.
+template <class P, class Client>
+void System<P, Client>::deliver_at(Cycle at, std::uint32_t packet) {
+  const Packet &sent = packets_[packet];
+  if (sent.targets == 0) {
+    delivery(at, packet, tile_of(sent.message));
+    return;
+  }
+  for (std::uint64_t rest = sent.targets; rest != 0; rest &= rest - 1)
+    delivery(at, packet, static_cast<std::uint32_t>(std::countr_zero(rest)));
 }
 
 template <class P, class Client> void System<P, Client>::inject(std::uint32_t packet) {
@@ -101,22 +127,11 @@ template <class P, class Client> void System<P, Client>::inject(std::uint32_t pa
     } else {
       ++statistics_.bus.control_messages;
     }
-    if (sent.targets == 0) {
-      delivery(at, packet, message.dst.is_core() ? message.dst.id : 0);
-      return;
-    }
-    for (std::uint64_t rest = sent.targets; rest != 0; rest &= rest - 1)
-      delivery(at, packet, static_cast<std::uint32_t>(std::countr_zero(rest)));
+    deliver_at(at, packet);
   } else {
     std::uint64_t tiles = sent.targets;
-    if (tiles == 0) {
-      std::uint32_t tile = message.dst.id;
-      if (message.dst == Node::home())
-        tile = home_of(message.block);
-      else if (message.dst == Node::memory())
-        tile = memory_units_[controller_of(message.block)].tile;
-      tiles = std::uint64_t{1} << tile;
-    }
+    if (tiles == 0)
+      tiles = std::uint64_t{1} << tile_of(message);
     mesh_.inject(*this, now(), sent.tile, packet, tiles,
                  message.has_data ? configuration_.data_flits() : 1,
                  static_cast<std::uint32_t>(P::kEvents[message.type].vnet));
@@ -140,9 +155,13 @@ template <class P, class Client> void System<P, Client>::receive(const Message &
       if (message.type == static_cast<std::uint8_t>(Event::purge))
         purge(core_units_[message.dst.id], message);
   } else if (message.dst == Node::home()) {
-    if constexpr (kHasHome)
-      handle<Home>(home_units_[home_of(message.block)], message.block, message.type, message,
-                   kNoAccess, false);
+    if constexpr (kHasHome) {
+      auto &unit = home_units_[home_of(message.block)];
+      handle<Home>(unit, message.block, message.type, message, kNoAccess, false);
+      if constexpr (timed::has_filter<P>())
+        if (unit.move != filter::Move::none || unit.draining)
+          repartition(unit, std::exchange(unit.move, filter::Move::none));
+    }
   } else if constexpr (kHasMemory) {
     auto &unit = memory_units_[controller_of(message.block)];
     if (message.has_data) { // a write: it takes its turn on the channel, nobody waits for it
@@ -190,14 +209,36 @@ template <class P, class Client> void System<P, Client>::grant_bus() {
     Message message;
     message.type = static_cast<std::uint8_t>(Event::grant);
     message.block = request.block;
-    message.src = message.dst = Node::core(request.core);
     lines_ = {};
-    handle<Core>(core_units_[request.core], request.block, message.type, message, kNoAccess, false);
+    if (request.core >= kDeviceOnBus) {
+      grant_device(request);
+    } else {
+      message.src = message.dst = Node::core(request.core);
+      handle<Core>(core_units_[request.core], request.block, message.type, message, kNoAccess,
+                   false);
+    }
     lines_ = {};
     ++statistics_.bus.grants;
     statistics_.bus.wait_cycles += now() - request.since;
   }
   plan_grant();
+}
+
+// Where memory or a core refuses the device, it asks again like a core.
+template <class P, class Client> void System<P, Client>::grant_device(const BusRequest &request) {
+  if constexpr (P::kBus) {
+    Message message;
+    message.type = static_cast<std::uint8_t>(request.core - kDeviceOnBus);
+    message.block = request.block;
+    message.src = message.dst = Node::memory();
+    auto &unit = memory_units_[controller_of(request.block)];
+    if (may_give_way<Memory>(unit, request.block, message.type, 0, 0))
+      handle<Memory>(unit, request.block, message.type, message, kNoAccess, false);
+    else
+      lines_.nack = true;
+    if (lines_.nack)
+      request_bus(request.core, request.block);
+  }
 }
 
 // All other cores, then memory, hear `event`; nothing runs if one of them refuses.
@@ -223,7 +264,8 @@ void System<P, Client>::snoop(Node self, std::uint64_t block, std::uint8_t event
     if (Node::core(core) != self)
       ask.template operator()<Core>(core_units_[core]);
   if constexpr (kHasMemory)
-    ask.template operator()<Memory>(memory_units_[controller_of(block)]);
+    if (self != Node::memory())
+      ask.template operator()<Memory>(memory_units_[controller_of(block)]);
   if (lines_.nack)
     return;
   for (unsigned core = 0; core < cores(); ++core)
@@ -232,8 +274,8 @@ void System<P, Client>::snoop(Node self, std::uint64_t block, std::uint8_t event
           Progress::parked)
         fail("a snoop waits", block);
   if constexpr (kHasMemory)
-    if (step<Memory>(memory_units_[controller_of(block)], block, event, message, kNoAccess,
-                     false) == Progress::parked)
+    if (self != Node::memory() && step<Memory>(memory_units_[controller_of(block)], block, event,
+                                               message, kNoAccess, false) == Progress::parked)
       fail("a snoop waits", block);
 }
 

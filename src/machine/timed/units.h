@@ -4,6 +4,7 @@
 // memory unit a memory controller.
 #pragma once
 
+#include "machine/filter/partition.h"
 #include "machine/filter/presence.h"
 #include "machine/timed/port.h"
 #include "machine/timed/private_caches.h"
@@ -106,6 +107,9 @@ template <class C> struct HomeUnit : Unit<C> {
   SetAssociativeArray<typename C::Line> directory;
   SetAssociativeArray<LlcOf<C>> llc;
   std::optional<filter::Presence> filter;
+  filter::PartitionPolicy policy;
+  filter::Move move = filter::Move::none; // decided in a step, done after it
+  std::optional<unsigned> draining;       // the sub-table that becomes a way
 };
 
 template <class C> struct MemoryUnit : Unit<C> {

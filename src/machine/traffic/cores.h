@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Cores that do nothing but access memory: clients of the timed system that take their accesses
-// from a source (synthetic traffic, a trace). In-order: every miss is waited for. Window: a core
-// goes on behind a miss until the window of instructions after its oldest miss or its outstanding
-// misses are full; it waits for fetches, atomics and the loads that are marked dependent.
+// Cores that do nothing but access memory, and a device without a cache: clients of the timed
+// system that take their accesses from a source (synthetic traffic, a trace). In-order: every miss
+// is waited for. Window: a core goes on behind a miss until the window of instructions after its
+// oldest miss or its outstanding misses are full; it waits for fetches, atomics and the loads that
+// are marked dependent.
 //
 // The measured work is a number of accesses to data over all cores, after a warm-up: the same work
 // whatever the protocol; the time it takes is the result.
@@ -18,10 +19,14 @@
 
 namespace tandem::machine {
 
-struct Work {
-  std::uint64_t warm_up = 0;  // accesses to data, over all cores
-  std::uint64_t accesses = 0; // measured ones
+struct Work {                     // accesses to data, over all cores
+  std::uint64_t warm_up = 0;      // before anything is counted
+  std::uint64_t accesses = 0;     // measured
+  std::uint64_t fast_forward = 0; // before the warm-up, without simulating time: fills the caches
 };
+
+// Accesses before the first that is measured.
+inline std::uint64_t unmeasured(const Work &work) { return work.fast_forward + work.warm_up; }
 
 template <class Source> class TrafficCores {
 public:
@@ -29,7 +34,9 @@ public:
       : configuration_(configuration), source_(source), work_(work), cores_(source.cores()) {}
 
   template <class S> void start(S &system) {
-    if (work_.warm_up == 0)
+    if (work_.fast_forward != 0)
+      system.fast_forward(true);
+    else if (work_.warm_up == 0)
       measuring_ = true;
     for (unsigned core = 0; core < cores_.size(); ++core)
       if (prepare(core))
@@ -159,13 +166,18 @@ private:
 
   template <class S> void count(S &system, const Operation &next) {
     ++data_;
+    if constexpr (requires(DeviceOperation &operation) { source_.device(data_, operation); })
+      if (DeviceOperation operation; source_.device(data_, operation))
+        system.device(operation.block, operation.access);
     if (measuring_)
       instructions_ += next.gap + 1;
-    if (data_ == work_.warm_up) {
+    if (data_ == work_.fast_forward)
+      system.fast_forward(false);
+    if (data_ == unmeasured(work_)) {
       measuring_ = true;
       system.reset_statistics();
     }
-    if (data_ == work_.warm_up + work_.accesses) {
+    if (data_ == unmeasured(work_) + work_.accesses) {
       finished_ = true;
       system.stop();
     }

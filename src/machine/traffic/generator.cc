@@ -9,7 +9,8 @@ namespace tandem::machine {
 
 TrafficGenerator::TrafficGenerator(const Profile &profile, unsigned cores,
                                    unsigned dependent_percent, std::uint64_t seed)
-    : profile_(profile), dependent_percent_(dependent_percent), streams_(cores) {
+    : profile_(profile), dependent_percent_(profile.dependent_percent.value_or(dependent_percent)),
+      streams_(cores) {
   std::uint64_t at = 0;
   const auto place = [&at](std::uint64_t blocks) {
     const std::uint64_t start = at;
@@ -24,16 +25,18 @@ TrafficGenerator::TrafficGenerator(const Profile &profile, unsigned cores,
   layout_.false_sharing = place(profile.false_sharing.blocks);
   layout_.locks = place(profile.locks.blocks);
   layout_.protected_data = place(std::uint64_t{profile.locks.blocks} * 4);
+  layout_.device = place(profile.device.blocks);
   // With phases a core moves on through three times the region.
   layout_.own_stride =
       (std::uint64_t{profile.own.blocks} * (profile.phase == 0 ? 1 : 3) + 63) / 64 * 64;
   layout_.own = place(layout_.own_stride * cores);
   layout_.end = at;
   CHECK(layout_.end <= std::uint64_t{1} << 26, "{} needs more than 4 GB", profile.name);
-  const std::array<const Region *, 6> regions = {
+  const std::array<const Region *, 7> regions = {
       &profile_.own,           &profile_.read_only,
       &profile_.migratory,     &profile_.producer_consumer,
-      &profile_.false_sharing, &profile_.locks};
+      &profile_.false_sharing, &profile_.locks,
+      &profile_.device};
   for (std::size_t i = 0; i < regions.size(); ++i) {
     CHECK(regions[i]->weight == 0 || regions[i]->blocks > 0);
     weights_ += regions[i]->weight;
@@ -119,8 +122,11 @@ TrafficGenerator::Queued TrafficGenerator::choose(Stream &stream, unsigned core)
   if (which < bounds_[4])
     return {scattered(layout_.false_sharing + skewed(stream, profile_.false_sharing)),
             percent(stream, 50) ? RequestKind::store : RequestKind::load};
-  begin_section(stream);
-  return stream.queue[--stream.queued];
+  if (which < bounds_[5]) {
+    begin_section(stream);
+    return stream.queue[--stream.queued];
+  }
+  return choose_device(stream);
 }
 
 TrafficGenerator::Queued TrafficGenerator::choose_own(Stream &stream, unsigned core) {
@@ -149,6 +155,23 @@ TrafficGenerator::Queued TrafficGenerator::choose_exchange(Stream &stream, unsig
   }
   const unsigned distance = percent(stream, 50) ? 1 : cores() - 1;
   return {buffer((core + distance) % cores(), below(stream, region.blocks)), RequestKind::load};
+}
+
+TrafficGenerator::Queued TrafficGenerator::choose_device(Stream &stream) {
+  const std::uint32_t half = profile_.device.blocks / 2;
+  const bool sends = percent(stream, 50);
+  return {scattered(layout_.device + (sends ? half : 0) + below(stream, half)),
+          sends ? RequestKind::store : RequestKind::load};
+}
+
+// Receives and sends in turn.
+bool TrafficGenerator::next_of_device(DeviceOperation &operation) {
+  const std::uint32_t half = profile_.device.blocks / 2;
+  const bool sends = device_steps_ % 2 != 0;
+  const std::uint64_t step = device_steps_++ / 2 % half;
+  operation = {scattered(layout_.device + (sends ? half : 0) + step),
+               sends ? Access::load : Access::store};
+  return true;
 }
 
 // Pushed last comes first: the lock, accesses to its four blocks, the release.

@@ -24,6 +24,12 @@ struct Operation {
   bool dependent = false; // what follows needs its value
 };
 
+// An access of a device, without a cache.
+struct DeviceOperation {
+  std::uint64_t block = 0;
+  Access access = Access::load;
+};
+
 class TrafficGenerator {
 public:
   TrafficGenerator(const Profile &profile, unsigned cores, unsigned dependent_percent,
@@ -32,6 +38,12 @@ public:
   [[nodiscard]] unsigned cores() const { return static_cast<unsigned>(streams_.size()); }
   // Blocks of all regions together.
   [[nodiscard]] std::uint64_t footprint() const { return layout_.end; }
+  // What a device does after so many accesses to data of all cores; false: nothing. Every access is
+  // asked about once, in order.
+  bool device(std::uint64_t accesses, DeviceOperation &operation) {
+    return profile_.device_period != 0 && accesses % profile_.device_period == 0 &&
+           next_of_device(operation);
+  }
   // The streams never end.
   bool next(unsigned core, Operation &operation) {
     Stream &stream = streams_[core];
@@ -70,7 +82,7 @@ private:
   };
   struct Layout {
     std::uint64_t code = 0, read_only = 0, migratory = 0, producer_consumer = 0, false_sharing = 0,
-                  locks = 0, protected_data = 0, own = 0, end = 0;
+                  locks = 0, protected_data = 0, device = 0, own = 0, end = 0;
     std::uint64_t own_stride = 0, code_stride = 0;
   };
 
@@ -109,6 +121,8 @@ private:
   Queued choose(Stream &stream, unsigned core);
   Queued choose_own(Stream &stream, unsigned core);
   Queued choose_exchange(Stream &stream, unsigned core);
+  Queued choose_device(Stream &stream);
+  bool next_of_device(DeviceOperation &operation);
   void begin_section(Stream &stream);
   void remember(Stream &stream, std::uint64_t block, std::uint32_t store_percent) {
     stream.recent[stream.recent_next++ % kRecent] = {block,
@@ -123,7 +137,8 @@ private:
   unsigned dependent_percent_;
   Layout layout_;
   std::vector<Stream> streams_;
-  std::array<std::uint32_t, 6> bounds_{}; // cumulated weights, of a thousand
+  std::uint64_t device_steps_ = 0;
+  std::array<std::uint32_t, 7> bounds_{}; // cumulated weights, of a thousand
   std::uint32_t weights_ = 0;
 };
 

@@ -122,6 +122,40 @@ TEST(Traffic, InstructionsAreFetched) {
   EXPECT_NEAR(instructions / fetches, 16, 0.5);
 }
 
+// It writes one half of its buffers and reads the other, both from end to end; cores do the
+// opposite.
+TEST(Traffic, ADeviceWalksThroughItsBuffers) {
+  TrafficGenerator traffic(*find_profile("device"), 2, 30, 3);
+  std::set<std::uint64_t> written, read;
+  std::uint64_t accesses = 0;
+  DeviceOperation operation;
+  for (std::uint64_t i = 1; i <= 10 * 4096; ++i)
+    if (traffic.device(i, operation)) {
+      ++accesses;
+      (operation.access == Access::store ? written : read).insert(operation.block);
+    }
+  EXPECT_EQ(accesses, 4096U);
+  EXPECT_EQ(written.size(), 2048U);
+  EXPECT_EQ(read.size(), 2048U);
+  EXPECT_EQ(common(written, read), 0U);
+  std::size_t loads = 0, stores = 0;
+  for (const Operation &each : stream(traffic, 0, kOperations)) {
+    const bool load = each.kind == RequestKind::load;
+    EXPECT_FALSE(load ? read.contains(each.block) : written.contains(each.block));
+    loads += load ? written.count(each.block) : 0;
+    stores += load ? 0 : read.count(each.block);
+  }
+  EXPECT_GT(loads, 100U);
+  EXPECT_GT(stores, 100U);
+}
+
+TEST(Traffic, MostProfilesHaveNoDevice) {
+  TrafficGenerator traffic(*find_profile("lu-like"), 2, 30, 3);
+  DeviceOperation operation;
+  for (std::uint64_t i = 1; i <= 1000; ++i)
+    EXPECT_FALSE(traffic.device(i, operation));
+}
+
 // P(rank < r) = (r / blocks)^(1 / skew)
 TEST(Traffic, SkewHeatsTheBeginningOfARegion) {
   Profile profile = *find_profile("private");

@@ -6,8 +6,8 @@
 
 #include "base/result.h"
 
-#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,13 +19,13 @@ namespace tandem::machine {
 struct Region {
   std::uint32_t weight = 0; // of a thousand accesses to data that are not repeated ones
   std::uint32_t blocks = 0; // 64 bytes each
-  std::uint32_t skew = 1;   // 1 to 16
+  std::uint32_t skew = 1;   // 1 to 32
 };
 
 struct Profile {
-  std::string_view name;
-  std::string_view family; // server, numerical, multi-programmed, kernel
-  std::string_view about;
+  std::string name;
+  std::string family; // server, numerical, multi-programmed, kernel
+  std::string about;
 
   std::uint32_t gap = 2;            // instructions between accesses to data, on average
   std::uint32_t store_percent = 30; // of accesses to private data; shared classes have their own
@@ -45,13 +45,24 @@ struct Profile {
   Region false_sharing;        // words of the same blocks, read and written by all
   Region locks;                // an atomic, some accesses to what it protects, a store
   std::uint32_t lock_work = 4; // accesses under a lock
+  // A device's buffers, without skew. The device walks through them: it writes the first half and
+  // reads the second. Cores read of the first and write to the second.
+  Region device;
+  std::uint32_t device_period = 0; // accesses of all cores between two of the device's; 0: none
 
   std::uint32_t phase = 0; // accesses of a core after which its private data moves on; 0: never
+  // Loads that the instructions behind them wait for; nothing: what the machine says.
+  std::optional<std::uint32_t> dependent_percent;
   std::uint32_t idle_cores = 0; // the last ones do next to nothing (operating-system services)
 };
 
-// The ten stand-ins, and kernels of one kind of sharing each.
+// The ten stand-ins (stand_ins/*.toml), and kernels of one kind of sharing each.
 std::span<const Profile> profiles();
-Result<Profile> find_profile(std::string_view name);
+// By name, or a TOML file: what contains a '/' or ends in ".toml".
+Result<Profile> find_profile(const std::string &name_or_path);
+
+// A profile of TOML text; `place` stands for the file in messages.
+Result<Profile> parse_profile(std::string_view text, const std::string &place);
+Result<Profile> load_profile(const std::string &path);
 
 } // namespace tandem::machine

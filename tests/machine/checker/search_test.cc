@@ -50,6 +50,15 @@ TEST(Search, ProvesARightProtocol) {
   }
 }
 
+// A load-reserved is a load, a store-conditional a store that may do nothing: the same steps of the
+// tables, more states of the cores.
+TEST(Search, ReservationsAddStatesAndChangeNoVerdict) {
+  const Result without = check<OneCopy>({.cores = 2});
+  const Result with = check<OneCopy>({.cores = 2, .reservations = true});
+  EXPECT_EQ(with.verdict, Verdict::proved) << with.violation << '\n' << with.chart;
+  EXPECT_GT(with.states, without.states);
+}
+
 TEST(Search, SymmetryMergesStatesAndChangesNoVerdict) {
   const Result with = check<OneCopy>({.cores = 3});
   const Result without = check<OneCopy>({.cores = 3, .symmetry = false});

@@ -41,10 +41,12 @@ template <class Proto> struct TokenCore {
   struct Line {
     LineState state{};
     std::uint8_t tokens = 0;
+    bool lent = false; // S: by the LLC, which has the data as long as this token is here
     Data data;
     template <class Self, class V> static void fields(Self &s, V &v) {
       v("state", s.state, 3);
       v("tokens", s.tokens, kTokenBits);
+      v("lent", s.lent, 1);
       v("data", s.data);
     }
   };
@@ -94,6 +96,7 @@ template <class Proto> struct TokenCore {
     static void add(E &e) {
       const Message &m = e.message();
       e.line().tokens = static_cast<std::uint8_t>(e.line().tokens + m.count);
+      e.line().lent = (m.flags & kLent) != 0;
       if (m.has_data)
         e.line().data = m.data;
       e.tbe().from_memory = e.tbe().from_memory || (m.flags & kFromMemory) != 0;
@@ -113,6 +116,7 @@ template <class Proto> struct TokenCore {
     static constexpr If brings_dirty{"the owner token, dirty",
                                      [](E &e) { return (e.message().flags & kDirty) != 0; }};
     static constexpr If spare{"two tokens or more", [](E &e) { return e.line().tokens >= 2; }};
+    static constexpr If lent{"the LLC lent the token", [](E &e) { return e.line().lent; }};
 
     static constexpr Act load_hit{"load", [](E &e) { e.perform(Access::load, e.line().data); }};
     static constexpr Act store_hit{"store", [](E &e) { e.perform(Access::store, e.line().data); }};
@@ -127,6 +131,9 @@ template <class Proto> struct TokenCore {
                                           .counting(e.line().tokens)
                                           .flagged(owner_flags(e.line())));
                              }};
+    static constexpr Act put_token{
+        "send Put with the token, without data",
+        [](E &e) { e.send(Message::of(Event::put).to(Node::home()).counting(e.line().tokens)); }};
     static constexpr Act add_tokens{"add the tokens", [](E &e) { add(e); }};
     static constexpr Act finish_load{"load, send Unblock", [](E &e) {
                                        add(e);
@@ -165,6 +172,13 @@ template <class Proto> struct TokenCore {
                                                  .counting(e.line().tokens)
                                                  .flagged(owner_flags(e.line())));
                                     }};
+    static constexpr Act return_with_data{
+        "send RecallResp with all tokens, and data if owner", [](E &e) {
+          e.send(with_data_of_owner(Message::of(Event::recalled), e.line())
+                     .to(Node::home())
+                     .counting(e.line().tokens)
+                     .flagged(owner_flags(e.line())));
+        }};
     static constexpr Act return_nothing{"send RecallResp without tokens", [](E &e) {
                                           e.send(Message::of(Event::recalled).to(Node::home()));
                                         }};
@@ -188,6 +202,8 @@ template <class Proto> struct TokenCore {
         when(in(L::I), in(T::R, T::W, T::P), Event::store).stall()
             .because("P: with a second request before PutAck the directory would lose a holder"),
         when(in(L::N, L::S, L::O, L::D), in(T::W), Event::store).stall(),
+        when(in(L::S), in(T::none), Event::evict).given(lent).run(put_token).next(L::I, T::P)
+            .because("the LLC has kept the data: all ways to its owner token ask for this token, too"),
         when(in(L::S, L::O, L::D, L::E, L::M), in(T::none), Event::evict).run(put).next(L::I, T::P),
         when(in(L::I), in(T::P), Event::put_ack).run(wake).next(T::none),
 
@@ -228,7 +244,12 @@ template <class Proto> struct TokenCore {
         // The LLC gives up a block of which cores have tokens. It has tokens, so no core has all, and
         // its data is fresh: no data travels.
         when(in(L::S, L::O, L::D), in(T::none, T::W), Event::recall).run(return_all).next(L::I),
-        when(in(L::I), kAnyState<T>, Event::recall).run(return_nothing));
+        when(in(L::I), kAnyState<T>, Event::recall).run(return_nothing),
+
+        // A device reads or writes at the home.
+        when(in(L::S, L::O, L::D), in(T::none, T::W), Event::fetch).run(return_with_data).next(L::I),
+        when(in(L::E, L::M), in(T::none), Event::fetch).run(return_with_data).next(L::I),
+        when(in(L::I), kAnyState<T>, Event::fetch).run(return_nothing));
 
     static constexpr auto filter_rows() {
       if constexpr (Proto::kFilter)

@@ -24,6 +24,8 @@ TEST(flask, every_option_is_proved_and_every_row_is_needed) {
   expect_proved<Flask>(cores(3), {.two_phase = true}, coverage);
   expect_proved<Flask>(cores(3), {.purge = true}, coverage);
   expect_proved<Flask>(cores(3), {.two_phase = true, .chip_scope = true, .purge = true}, coverage);
+  expect_proved<Flask>(with_device(cores(3)), {}, coverage);
+  expect_proved<Flask>(with_tokens(cores(2), 3), {}, coverage);
   EXPECT_EQ(coverage.missing(), "");
 }
 
@@ -35,9 +37,8 @@ TEST(flask, the_filters_scope_is_free) {
 TEST(flask, more_tokens_than_cores_are_fine) {
   Coverage<Flask> coverage;
   for (const unsigned tokens : {4U, 6U}) {
-    checker::Options options = cores(3);
-    options.tokens = tokens;
-    expect_proved<Flask>(options, {}, coverage);
+    expect_proved<Flask>(with_tokens(cores(3), tokens), {}, coverage);
+    expect_proved<Flask>(with_tokens(cores(2), tokens), {.light_put = false}, coverage);
   }
 }
 
@@ -130,6 +131,48 @@ TEST(flask_mistakes, a_dropped_insertion_is_a_false_negative) {
   checker::Tables<Flask> tables;
   tables.home = decltype(tables.home)(changed);
   expect_violated<Flask>(cores(2), {}, tables, "false negative");
+}
+
+// A token that the LLC lends comes back without data. With as many tokens as cores the LLC may have
+// to lend its last one, and with it the owner token; and where the owner token is elsewhere, others
+// decide what becomes of the data.
+TEST(flask_mistakes, the_llc_lends_only_what_it_keeps) {
+  using Home = Flask::Home;
+  using Env = checker::Env<Flask, Home>;
+  using R = Home::Rules<Env>;
+  static constexpr Action<Env> lend_owned{
+      "lend a token if the owner token is here", [](Env &e) {
+        R::give(e, 1, (e.llc().flags & flask::kOwner) != 0 ? flask::kLent : 0U, true);
+      }};
+  static constexpr Action<Env> lend_last{"lend the last token", [](Env &e) {
+                                           if ((e.llc().flags & flask::kOwner) != 0)
+                                             e.tbe().owner = e.tbe().requester;
+                                           R::give(e, 1, e.llc().flags | flask::kLent, true);
+                                         }};
+  static constexpr Action<Env> lend_any{"lend a token",
+                                        [](Env &e) { R::give(e, 1, flask::kLent, true); }};
+  const auto with = [](const Action<Env> &of, const Action<Env> &instead) {
+    auto changed = rows<Home>();
+    for (auto &row : changed)
+      for (auto &action : row.actions)
+        if (action == &of)
+          action = &instead;
+    checker::Tables<Flask> tables;
+    tables.home = decltype(tables.home)(changed);
+    return tables;
+  };
+  expect_violated<Flask>(cores(3), {}, with(R::serve_one, lend_owned), "stale data");
+  expect_violated<Flask>(cores(3), {}, with(R::serve_last, lend_last), "stale data");
+  expect_violated<Flask>(with_tokens(cores(3), 4), {}, with(R::serve_one, lend_any), "stale data");
+}
+
+// A device that writes what the LLC has while cores have tokens.
+TEST(flask_mistakes, a_device_needs_all_tokens_to_write) {
+  auto changed = rows<Flask::Home>();
+  find(changed, HomeTbe::none, Event::dma_write, "the LLC has all tokens").guards_used = 0;
+  checker::Tables<Flask> tables;
+  tables.home = decltype(tables.home)(changed);
+  expect_violated<Flask>(with_device(cores(2)), {}, tables, "data value");
 }
 
 // An acknowledgement that is not waited for: a Recall outlives its transaction.

@@ -45,6 +45,7 @@ template <class P> struct TokenHome {
     recall,
     writing,
     purging,
+    device,
   };
   static constexpr StateInfo kTbeStates[] = {
       {"-", "no transaction"},
@@ -58,6 +59,7 @@ template <class P> struct TokenHome {
       {"Recall", "the LLC collects all tokens, to give the block up"},
       {"Writing", "all tokens are on their way to memory"},
       {"Purging", "the cores evict the block, for the filter's sake"},
+      {"Device", "the LLC collects all tokens and the data, for a device"},
   };
 
   struct Line { // the directory entry
@@ -73,11 +75,13 @@ template <class P> struct TokenHome {
   struct Llc {
     std::uint8_t tokens = 0;
     std::uint8_t flags = 0; // kOwner, kDirty
+    bool shared = false;    // its tokens came from several (only where P::shared_stays)
     Data data;
     explicit operator bool() const { return tokens != 0; }
     template <class Self, class V> static void fields(Self &s, V &v) {
       v("tokens", s.tokens, kTokenBits);
       v("flags", s.flags, 2);
+      v("shared", s.shared, 1);
       v("data", s.data);
     }
   };
@@ -87,6 +91,7 @@ template <class P> struct TokenHome {
     bool seen = false;     // tokens were seen on the chip: memory need not be asked
     bool asked = false;    // memory was asked
     bool member = false;
+    bool write = false;       // what a device wants
     std::uint8_t answers = 0; // still to come
     Node requester;
     Node owner;      // as found in this transaction
@@ -97,6 +102,7 @@ template <class P> struct TokenHome {
       v("seen", s.seen, 1);
       v("asked", s.asked, 1);
       v("member", s.member, 1);
+      v("write", s.write, 1);
       v("answers", s.answers, kTokenBits);
       v("requester", s.requester);
       v("owner", s.owner);
@@ -107,6 +113,9 @@ template <class P> struct TokenHome {
   static constexpr auto &kSpontaneous = P::kHomeSpontaneous;
   template <class E> static bool may(E &env, Event event) {
     switch (event) {
+    case Event::dma_read:
+    case Event::dma_write:
+      return true;
     case Event::dir_evict:
       return env.line().state == LineState::T;
     case Event::llc_evict:
@@ -166,6 +175,9 @@ template <class P> struct TokenHome {
     // Of the state.
     static constexpr If llc_all{"the LLC has all tokens",
                                 [](E &e) { return e.llc().tokens == e.tokens(); }};
+    static constexpr If llc_shared{"the LLC has all tokens, and got them from several", [](E &e) {
+                                     return e.llc().tokens == e.tokens() && e.llc().shared;
+                                   }};
     static constexpr If llc_spare{"the LLC has two tokens or more",
                                   [](E &e) { return e.llc().tokens >= 2; }};
     static constexpr If llc_some{"the LLC has tokens", [](E &e) { return e.llc().tokens != 0; }};
@@ -191,7 +203,9 @@ template <class P> struct TokenHome {
                                       return e.tbe().allocate && P::known_holders(e.tbe());
                                     }};
     static constexpr If allocates{"an entry is to be made", [](E &e) { return e.tbe().allocate; }};
+    static constexpr If writes{"the device writes", [](E &e) { return e.tbe().write; }};
     // Of the message.
+    static constexpr If brings{"with tokens", [](E &e) { return e.message().count != 0; }};
     static constexpr If completes{"these are the LLC's last missing tokens",
                                   [](E &e) { return tokens_after(e) == e.tokens(); }};
     static constexpr If from_other{"not from the requester",
@@ -211,18 +225,24 @@ template <class P> struct TokenHome {
                                     }};
     static constexpr Act plan_entry{"an entry is to be made",
                                     [](E &e) { e.tbe().allocate = true; }};
-    static constexpr Act drop_plan{"no entry is to be made", [](E &e) {
-                                     e.tbe().allocate = P::kEntriesForPrivate && e.tbe().allocate;
-                                     e.tbe().sharers = {};
-                                     e.tbe().owner = {};
-                                   }};
-    static constexpr Act mark_seen{"memory need not be asked", [](E &e) { e.tbe().seen = true; }};
+    static constexpr Act plan_anew{
+        "an entry is to be made for private blocks only if they have any", [](E &e) {
+          e.tbe().allocate = P::kEntriesForPrivate;
+          e.tbe().sharers = {};
+          e.tbe().owner = {};
+        }};
     static constexpr Act serve_all{"send all tokens and data to the requester", [](E &e) {
                                      give(e, e.llc().tokens, e.llc().flags, true);
                                      e.tbe().owner = e.tbe().requester;
                                    }};
-    static constexpr Act serve_one{"send one plain token and data to the requester",
-                                   [](E &e) { give(e, 1, 0, true); }};
+    // With more tokens than cores a line with the owner token is never asked for its last token by
+    // a reader: it keeps the data until all lent tokens are asked for, or are back.
+    static bool lends(E &e) {
+      return P::light_put(e.config()) && e.tokens() > e.cores() && (e.llc().flags & kOwner) != 0;
+    }
+    static constexpr Act serve_one{
+        "send one plain token and data to the requester; lent, if the owner token stays",
+        [](E &e) { give(e, 1, lends(e) ? kLent : 0U, true); }};
     static constexpr Act serve_last{"send the LLC's only token and data to the requester",
                                     [](E &e) {
                                       if ((e.llc().flags & kOwner) != 0)
@@ -296,7 +316,11 @@ template <class P> struct TokenHome {
                                  Llc &llc = e.llc();
                                  llc.tokens = static_cast<std::uint8_t>(llc.tokens + m.count);
                                  llc.flags = static_cast<std::uint8_t>(llc.flags | m.flags);
-                                 llc.data = m.data;
+                                 if (m.has_data)
+                                   llc.data = m.data;
+                                 if constexpr (requires { P::shared_stays(e.config()); })
+                                   llc.shared = llc.shared || (P::shared_stays(e.config()) &&
+                                                               m.count != e.tokens());
                                  if (e.line().state == L::T) {
                                    e.line().sharers = e.line().sharers.without(m.src);
                                    if (e.line().owner == m.src)
@@ -360,16 +384,54 @@ template <class P> struct TokenHome {
                                       if (P::chip_scope(e.config()) || e.tbe().member)
                                         remove(e);
                                     }};
+    // Devices. They read and write the LLC's copy.
+    static constexpr Act device_load{"the device reads",
+                                     [](E &e) { e.perform(Access::load, e.llc().data); }};
+    static constexpr Act device_store{"the device writes; memory's copy is stale", [](E &e) {
+                                        e.perform(Access::store, e.llc().data);
+                                        e.llc().flags =
+                                            static_cast<std::uint8_t>(e.llc().flags | kDirty);
+                                      }};
+    static constexpr Act begin_device{
+        "note what the device wants", [](E &e) {
+          e.tbe().requester = Node::home();
+          e.tbe().write = e.message().type == static_cast<std::uint8_t>(Event::dma_write);
+          e.tbe().member = P::chip_scope(e.config()) && e.llc().tokens != 0;
+        }};
+    static constexpr Act note_seen{"the block is on the chip", [](E &e) { seen(e); }};
+    static constexpr Act fetch_sharers{"Fetch to the sharers",
+                                       [](E &e) { ask(e, e.line().sharers, Event::fetch); }};
+    static constexpr Act fetch_all{"Fetch to all cores",
+                                   [](E &e) { ask(e, everybody(e), Event::fetch); }};
+    static constexpr Act take_fetched{
+        "the LLC takes the tokens, and data if there is any", [](E &e) {
+          const Message &m = e.message();
+          Llc &llc = e.llc();
+          llc.tokens = static_cast<std::uint8_t>(llc.tokens + m.count);
+          llc.flags = static_cast<std::uint8_t>(llc.flags | (m.flags & (kOwner | kDirty)));
+          if (m.has_data)
+            llc.data = m.data;
+        }};
     static constexpr Act purge_all{"Purge to all cores",
                                    [](E &e) { ask(e, everybody(e), Event::purge); }};
 
     static constexpr auto when = [](auto... part) { return Table::when(part...); };
     static constexpr auto any = kAnyState<L>;
+    // The row with one more action, where there is a filter to be told.
+    static constexpr auto filtered = [](auto row, const Act &action) {
+      if constexpr (P::kFilter)
+        return row.run(action);
+      else
+        return row;
+    };
 
     // clang-format off
     static constexpr auto kStart = rows(
-        when(any, in(T::load, T::load_query, T::load_served, T::load_closing, T::store, T::store_query, T::store_closing, T::recall, T::writing, T::purging), Event::get_s).stall(),
-        when(any, in(T::load, T::load_query, T::load_served, T::load_closing, T::store, T::store_query, T::store_closing, T::recall, T::writing, T::purging), Event::get_x).stall(),
+        when(any, in(T::load, T::load_query, T::load_served, T::load_closing, T::store, T::store_query, T::store_closing, T::recall, T::writing, T::purging, T::device), Event::get_s).stall(),
+        when(any, in(T::load, T::load_query, T::load_served, T::load_closing, T::store, T::store_query, T::store_closing, T::recall, T::writing, T::purging, T::device), Event::get_x).stall(),
+
+        when(any, in(T::load, T::load_query, T::load_served, T::load_closing, T::store, T::store_query, T::store_closing, T::recall, T::writing, T::purging, T::device), Event::dma_read).stall(),
+        when(any, in(T::load, T::load_query, T::load_served, T::load_closing, T::store, T::store_query, T::store_closing, T::recall, T::writing, T::purging, T::device), Event::dma_write).stall(),
 
         when(in(L::T), in(T::none), Event::get_s).given(llc_spare).run(begin_seen, serve_one).next(T::load_served),
         when(in(L::T), in(T::none), Event::get_s).given(llc_some).run(begin_seen, serve_last).next(T::load_served),
@@ -379,7 +441,13 @@ template <class P> struct TokenHome {
         when(in(L::T), in(T::none), Event::get_x).given(llc_some).run(begin_seen, send_all, fwd_x_sharers).next(T::store),
         when(in(L::T), in(T::none), Event::get_x).run(begin_seen, fwd_x_sharers).next(T::store),
         when(in(L::U), in(T::none), Event::get_x).given(llc_part, two_phase).run(begin_seen, plan_entry, send_all, query_all).next(T::store_query),
-        when(in(L::U), in(T::none), Event::get_x).given(llc_part).run(begin_seen, plan_entry, send_all, fwd_x_all).next(T::store));
+        when(in(L::U), in(T::none), Event::get_x).given(llc_part).run(begin_seen, plan_entry, send_all, fwd_x_all).next(T::store),
+
+        when(any, in(T::none), Event::dma_read).given(llc_some).run(device_load),
+        when(in(L::T), in(T::none), Event::dma_read).run(begin_device, note_seen, fetch_sharers).next(T::device),
+        when(any, in(T::none), Event::dma_write).given(llc_all).run(device_store),
+        when(in(L::T), in(T::none), Event::dma_write).run(begin_device, note_seen, fetch_sharers).next(T::device),
+        when(in(L::U), in(T::none), Event::dma_write).given(llc_some).run(begin_device, note_seen, fetch_all).next(T::device));
 
     static constexpr auto kCourse = rows(
         // Answers.
@@ -392,18 +460,23 @@ template <class P> struct TokenHome {
         when(any, in(T::store, T::store_query), Event::unblock).run(note_unblock, advance).next(T::store_closing),
         when(any, in(T::recall), Event::recalled).run(count_answer, collect, advance),
         when(any, in(T::writing), Event::written).run(end).next(T::none),
+        when(any, in(T::device), Event::recalled).given(brings).need(kNeedsLlc).run(count_answer, take_fetched, note_seen, advance),
+        when(any, in(T::device), Event::recalled).run(count_answer, advance),
+        when(any, in(T::device), Event::tokens).need(kNeedsLlc).run(count_answer, take_fetched, advance)
+            .because("from memory"),
+        when(any, in(T::device), Event::memory_none).run(count_answer, advance),
 
         // Tokens that cores give up. A Put is always taken, whatever goes on.
         when(any, in(T::store, T::store_query), Event::put).given(from_other).run(redirect, put_ack),
-        when(any, in(T::none, T::purging), Event::put).given(completes).need(kNeedsLlc).run(merge, all_idle, put_ack).next(L::U),
+        filtered(when(any, in(T::none, T::purging), Event::put).given(completes).need(kNeedsLlc).run(merge), all_idle).run(put_ack).next(L::U),
         when(any, in(T::none, T::load_served, T::purging), Event::put).need(kNeedsLlc).run(merge, put_ack),
-        when(any, in(T::load, T::load_query, T::load_closing, T::store, T::store_query, T::store_closing, T::recall), Event::put).need(kNeedsLlc).run(merge, put_ack, advance)
+        when(any, in(T::load, T::load_query, T::load_closing, T::store, T::store_query, T::store_closing, T::recall, T::device), Event::put).need(kNeedsLlc).run(merge, put_ack, advance)
             .because("a Put of a writer's own comes after its store: the tokens must not go back to it"),
 
         // What is next: a load.
-        when(any, in(T::load, T::load_query, T::load_closing, T::store, T::store_query, T::store_closing, T::recall), Event::progress).given(waiting)
+        when(any, in(T::load, T::load_query, T::load_closing, T::store, T::store_query, T::store_closing, T::recall, T::device), Event::progress).given(waiting)
             .because("no token leaves the LLC while memory or a core may be serving the request"),
-        when(any, in(T::load, T::load_query), Event::progress).given(llc_all).run(drop_plan, serve_all).next(L::U, T::load_served),
+        when(any, in(T::load, T::load_query), Event::progress).given(llc_all).run(plan_anew, serve_all).next(L::U, T::load_served),
         when(any, in(T::load, T::load_query), Event::progress).given(llc_spare).run(serve_one).next(T::load_served),
         when(any, in(T::load, T::load_query), Event::progress).given(llc_some).run(serve_last).next(T::load_served),
         when(any, in(T::load_query), Event::progress).given(owner_found).run(fwd_s_found).next(T::load),
@@ -415,14 +488,20 @@ template <class P> struct TokenHome {
         when(any, in(T::store, T::store_query), Event::progress).given(untouched).run(read_memory).next(T::store),
         when(any, in(T::store, T::store_query), Event::progress).next(T::store).because("the tokens are on their way to the requester, or in a Put"),
         // The end of both.
-        when(any, in(T::load_closing, T::store_closing), Event::progress).given(llc_all).run(tell_filter, end).next(L::U, T::none)
+        filtered(when(any, in(T::load_closing, T::store_closing), Event::progress).given(llc_all), tell_filter).run(end).next(L::U, T::none)
             .because("the requester has evicted it already"),
         when(in(L::T), in(T::load_closing), Event::progress).run(add_sharers, end).next(T::none),
         when(in(L::U), in(T::load_closing), Event::progress).given(makes_entry).need(kNeedsEntry).run(enter_sharers, end).next(L::T, T::none),
-        when(in(L::U), in(T::load_closing), Event::progress).run(tell_filter, end).next(T::none),
+        filtered(when(in(L::U), in(T::load_closing), Event::progress), tell_filter).run(end).next(T::none),
         when(in(L::T), in(T::store_closing), Event::progress).run(sole_sharer, end).next(T::none),
-        when(in(L::U), in(T::store_closing), Event::progress).given(allocates).need(kNeedsEntry).run(sole_sharer, tell_filter, end).next(L::T, T::none),
-        when(in(L::U), in(T::store_closing), Event::progress).run(tell_filter, end).next(T::none),
+        filtered(when(in(L::U), in(T::store_closing), Event::progress).given(allocates).need(kNeedsEntry).run(sole_sharer), tell_filter).run(end).next(L::T, T::none),
+        filtered(when(in(L::U), in(T::store_closing), Event::progress), tell_filter).run(end).next(T::none),
+        // A device.
+        filtered(when(any, in(T::device), Event::progress).given(llc_all, writes).run(device_store), tell_filter).run(end).next(L::U, T::none),
+        filtered(when(any, in(T::device), Event::progress).given(llc_all).run(device_load), tell_filter).run(end).next(L::U, T::none),
+        when(any, in(T::device), Event::progress).given(llc_some).because("the missing tokens are in Puts"),
+        when(any, in(T::device), Event::progress).given(untouched).run(read_memory),
+        when(any, in(T::device), Event::progress).because("all tokens are in Puts"),
         // The LLC's eviction.
         when(any, in(T::recall), Event::progress).given(llc_all).run(write_back).next(L::U, T::writing),
         when(any, in(T::recall), Event::progress).because("the missing tokens are in Puts"),

@@ -53,8 +53,47 @@ template <class View> bool holders_tracked(const View &view) {
   return true;
 }
 
-// `on_chip`: what membership means, between transactions.
-template <class View> const char *violated(const View &view, bool filter, bool chip_scope) {
+// With nothing under way, an entry is for someone. It may name more cores than hold tokens: a Put
+// overtakes its core's Unblock.
+template <class View> bool entry_of_use(const View &view) {
+  const auto &home = view.home();
+  using L = decltype(home.line.state);
+  if (home.line.state != L::T || !view.quiet())
+    return true;
+  for (unsigned c = 0; c < view.cores(); ++c)
+    if (view.core(c).line.tokens != 0)
+      return true;
+  return false;
+}
+
+// Whether the home asks as the options say: `parallel`, memory together with the cores; two phases,
+// whom it has found.
+template <class View> const char *asked_wrongly(const View &view, bool parallel) {
+  const auto &tbe = view.home().tbe;
+  using T = decltype(tbe.state);
+  bool forwards = false;
+  view.each_message([&](const Message &m) {
+    forwards = forwards || m.type == static_cast<std::uint8_t>(Event::fwd_s) ||
+               m.type == static_cast<std::uint8_t>(Event::fwd_x);
+  });
+  const bool queries = tbe.state == T::load_query || tbe.state == T::store_query;
+  if (queries && !view.config().two_phase)
+    return "the home counts holders, though reconstruction is in one phase";
+  if (queries && tbe.answers == 0)
+    return "the home counts holders, and nobody is to answer";
+  if (queries && (forwards || (tbe.asked && !parallel)))
+    return "the home counts holders, and has begun to ask for tokens";
+  if (view.config().two_phase && forwards && !tbe.seen)
+    return "cores are asked for tokens before holders were found";
+  const bool asks = queries || (forwards && (tbe.state == T::load || tbe.state == T::store));
+  if (parallel && asks && !tbe.seen && !tbe.asked)
+    return "cores are asked, and memory is not";
+  return nullptr;
+}
+
+// `chip_scope`: what membership means, between transactions.
+template <class View>
+const char *violated(const View &view, bool filter, bool chip_scope, bool parallel) {
   const Census all = census(view);
   const auto &home = view.home();
   if (all.tokens != view.tokens())
@@ -63,19 +102,17 @@ template <class View> const char *violated(const View &view, bool filter, bool c
     return "there is not exactly one owner token";
   if (!all.dirty && view.memory().line.data.value == 0)
     return "no copy is dirty, and memory's is stale";
-  if (all.dirty && view.memory().line.data.value != 0)
+  if (all.dirty && view.memory().line.data.value != 0 && !view.conditional_stores())
     return "a copy is called dirty, and memory has the last value";
-  using Tbe = decltype(home.tbe.state);
-  if (home.tbe.state == Tbe::load_query || home.tbe.state == Tbe::store_query) {
-    if (!view.config().two_phase)
-      return "the home counts holders, though reconstruction is in one phase";
-    if (home.tbe.answers == 0)
-      return "the home counts holders, and nobody is to answer";
-  }
-  if (home.llc.tokens != 0 && home.llc.data.value == 0)
+  if (const char *what = asked_wrongly(view, parallel); what != nullptr)
+    return what;
+  if (home.llc.tokens != 0 && home.llc.data.value == 0 &&
+      home.tbe.state != decltype(home.tbe.state)::device)
     return "the LLC has tokens and stale data";
   if (!holders_tracked(view))
     return "the directory's sharers are no superset of the holders";
+  if (!entry_of_use(view))
+    return "a directory entry for nobody";
   using Memory = decltype(view.memory().line.state);
   using T = decltype(home.tbe.state);
   if (filter && home.tbe.state == T::none) {

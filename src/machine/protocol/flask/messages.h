@@ -16,12 +16,15 @@ enum class Event : std::uint8_t {
   load,
   store,
   evict,
+  dma_read,
+  dma_write,
   get_s,
   get_x,
   fwd_s,
   fwd_x,
   query,
   recall,
+  fetch,
   purge,
   tokens,
   ack,
@@ -44,24 +47,29 @@ inline constexpr EventInfo kEvents[] = {
     {"Load", EventKind::core, {}, "the core reads"},
     {"Store", EventKind::core, {}, "the core writes"},
     {"Evict", EventKind::spontaneous, {}, "the private hierarchy wants the way for another block"},
+    {"DmaRead", EventKind::device, {}, "a device reads"},
+    {"DmaWrite", EventKind::device, {}, "a device writes"},
     {"GetS", EventKind::message, Vnet::request, "a core wants to read"},
     {"GetX", EventKind::message, Vnet::request, "a core wants to write"},
     {"FwdS", EventKind::message, Vnet::forward, "whoever has the owner token is to serve a reader"},
     {"FwdX", EventKind::message, Vnet::forward, "all tokens are to go to a writer"},
     {"Query", EventKind::message, Vnet::forward, "say whether you hold tokens, give none"},
     {"Recall", EventKind::message, Vnet::forward, "all tokens are to come to the home"},
+    {"Fetch", EventKind::message, Vnet::forward,
+     "all tokens are to come to the home, and the data, for a device"},
     {"Purge", EventKind::message, Vnet::forward, "evict the block, for the filter's sake"},
     {"Tok", EventKind::message, Vnet::response, "tokens for a requester"},
     {"Ack", EventKind::message, Vnet::response,
      "answers FwdS, FwdX and Query, with tokens or without"},
     {"RecallResp", EventKind::message, Vnet::response,
-     "answers Recall; all tokens held, maybe none"},
+     "answers Recall and Fetch; all tokens held, maybe none"},
     {"PurgeAck", EventKind::message, Vnet::response, "answers Purge"},
     {"Unblock", EventKind::message, Vnet::response, "the requester has what it asked for"},
     {"PutAck", EventKind::message, Vnet::response, "the home has the tokens of a Put"},
     {"MemNone", EventKind::message, Vnet::response, "memory was asked and has no tokens"},
     {"MemWBAck", EventKind::message, Vnet::response, "memory has the tokens of a MemWB"},
-    {"Put", EventKind::message, Vnet::writeback, "a core gives up all its tokens, with the data"},
+    {"Put", EventKind::message, Vnet::writeback,
+     "a core gives up all its tokens, with the data unless the token was lent"},
     {"MemWB", EventKind::message, Vnet::writeback, "all tokens go to memory; data only if dirty"},
     {"MemRead", EventKind::message, Vnet::memory, "memory is to serve a requester"},
     {"dir_evict", EventKind::spontaneous, {}, "the directory wants the entry for another block"},
@@ -70,12 +78,13 @@ inline constexpr EventInfo kEvents[] = {
     {"progress", EventKind::raised, {}, "an answer or tokens have come: what is next?"},
 };
 
-inline constexpr const char *kFlags[] = {"owner", "dirty", "memory", "holds", "gave"};
+inline constexpr const char *kFlags[] = {"owner", "dirty", "memory", "holds", "gave", "lent"};
 inline constexpr std::uint8_t kOwner = 1;      // the owner token is among the tokens
 inline constexpr std::uint8_t kDirty = 2;      // and memory's copy is stale
 inline constexpr std::uint8_t kFromMemory = 4; // memory sent (some of) them
 inline constexpr std::uint8_t kHolds = 8;      // Ack: the sender still holds tokens
 inline constexpr std::uint8_t kGave = 16;      // Ack: it has sent tokens to the requester
+inline constexpr std::uint8_t kLent = 32;      // Tok: the LLC keeps the data
 
 // Bits of a token count in a packed state: T is at most 2 x 64 - 1.
 inline constexpr unsigned kTokenBits = 7;

@@ -162,6 +162,23 @@ template <class E> struct MesiSnoop::Core::Rules : Rows<E, MesiSnoop::Core> {
           .because("the lost upgrade becomes a request for the data"),
       R::when(in(L::I), kPending, Event::bus_upgr).nack(),
       R::when(in(L::I), kUngranted, Event::bus_wb),
+
+      // A device's transactions. Memory answers it, with the owner's data if there is one.
+      R::when(in(L::I), kUngranted, Event::bus_dma_rd),
+      R::when(in(L::S), in(T::none, T::SM_B), Event::bus_dma_rd),
+      R::when(in(L::E), in(T::none), Event::bus_dma_rd),
+      R::when(in(L::M), in(T::none), Event::bus_dma_rd).run(assert_dirty, flush).next(L::S),
+      R::when(in(L::I), in(T::MI_B), Event::bus_dma_rd)
+          .run(assert_dirty, flush, drop_data).next(T::II_B),
+      R::when(in(L::I), kPending, Event::bus_dma_rd).nack(),
+      R::when(in(L::I), kUngranted, Event::bus_dma_wr),
+      R::when(in(L::S, L::E), in(T::none), Event::bus_dma_wr).next(L::I),
+      R::when(in(L::S), in(T::SM_B), Event::bus_dma_wr).next(L::I, T::IM_B),
+      R::when(in(L::M), in(T::none), Event::bus_dma_wr).run(assert_dirty, flush).next(L::I)
+          .because("the device writes a part of the block"),
+      R::when(in(L::I), in(T::MI_B), Event::bus_dma_wr)
+          .run(assert_dirty, flush, drop_data).next(T::II_B),
+      R::when(in(L::I), kPending, Event::bus_dma_wr).nack(),
   };
   // clang-format on
 };

@@ -10,9 +10,12 @@
 namespace tandem::machine {
 
 // Memory has the last value, unless it was promised it, or a core answers for the block or will
-// write it.
+// write it. A core that has given a block away keeps nothing of it.
 template <class View> const char *MesiSnoop::violated(const View &view) {
-  if (view.memory().line.data.value != 0 || view.memory().tbe.state == Memory::TbeState::W)
+  for (unsigned c = 0; c < view.cores(); ++c)
+    if (view.core(c).tbe.state == Core::TbeState::II_B && view.core(c).tbe.data.value != 0)
+      return "a core keeps what it has given away";
+  if (view.memory().line.data.value != 0 || view.memory().tbe.state != Memory::TbeState::none)
     return nullptr;
   for (unsigned c = 0; c < view.cores(); ++c) {
     const auto &core = view.core(c);

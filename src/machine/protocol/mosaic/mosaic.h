@@ -28,19 +28,27 @@ struct Mosaic {
   struct Config {
     bool two_phase = false;       // reconstruction counts the holders first, then asks them
     bool parallel_memory = false; // memory is asked together with the cores, not after them
+    bool light_put = true;        // a token that the LLC lent comes back without data
   };
   static constexpr ConfigField<Config> kConfigFields[] = {
       {"two_phase", &Config::two_phase,
        "reconstruction first counts the holders, then asks them for tokens"},
       {"parallel_memory", &Config::parallel_memory,
        "memory is asked together with the cores, not after they have answered"},
+      {"light_put", &Config::light_put,
+       "a core gives a token that the LLC lent back without data (with more tokens than cores)"},
   };
+
+  // As FLASK's.
+  static constexpr unsigned tokens(unsigned cores) { return cores + 1; }
 
   // What the shared controllers ask.
   static constexpr bool kFilter = false;
   static constexpr bool kEntriesForPrivate = true;
-  static constexpr Event kHomeSpontaneous[] = {Event::dir_evict, Event::llc_evict};
+  static constexpr Event kHomeSpontaneous[] = {Event::dir_evict, Event::llc_evict, Event::dma_read,
+                                               Event::dma_write};
   static bool chip_scope(const Config &) { return false; }
+  static bool light_put(const Config &config) { return config.light_put; }
   static bool purges(const Config &) { return false; }
   static bool parallel_memory(const Config &config) { return config.parallel_memory; }
   static bool known_holders(const auto &) { return true; }
@@ -66,11 +74,13 @@ struct Mosaic {
         when(in(U::U), in(T::none), Event::get_s).given(S::parallel).run(S::begin, S::plan_entry, S::fwd_s_all, S::read_memory).next(T::load),
         when(in(U::U), in(T::none), Event::get_s).given(S::two_phase).run(S::begin, S::plan_entry, S::query_all, S::advance).next(T::load_query),
         when(in(U::U), in(T::none), Event::get_s).run(S::begin, S::plan_entry, S::fwd_s_all, S::advance).next(T::load),
-        when(in(U::U), in(T::none), Event::get_x).given(S::llc_all).run(S::begin, S::mark_seen, S::plan_entry, S::send_all).next(T::store),
+        when(in(U::U), in(T::none), Event::get_x).given(S::llc_all).run(S::begin, S::plan_entry, S::send_all).next(T::store),
         when(in(U::U), in(T::none), Event::get_x).given(S::parallel, S::two_phase).run(S::begin, S::plan_entry, S::query_all, S::read_memory).next(T::store_query),
         when(in(U::U), in(T::none), Event::get_x).given(S::parallel).run(S::begin, S::plan_entry, S::fwd_x_all, S::read_memory).next(T::store),
         when(in(U::U), in(T::none), Event::get_x).given(S::two_phase).run(S::begin, S::plan_entry, S::query_all, S::advance).next(T::store_query),
         when(in(U::U), in(T::none), Event::get_x).run(S::begin, S::plan_entry, S::fwd_x_all, S::advance).next(T::store),
+        when(in(U::U), in(T::none), Event::dma_read).run(S::begin_device, S::fetch_all).next(T::device),
+        when(in(U::U), in(T::none), Event::dma_write).run(S::begin_device, S::fetch_all).next(T::device),
         when(any, in(T::load_served), Event::memory_none).run(S::count_answer)
             .because("a core has served the request that memory was asked for as well"),
         when(any, in(T::load_query, T::store_query, T::load_closing), Event::memory_none).run(S::count_answer, S::advance),
@@ -80,7 +90,11 @@ struct Mosaic {
   }
 
   template <class View> static const char *violated(const View &view) {
-    return flask::violated(view, false, false);
+    if (view.complete_directory() && view.quiet() && view.home().line.state == Home::LineState::U)
+      for (unsigned c = 0; c < view.cores(); ++c)
+        if (view.core(c).line.tokens != 0)
+          return "a core has tokens, no entry was evicted, and there is no entry";
+    return flask::violated(view, false, false, view.config().parallel_memory);
   }
 };
 

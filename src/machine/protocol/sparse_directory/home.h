@@ -25,7 +25,7 @@ struct SparseDirectory::Home {
       {"EM", "one owner, who may have written"},
       {"O", "the owner answers for the block, sharers may read (MOESI)"},
   };
-  enum class TbeState : std::uint8_t { none, U, UD, D, R, W };
+  enum class TbeState : std::uint8_t { none, U, UD, D, R, W, DR, DM };
   static constexpr StateInfo kTbeStates[] = {
       {"-", "no transaction"},
       {"U", "waits for Unblock"},
@@ -33,6 +33,8 @@ struct SparseDirectory::Home {
       {"D", "waits for DirData"},
       {"R", "recalls the block; waits for the copies"},
       {"W", "writes the LLC's copy to memory; waits for MemAck"},
+      {"DR", "as R, for a device"},
+      {"DM", "waits for memory's data, for a device"},
   };
 
   struct Line {
@@ -60,18 +62,23 @@ struct SparseDirectory::Home {
     TbeState state{};
     Node forwarded;        // the core that was sent FwdGetS, FwdGetM or Recall
     bool owes_ack = false; // to `forwarded`, whose Put has come
-    std::uint8_t acks = 0; // R: answers to come
+    bool write = false;    // DR, DM: what the device wants
+    std::uint8_t acks = 0; // R, DR: answers to come
     template <class Self, class V> static void fields(Self &s, V &v) {
       v("state", s.state, 3);
       v("forwarded", s.forwarded);
       v("owes_ack", s.owes_ack, 1);
+      v("write", s.write, 1);
       v("acks", s.acks, 6);
     }
   };
 
-  static constexpr Event kSpontaneous[] = {Event::dir_evict, Event::llc_evict};
+  static constexpr Event kSpontaneous[] = {Event::dir_evict, Event::llc_evict, Event::dma_read,
+                                           Event::dma_write};
   template <class E> static bool may(E &env, Event event) {
-    return event == Event::dir_evict ? env.line().state != LineState::NP : env.llc().present;
+    if (event == Event::dir_evict)
+      return env.line().state != LineState::NP;
+    return event != Event::llc_evict || env.llc().present;
   }
 
   template <class E> struct Rules;
@@ -86,6 +93,8 @@ template <class E> struct SparseDirectory::Home::Rules : Rows<E, SparseDirectory
 
   static constexpr If moesi{"MOESI", [](E &e) { return e.config().moesi; }};
   static constexpr If in_llc{"in the LLC", [](E &e) { return e.llc().present; }};
+  static constexpr If gives_away{"a clean copy leaves the LLC with its ownership",
+                                 [](E &e) { return e.config().victim_llc && !e.llc().dirty; }};
   static constexpr If llc_dirty{"the LLC's copy is dirty", [](E &e) { return e.llc().dirty; }};
   static constexpr If has_copy{"the requester is a sharer and has its copy", [](E &e) {
                                  return (e.message().flags & kHasCopy) != 0 &&
@@ -191,15 +200,34 @@ template <class E> struct SparseDirectory::Home::Rules : Rows<E, SparseDirectory
       "send MemWrite with the LLC's copy", [](E &e) {
         e.send(Message::of(Event::mem_write).to(Node::memory()).carrying(e.llc().data));
       }};
+  static constexpr If writes{"the device writes", [](E &e) { return e.tbe().write; }};
+  static constexpr Act device_load{"the device reads the LLC's copy",
+                                   [](E &e) { e.perform(Access::load, e.llc().data); }};
+  static constexpr Act device_load_sent{"the device reads what memory sent", [](E &e) {
+                                          Data data = e.message().data;
+                                          e.perform(Access::load, data);
+                                        }};
+  static constexpr Act device_store{"the device writes the LLC's copy", [](E &e) {
+                                      e.perform(Access::store, e.llc().data);
+                                      e.llc().dirty = true;
+                                    }};
+  static constexpr Act note_write{"note that it writes", [](E &e) { e.tbe().write = true; }};
+  static constexpr Act mem_read_home{
+      "send MemRead for Data to the home", [](E &e) {
+        e.send(Message::of(Event::mem_read).to(Node::memory()).on_behalf(Node::home()));
+      }};
+  static constexpr Act collected{"no core has it", [](E &e) { e.raise(Event::collected); }};
   static constexpr Act wake{"wake", [](E &e) { e.wake(Wake::transaction); }};
 
-  static constexpr Mask<T> kBusy = in(T::U, T::UD, T::D, T::R, T::W);
+  static constexpr Mask<T> kBusy = in(T::U, T::UD, T::D, T::R, T::W, T::DR, T::DM);
 
   // clang-format off
   static constexpr Row<E, SparseDirectory::Home> kRows[] = {
       // Requests.
       R::when(kAnyState<L>, kBusy, Event::get_s).stall(),
       R::when(kAnyState<L>, kBusy, Event::get_m).stall(),
+      R::when(in(L::NP), in(T::none), Event::get_s).given(in_llc, gives_away).need(kNeedsEntry)
+          .run(data_e, drop_llc, own).next(L::EM, T::U),
       R::when(in(L::NP), in(T::none), Event::get_s).given(in_llc).need(kNeedsEntry)
           .run(data_e, own).next(L::EM, T::U),
       R::when(in(L::NP), in(T::none), Event::get_s).need(kNeedsEntry)
@@ -249,14 +277,14 @@ template <class E> struct SparseDirectory::Home::Rules : Rows<E, SparseDirectory
           .run(fill_llc, no_owner, put_ack).next(L::S),
       R::when(in(L::S), in(T::U, T::UD, T::D), Event::put).given(by_forwarded, last_sharer)
           .run(owe_ack).next(L::NP),
-      R::when(kAnyState<L>, in(T::U, T::UD, T::D, T::R), Event::put).given(by_forwarded)
+      R::when(kAnyState<L>, in(T::U, T::UD, T::D, T::R, T::DR), Event::put).given(by_forwarded)
           .run(unshare, owe_ack)
           .because("the sender still answers what was forwarded to it"),
-      R::when(in(L::S), in(T::none, T::U, T::W), Event::put).given(last_sharer)
+      R::when(in(L::S), in(T::none, T::U, T::W, T::DM), Event::put).given(last_sharer)
           .run(put_ack).next(L::NP),
       R::when(kAnyState<L>, kAnyState<T>, Event::put).run(unshare, put_ack)
           .because("late: the block has been handed on"),
-      R::when(in(L::S), in(T::none, T::U, T::UD, T::D, T::W), Event::put_s).given(last_sharer)
+      R::when(in(L::S), in(T::none, T::U, T::UD, T::D, T::W, T::DM), Event::put_s).given(last_sharer)
           .run(put_ack).next(L::NP),
       R::when(kAnyState<L>, kAnyState<T>, Event::put_s).run(unshare, put_ack),
 
@@ -265,16 +293,41 @@ template <class E> struct SparseDirectory::Home::Rules : Rows<E, SparseDirectory
       R::when(in(L::S, L::EM, L::O), kBusy, Event::dir_evict).stall(),
       R::when(kAnyState<L>, in(T::R), Event::inv_ack).given(last_answer)
           .run(pay_ack, wake).next(L::NP, T::none),
-      R::when(kAnyState<L>, in(T::R), Event::inv_ack).run(answered),
+      R::when(kAnyState<L>, in(T::DR), Event::inv_ack).given(last_answer)
+          .run(pay_ack, collected).next(L::NP),
+      R::when(kAnyState<L>, in(T::R, T::DR), Event::inv_ack).run(answered),
       R::when(kAnyState<L>, in(T::R), Event::recall_data).given(last_answer).need(kNeedsLlc)
           .run(fill_llc, pay_ack, wake).next(L::NP, T::none),
-      R::when(kAnyState<L>, in(T::R), Event::recall_data).need(kNeedsLlc).run(fill_llc, answered),
+      R::when(kAnyState<L>, in(T::DR), Event::recall_data).given(last_answer).need(kNeedsLlc)
+          .run(fill_llc, pay_ack, collected).next(L::NP),
+      R::when(kAnyState<L>, in(T::R, T::DR), Event::recall_data).need(kNeedsLlc)
+          .run(fill_llc, answered),
       R::when(kAnyState<L>, in(T::none), Event::llc_evict).given(llc_dirty)
           .run(mem_write, drop_llc).next(T::W),
       R::when(kAnyState<L>, in(T::none), Event::llc_evict).run(drop_llc),
       R::when(kAnyState<L>, kBusy, Event::llc_evict).stall(),
       R::when(kAnyState<L>, in(T::W), Event::mem_ack).run(wake).next(T::none)
           .because("held until now: a MemRead could overtake the MemWrite"),
+
+      // A device. It reads the LLC's copy or memory's, and writes the LLC's, when no core has one.
+      R::when(kAnyState<L>, kBusy, Event::dma_read).stall(),
+      R::when(kAnyState<L>, kBusy, Event::dma_write).stall(),
+      R::when(in(L::NP, L::S), in(T::none), Event::dma_read).given(in_llc).run(device_load),
+      R::when(in(L::NP, L::S), in(T::none), Event::dma_read).run(mem_read_home).next(T::DM),
+      R::when(in(L::EM, L::O), in(T::none), Event::dma_read).run(recall).next(T::DR),
+      R::when(in(L::NP), in(T::none), Event::dma_write).given(in_llc).run(device_store),
+      R::when(in(L::NP), in(T::none), Event::dma_write).run(note_write, mem_read_home).next(T::DM),
+      R::when(in(L::S, L::EM, L::O), in(T::none), Event::dma_write)
+          .run(note_write, recall).next(T::DR),
+      R::when(in(L::NP), in(T::DR), Event::collected).given(in_llc, writes)
+          .run(device_store, wake).next(T::none),
+      R::when(in(L::NP), in(T::DR), Event::collected).given(in_llc)
+          .run(device_load, wake).next(T::none),
+      R::when(in(L::NP), in(T::DR), Event::collected).run(mem_read_home).next(T::DM)
+          .because("only sharers had it, memory is up to date"),
+      R::when(in(L::NP, L::S), in(T::DM), Event::data).given(writes).need(kNeedsLlc)
+          .run(fill_llc, device_store, wake).next(T::none),
+      R::when(in(L::NP, L::S), in(T::DM), Event::data).run(device_load_sent, wake).next(T::none),
   };
   // clang-format on
 };

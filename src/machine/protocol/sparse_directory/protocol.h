@@ -27,6 +27,8 @@ struct SparseDirectory {
     load,
     store,
     evict,
+    dma_read,
+    dma_write,
     dir_evict,
     llc_evict,
     get_s,
@@ -49,11 +51,14 @@ struct SparseDirectory {
     put,
     mem_read,
     mem_write,
+    collected,
   };
   static constexpr EventInfo kEvents[] = {
       {"Load", EventKind::core, {}, "the core reads or fetches"},
       {"Store", EventKind::core, {}, "the core writes, or reads and writes in one"},
       {"Evict", EventKind::spontaneous, {}, "the private caches want the way for another block"},
+      {"DmaRead", EventKind::device, {}, "a device reads"},
+      {"DmaWrite", EventKind::device, {}, "a device writes"},
       {"DirEvict", EventKind::spontaneous, {}, "the directory wants the entry for another block"},
       {"LlcEvict", EventKind::spontaneous, {}, "the LLC wants the way for another block"},
       {"GetS", EventKind::message, Vnet::request, "asks for a copy to read"},
@@ -79,6 +84,7 @@ struct SparseDirectory {
       {"Put", EventKind::message, Vnet::writeback, "the owner returns the block"},
       {"MemRead", EventKind::message, Vnet::memory, "memory is to send the block to the requester"},
       {"MemWrite", EventKind::message, Vnet::memory, "memory is to take the block"},
+      {"collected", EventKind::raised, {}, "no core has the block: a device's access goes on"},
   };
 
   static constexpr const char *kFlags[] = {"dirty", "has-copy", "exclusive", "modify"};
@@ -90,10 +96,14 @@ struct SparseDirectory {
   struct Config {
     bool moesi = false;
     bool silent_shared = false;
+    bool victim_llc = false;
   };
   static constexpr ConfigField<Config> kConfigFields[] = {
       {"moesi", &Config::moesi, "a dirty owner keeps the block when it is read (state O)"},
       {"silent_shared", &Config::silent_shared, "a sharer drops its copy without PutS"},
+      {"victim_llc", &Config::victim_llc,
+       "the LLC gives a clean block away with its ownership, as a protocol that counts tokens "
+       "must"},
   };
 
   struct Core;

@@ -68,6 +68,17 @@ inline checker::Options cores(unsigned number) {
   return options;
 }
 
+// The same, with a device that reads and writes memory.
+inline checker::Options with_device(checker::Options options) {
+  options.devices = true;
+  return options;
+}
+
+inline checker::Options with_tokens(checker::Options options, unsigned tokens) {
+  options.tokens = tokens;
+  return options;
+}
+
 // Two blocks that compete for one way, one entry, one line of the LLC.
 inline checker::Options two_by_two() {
   checker::Options options;

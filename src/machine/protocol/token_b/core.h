@@ -60,6 +60,10 @@ template <class Proto> struct Core {
     }
   };
   static Node holder(const Tbe &tbe) { return tbe.holder; }
+  // Who only obeys has no line in the array for it.
+  static bool keeps_way(const Tbe &tbe) {
+    return tbe.state != TbeState::none && tbe.state != TbeState::L;
+  }
 
   static bool readable(const Line &line, const Tbe &) { return line.state >= LineState::S; }
   static bool writable(const Line &line, const Tbe &) { return line.state >= LineState::E; }
@@ -267,10 +271,10 @@ template <class Proto> struct Core {
         when(in(L::I), always, Event::serve),
         when(in(L::N, L::S, L::O, L::D, L::E, L::M), always, Event::serve).given(P::writer).run(serve_all).next(L::I),
         when(in(L::N, L::S), always, Event::serve).because("the owner serves readers"),
-        when(in(L::E), in(T::L, T::Q), Event::serve).run(serve_one).next(L::O),
-        when(in(L::M), in(T::L, T::Q), Event::serve).run(serve_one).next(L::D),
+        when(in(L::E), in(T::L, T::Q), Event::serve).given(spare).run(serve_one).next(L::O),
+        when(in(L::M), in(T::L, T::Q), Event::serve).given(spare).run(serve_one).next(L::D),
         when(in(L::O, L::D), always, Event::serve).given(spare).run(serve_one),
-        when(in(L::O, L::D), always, Event::serve).run(serve_all).next(L::I));
+        when(in(L::O, L::D, L::E, L::M), always, Event::serve).run(serve_all).next(L::I));
     // clang-format on
   };
 };

@@ -43,7 +43,7 @@ template <class Proto> struct Home {
     }
   };
   static Node holder(const Tbe &tbe) {
-    return tbe.state == TbeState::active ? tbe.requester : Node::none();
+    return tbe.state == TbeState::active && tbe.requester.is_core() ? tbe.requester : Node::none();
   }
   struct Llc {
     std::uint8_t tokens = 0;
@@ -59,9 +59,9 @@ template <class Proto> struct Home {
     }
   };
 
-  static constexpr Event kSpontaneous[] = {Event::llc_evict};
-  template <class E> static bool may(E &env, Event) {
-    return env.llc() && env.line().state == LineState::none;
+  static constexpr Event kSpontaneous[] = {Event::llc_evict, Event::dma_read, Event::dma_write};
+  template <class E> static bool may(E &env, Event event) {
+    return event != Event::llc_evict || (env.llc() && env.line().state == LineState::none);
   }
 
   template <class E> struct Rules : Rows<E, Home> {
@@ -144,7 +144,9 @@ template <class Proto> struct Home {
                                 [](E &e) { return e.tbe().answers > 1; }};
     static constexpr If unheard{"some core has not yet acknowledged the Activate",
                                 [](E &e) { return e.tbe().answers != 0; }};
-    static constexpr If alone{"there is one core", [](E &e) { return e.cores() == 1; }};
+    static constexpr If alone{"there is no other core", [](E &e) {
+                                return CoreSet::first(e.cores()).without(e.tbe().requester).empty();
+                              }};
     static constexpr Act begin{"note the requester; PGrant to it, Activate to the others",
                                [](E &e) {
                                  e.tbe().requester = e.message().src;
@@ -152,6 +154,36 @@ template <class Proto> struct Home {
                                  e.send(Message::of(Event::grant).to(e.tbe().requester));
                                  tell_others(e, Event::activate);
                                }};
+    // A device. Its request is a persistent one of the home's own.
+    static constexpr If device{"a device's request is active", [](E &e) {
+                                 return e.tbe().state == TbeState::active &&
+                                        e.tbe().requester == Node::home();
+                               }};
+    static constexpr If writes{"the device writes", [](E &e) { return e.tbe().all; }};
+    static constexpr If reads{"the device reads", [](E &e) { return !e.tbe().all; }};
+    static constexpr Act device_load{"the device reads",
+                                     [](E &e) { e.perform(Access::load, e.llc().data); }};
+    static constexpr Act device_store{"the device writes; memory's copy is stale", [](E &e) {
+                                        e.perform(Access::store, e.llc().data);
+                                        e.llc().flags =
+                                            static_cast<std::uint8_t>(e.llc().flags | kDirty);
+                                      }};
+    static constexpr Act begin_device{
+        "note what the device wants; Activate to all cores", [](E &e) {
+          e.tbe().requester = Node::home();
+          e.tbe().all = e.message().type == static_cast<std::uint8_t>(Event::dma_write);
+          tell_others(e, Event::activate);
+        }};
+    static constexpr Act fetch{
+        "send MemGetS or MemGetX for the device", [](E &e) {
+          e.send(Message::of(e.tbe().all ? Event::memory_get_x : Event::memory_get_s)
+                     .to(Node::memory())
+                     .on_behalf(Node::home()));
+        }};
+    static constexpr Act look{"look whether the device has what it wants",
+                              [](E &e) { e.raise(Event::arrived); }};
+    static constexpr Act end_device{"the device is served: satisfied",
+                                    [](E &e) { e.raise(Event::satisfied); }};
     static constexpr Act count_answer{"one acknowledgement less", [](E &e) { --e.tbe().answers; }};
     static constexpr Act close{"Deactivate to the other cores",
                                [](E &e) { tell_others(e, Event::deactivate); }};
@@ -176,9 +208,24 @@ template <class Proto> struct Home {
         when(any, always, Event::get_x).run(ask_memory_x),
 
         when(any, always, Event::put).given(P::claimed).run(P::pass_on),
+        when(any, always, Event::put).given(device).need(kNeedsLlc).run(merge, look),
         when(any, always, Event::put).need(kNeedsLlc).run(merge),
+        when(any, always, Event::tokens).given(P::claimed).run(P::pass_on)
+            .because("a device's, which has been served; from memory or late"),
+        when(any, always, Event::tokens).given(device).need(kNeedsLlc).run(merge, look),
+        when(any, always, Event::tokens).need(kNeedsLlc).run(merge),
         when(in(L::none), always, Event::llc_evict).run(write_back).next(L::writing),
         when(in(L::writing), always, Event::written).run(P::serve).next(L::none),
+
+        when(any, in(T::none), Event::dma_read).given(data).run(device_load),
+        when(any, in(T::none), Event::dma_write).given(all).run(device_store),
+        when(any, in(T::none), Event::dma_read).run(begin_device, fetch).next(T::active),
+        when(any, in(T::none), Event::dma_write).run(begin_device, fetch).next(T::active),
+        when(any, in(T::active, T::ending, T::closing), Event::dma_read).stall(),
+        when(any, in(T::active, T::ending, T::closing), Event::dma_write).stall(),
+        when(any, in(T::active), Event::arrived).given(writes, all).run(device_store, end_device),
+        when(any, in(T::active), Event::arrived).given(reads, data).run(device_load, end_device),
+        when(any, in(T::active), Event::arrived),
 
         when(any, in(T::none), Event::persist).run(begin, P::serve).next(T::active),
         when(any, in(T::active, T::ending, T::closing), Event::persist).stall(),
@@ -191,6 +238,8 @@ template <class Proto> struct Home {
         when(any, in(T::closing), Event::ack).given(waiting).run(count_answer),
         when(any, in(T::closing), Event::ack).run(wake).next(T::none),
 
+        when(any, in(T::active), Event::serve).given(device).run(fetch)
+            .because("tokens have reached memory: it is asked again"),
         when(any, always, Event::serve).given(P::writer, all).run(serve_all),
         when(any, always, Event::serve).given(P::writer, some).run(serve_all, fetch_x),
         when(any, always, Event::serve).given(P::writer).run(fetch_x),

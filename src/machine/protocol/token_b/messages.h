@@ -21,6 +21,8 @@ enum class Event : std::uint8_t {
   store,
   evict,
   timeout,
+  dma_read,
+  dma_write,
   get_s,
   get_x,
   memory_get_s,
@@ -38,6 +40,7 @@ enum class Event : std::uint8_t {
   llc_evict,
   serve,
   done,
+  arrived,
 };
 
 inline constexpr EventInfo kEvents[] = {
@@ -45,11 +48,13 @@ inline constexpr EventInfo kEvents[] = {
     {"Store", EventKind::core, {}, "the core writes"},
     {"Evict", EventKind::spontaneous, {}, "the private hierarchy wants the way for another block"},
     {"Timeout", EventKind::spontaneous, {}, "a request has waited for long"},
+    {"DmaRead", EventKind::device, {}, "a device reads"},
+    {"DmaWrite", EventKind::device, {}, "a device writes"},
     {"GetS", EventKind::message, Vnet::request, "a core wants to read; anyone may ignore it"},
     {"GetX", EventKind::message, Vnet::request, "a core wants to write; anyone may ignore it"},
     {"MemGetS", EventKind::message, Vnet::memory, "a GetS that the LLC could not satisfy"},
     {"MemGetX", EventKind::message, Vnet::memory, "a GetX that the LLC could not satisfy"},
-    {"Tok", EventKind::message, Vnet::response, "tokens for a core"},
+    {"Tok", EventKind::message, Vnet::response, "tokens for a core, or for a device"},
     {"Put", EventKind::message, Vnet::writeback, "tokens that a core gives up, for the home"},
     {"MemWB", EventKind::message, Vnet::writeback, "tokens that the LLC gives up, for memory"},
     {"PReq", EventKind::message, Vnet::request, "a core's persistent request, for the home"},
@@ -63,6 +68,7 @@ inline constexpr EventInfo kEvents[] = {
     {"llc_evict", EventKind::spontaneous, {}, "the last-level cache wants the way"},
     {"serve", EventKind::raised, {}, "tokens here may belong to a persistent requester"},
     {"done", EventKind::raised, {}, "the access of a transaction has happened"},
+    {"arrived", EventKind::raised, {}, "tokens have come: does a device have what it wants?"},
 };
 
 inline constexpr const char *kFlags[] = {"owner", "dirty", "write"};
