@@ -99,6 +99,12 @@ Status Reader::add(std::string_view name, CatalogueEntry entry,
                    const toml::source_position &position) {
   if (name.empty())
     return at(position, "a function has an empty name; write its linker name");
+  if (entry.replacement.ends_with('*')) {
+    // By libitm's convention: _ZGTt and the name as C++ mangles it.
+    entry.replacement.pop_back();
+    entry.replacement += name.starts_with("_Z") ? std::string(name.substr(2))
+                                                : fmt::format("{}{}", name.size(), name);
+  }
   if (!entries_.emplace(name, std::move(entry)).second)
     return at(position, fmt::format("'{}' is listed twice; keep one of its entries", name));
   return Unit{};

@@ -44,7 +44,9 @@ TEST(Catalogue, BuiltinKnowsTheClasses) {
   EXPECT_EQ(catalogue.lookup("sinf").effect, ExternalEffect::pure);
   EXPECT_EQ(catalogue.lookup("htons").effect, ExternalEffect::pure);
   EXPECT_EQ(catalogue.lookup("pthread_self").effect, ExternalEffect::thread_local_);
-  EXPECT_EQ(catalogue.lookup("strlen").effect, ExternalEffect::reads);
+  EXPECT_EQ(catalogue.lookup("wcslen").effect, ExternalEffect::reads);
+  EXPECT_EQ(catalogue.lookup("strlen").effect, ExternalEffect::tm_safe);
+  EXPECT_TRUE(catalogue.lookup("strlen").writes.empty());
   EXPECT_TRUE(catalogue.lookup("strlen").captures.empty());
   EXPECT_EQ(catalogue.lookup("strchr").returns, (PointerSource{PointerValue::argument, 0}));
   EXPECT_EQ(catalogue.lookup("malloc").replacement, "_ITM_malloc");
@@ -104,10 +106,22 @@ TEST(Catalogue, WhatNoEntryNamesIsTheWorst) {
 TEST(Catalogue, WhatCannotBeUndoneIsIrrevocable) {
   const Catalogue catalogue = Catalogue::load("").value();
   for (const char *name :
-       {"printf", "write", "pthread_mutex_lock", "realloc", "strtol", "lgamma", "qsort", "rand",
-        "getenv", "frexp", "__memcpy_chk", "_ZdaPvm", "__cxa_throw", "event_add", "SSL_write"}) {
+       {"printf", "write", "pthread_mutex_lock", "sem_wait", "lgamma", "qsort_r", "rand", "getenv",
+        "frexp", "wcscpy", "__cxa_throw", "event_add", "SSL_write"}) {
     EXPECT_EQ(catalogue.lookup(name).effect, ExternalEffect::irrevocable) << name;
   }
+}
+
+TEST(Catalogue, TransactionalVersionsByConvention) {
+  const Catalogue catalogue = Catalogue::load("").value();
+  EXPECT_EQ(catalogue.lookup("strlen").replacement, "_ZGTt6strlen");
+  EXPECT_EQ(catalogue.lookup("__memcpy_chk").replacement, "_ZGTt12__memcpy_chk");
+  EXPECT_EQ(catalogue.lookup("_ZdaPvm").replacement, "_ZGTtdaPvm");
+  EXPECT_EQ(catalogue.lookup("malloc").replacement, "_ITM_malloc");
+  const Catalogue deferring = Catalogue::load("deferred-output").value();
+  EXPECT_EQ(deferring.lookup("printf").effect, ExternalEffect::deferrable);
+  EXPECT_EQ(deferring.lookup("printf").replacement, "_ZGTt6printf");
+  EXPECT_EQ(catalogue.lookup("printf").replacement, "");
 }
 
 TEST(Catalogue, EveryBuiltinEntryIsConsistent) {
@@ -115,7 +129,9 @@ TEST(Catalogue, EveryBuiltinEntryIsConsistent) {
     const Catalogue catalogue = Catalogue::load(which).value();
     EXPECT_GT(catalogue.entries().size(), 1500u);
     for (const auto &[name, entry] : catalogue.entries()) {
-      EXPECT_EQ(entry.effect == ExternalEffect::tm_safe, !entry.replacement.empty()) << name;
+      if (entry.effect != ExternalEffect::deferrable) {
+        EXPECT_EQ(entry.effect == ExternalEffect::tm_safe, !entry.replacement.empty()) << name;
+      }
       if (entry.effect == ExternalEffect::pure || entry.effect == ExternalEffect::reads) {
         EXPECT_TRUE(entry.writes.empty()) << name;
       }
@@ -152,16 +168,25 @@ TEST(Catalogue, DeferredOutputChangesTheEffectAlone) {
   const Catalogue builtin = Catalogue::load("").value();
   const Catalogue deferred = Catalogue::load("deferred-output").value();
   std::size_t changed = 0;
+  std::size_t putting_off = 0; // of those, with a transactional version that does
   for (const auto &[name, entry] : deferred.entries()) {
     CatalogueEntry before = builtin.lookup(name);
     changed += before.effect != entry.effect ? 1U : 0U;
     if (before.effect != entry.effect) {
       EXPECT_EQ(entry.effect, ExternalEffect::deferrable) << name;
+      EXPECT_EQ(before.replacement, "") << name;
+      if (!entry.replacement.empty()) {
+        EXPECT_EQ(entry.replacement, "_ZGTt" + std::to_string(name.size()) + name);
+        ++putting_off;
+      }
+      before.replacement = entry.replacement; // what the call touches stays as it is
     }
     before.effect = entry.effect;
     EXPECT_EQ(before, entry) << name;
   }
   EXPECT_GT(changed, 30u);
+  EXPECT_GT(putting_off, 25u);
+  EXPECT_EQ(deferred.lookup("wprintf").replacement, "");
   EXPECT_EQ(deferred.lookup("printf").effect, ExternalEffect::deferrable);
   EXPECT_EQ(deferred.lookup("fgets").effect, ExternalEffect::irrevocable);
 }
@@ -265,7 +290,8 @@ TEST(Catalogue, AFileOverridesAndExtendsTheBuiltinOne) {
                                      "writes = [0]\n");
   EXPECT_EQ(catalogue.lookup("malloc").effect, ExternalEffect::irrevocable);
   EXPECT_EQ(catalogue.lookup("my_hash").effect, ExternalEffect::pure);
-  EXPECT_EQ(catalogue.lookup("strlen").effect, ExternalEffect::reads);
+  EXPECT_EQ(catalogue.lookup("wcslen").effect, ExternalEffect::reads);
+  EXPECT_EQ(catalogue.lookup("strlen").replacement, "_ZGTt6strlen");
   EXPECT_EQ(catalogue.lookup("my_copy").replacement, "my_copy_tm");
   EXPECT_EQ(catalogue.lookup("my_copy").writes, set(1));
 }
@@ -331,7 +357,8 @@ TEST(Catalogue, NamesThePlaceOfAWrongDetail) {
   EXPECT_EQ(detail("{ effect = \"tm-safe\" }").substr(0, 43),
             "c.toml:3:5: 'f' is tm-safe without a replac");
   EXPECT_EQ(detail("{ effect = \"pure\", replacement = \"g\" }"),
-            "c.toml:3:5: 'f' has a replacement and is pure; only tm-safe functions have one");
+            "c.toml:3:5: 'f' has a replacement and is pure; only tm-safe and deferrable functions "
+            "have one");
   EXPECT_EQ(detail("{ effect = \"reads\", writes = [0] }"),
             "c.toml:3:5: 'f' is reads and yet writes; drop one of the two");
   EXPECT_EQ(detail("{ effect = \"pure\", reads = [0] }"),

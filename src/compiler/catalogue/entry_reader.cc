@@ -341,8 +341,9 @@ Status EntryReader::check(const toml::node &node) const {
     return at(node, fmt::format("'{}' is tm-safe without a replacement; name the symbol of its "
                                 "transactional version",
                                 name_));
-  if (!safe && !entry_.replacement.empty())
-    return at(node, fmt::format("'{}' has a replacement and is {}; only tm-safe functions have one",
+  if (!safe && entry_.effect != ExternalEffect::deferrable && !entry_.replacement.empty())
+    return at(node, fmt::format("'{}' has a replacement and is {}; only tm-safe and deferrable "
+                                "functions have one",
                                 name_, to_string(entry_.effect)));
   return check_arguments(node);
 }

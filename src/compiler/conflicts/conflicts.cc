@@ -4,11 +4,13 @@
 #include "llvm/ADT/BitVector.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace tandem {
 
 ConflictGraph::ConflictGraph(const std::vector<SectionEffects> &sections,
-                             const std::vector<Location> &locations, MayOverlap may_overlap)
+                             const std::vector<Location> &locations, MayOverlap may_overlap,
+                             MayMeet may_meet)
     : size_(sections.size()) {
   // The shared locations that sections touch, numbered anew.
   std::map<std::uint32_t, unsigned> number;
@@ -24,15 +26,22 @@ ConflictGraph::ConflictGraph(const std::vector<SectionEffects> &sections,
   }
   const auto count = static_cast<unsigned>(original.size());
   // By location: itself and the others that it overlaps.
-  std::map<NodeId, std::vector<unsigned>> by_node;
+  std::map<std::pair<NodeId, ObjectId>, std::vector<unsigned>> by_object;
   for (unsigned i = 0; i < count; ++i)
-    by_node[locations[original[i]].node].push_back(i);
+    by_object[{locations[original[i]].node, locations[original[i]].object}].push_back(i);
   std::vector<llvm::SmallVector<unsigned, 4>> same(count);
-  for (const auto &[node, members] : by_node)
+  for (const auto &[object, members] : by_object)
     for (const unsigned a : members)
       for (const unsigned b : members)
-        if (locations[original[a]].overlaps(locations[original[b]]))
+        if (may_meet(locations[original[a]], locations[original[b]]))
           same[a].push_back(b);
+  // One location of each name says what a pair conflicts on.
+  std::map<std::string_view, unsigned> names;
+  std::vector<unsigned> name_of;
+  for (const std::uint32_t id : original)
+    name_of.push_back(locations[id].name.empty()
+                          ? count + static_cast<unsigned>(name_of.size())
+                          : names.try_emplace(locations[id].name, names.size()).first->second);
   struct Access {
     llvm::BitVector touches, overlapped; // overlapped: by its writes
   };
@@ -50,6 +59,7 @@ ConflictGraph::ConflictGraph(const std::vector<SectionEffects> &sections,
       }
     accesses.push_back(std::move(access));
   }
+  llvm::BitVector named(2 * count);
   for (std::size_t a = 0; a < size_; ++a)
     for (std::size_t b = a; b < size_; ++b) {
       if (!accesses[a].overlapped.anyCommon(accesses[b].touches) &&
@@ -63,8 +73,12 @@ ConflictGraph::ConflictGraph(const std::vector<SectionEffects> &sections,
       back &= accesses[a].touches;
       on |= back;
       std::vector<std::uint32_t> &edge = edges_[{a, b}];
+      named.reset();
       for (const unsigned i : on.set_bits())
-        edge.push_back(original[i]);
+        if (!named.test(name_of[i])) {
+          named.set(name_of[i]);
+          edge.push_back(original[i]);
+        }
     }
 }
 

@@ -19,19 +19,23 @@ namespace tandem {
 // Whether two sections, by number, may run at the same time in different threads.
 using MayOverlap = llvm::function_ref<bool(std::size_t, std::size_t)>;
 
+// Whether accesses of two locations may mean one address.
+using MayMeet = llvm::function_ref<bool(const Location &, const Location &)>;
+inline bool may_overlap_in_memory(const Location &a, const Location &b) { return a.overlaps(b); }
+
 // Two sections conflict where one may write shared memory that the other may read or write, and
 // both may run at the same time. A section conflicts with itself where two threads that run it may.
 class ConflictGraph {
 public:
   ConflictGraph(const std::vector<SectionEffects> &sections, const std::vector<Location> &locations,
-                MayOverlap may_overlap);
+                MayOverlap may_overlap, MayMeet may_meet = may_overlap_in_memory);
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool conflict(std::size_t a, std::size_t b) const {
     return edges_.contains(std::minmax(a, b));
   }
-  // The locations (indices) that a conflicting pair has in common; empty where it does not
-  // conflict.
+  // The locations (indices) that a conflicting pair has in common, one for each name; empty where
+  // it does not conflict.
   [[nodiscard]] const std::vector<std::uint32_t> &common(std::size_t a, std::size_t b) const;
   [[nodiscard]] const std::map<std::pair<std::size_t, std::size_t>, std::vector<std::uint32_t>> &
   edges() const {

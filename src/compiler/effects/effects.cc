@@ -40,7 +40,7 @@ std::string source_place(const Instruction &instruction) {
 
 Effects::Effects(const Module &module, const Catalogue &catalogue,
                  const PointsToAnalysis &points_to, const Sharing &sharing)
-    : actions_(module, catalogue), points_to_(points_to), sharing_(sharing),
+    : actions_(module, catalogue), types_(module), points_to_(points_to), sharing_(sharing),
       layout_(module.getDataLayout()), program_(points_to.node_count()) {
   std::set<const Function *> known(points_to_.exported().begin(), points_to_.exported().end());
   for (const PointsToAnalysis::Spawn &spawn : points_to_.spawns())
@@ -74,10 +74,10 @@ void Effects::survey(const Module &module) {
           program_.resize(location.node + 1);
         if (own.touch.reads)
           program_[location.node].push_back(
-              {location.begin, location.end, location.object, set->second, false});
+              {location.object, location.begin, location.end, location.type, set->second, false});
         if (own.touch.writes)
           program_[location.node].push_back(
-              {location.begin, location.end, location.object, set->second, true});
+              {location.object, location.begin, location.end, location.type, set->second, true});
       }
     }
   }
@@ -88,7 +88,7 @@ void Effects::survey(const Module &module) {
   }
 }
 
-std::uint32_t Effects::location(NodeId node, const ObjectRange &range) {
+std::uint32_t Effects::location(NodeId node, const Range &range) {
   const auto [entry, fresh] =
       ids_.try_emplace({node, range}, static_cast<std::uint32_t>(locations_.size()));
   if (fresh) {
@@ -96,6 +96,7 @@ std::uint32_t Effects::location(NodeId node, const ObjectRange &range) {
                           .object = range.object,
                           .begin = range.begin,
                           .end = range.end,
+                          .type = range.type,
                           .shared = false,
                           .name = ""});
     samples_.emplace_back();
@@ -109,7 +110,7 @@ std::vector<std::uint32_t> Effects::locations_of(const Touch &touch) {
   for (const Cell &place : points_to_.places(touch.cell)) {
     Summary one;
     for (const ObjectRange &range : touch.objects)
-      add_range(place, range, kReads, one);
+      add_range(place, {range, touch.type}, kReads, one);
     for (const std::uint32_t id : one.reads)
       found.push_back(id);
   }
@@ -270,6 +271,9 @@ std::vector<Effects::Touch> Effects::touches(const Instruction &instruction) {
     touch(arguments->getPointerOperand(), PointsToAnalysis::kUnknownSize, true, true, out);
   else if (const auto *call = dyn_cast<CallBase>(&instruction))
     touch_call(*call, out);
+  if (!isa<CallBase>(instruction))
+    for (Touch &touch : out)
+      touch.type = types_.of(instruction);
   return out;
 }
 
@@ -343,8 +347,7 @@ void Effects::touch_external(const CallBase &call, const Function &callee,
 }
 
 // A range of an object that a node may hold; where objects are not told apart, of the node.
-void Effects::add_range(const Cell &cell, const ObjectRange &range, std::uint8_t how,
-                        Summary &summary) {
+void Effects::add_range(const Cell &cell, const Range &range, std::uint8_t how, Summary &summary) {
   const Cell root = points_to_.find(cell);
   if (!points_to_.everywhere(root)) {
     summary.local[{root, range}] |= how;
@@ -353,14 +356,14 @@ void Effects::add_range(const Cell &cell, const ObjectRange &range, std::uint8_t
   if (points_to_.places(root).empty() || !points_to_.may_hold(root.node, range.object))
     return;
   const auto take = [&](const ObjectRange &part) {
-    const std::uint32_t id = location(root.node, part);
+    const std::uint32_t id = location(root.node, {part, range.type});
     if ((how & kReads) != 0)
       summary.reads.set(id);
     if ((how & kWrites) != 0)
       summary.writes.set(id);
   };
   if (points_to_.has_objects()) {
-    take(range.object == 0 ? ObjectRange{} : range);
+    take(range.object == 0 ? ObjectRange{} : ObjectRange(range));
   } else if (range.end == kToTheEnd) {
     std::uint64_t begin = root.offset;
     for (const Fold &fold : points_to_.folds(root.node))
@@ -377,7 +380,7 @@ void Effects::add(const Touch &touch, Summary &summary) {
   const auto how =
       static_cast<std::uint8_t>((touch.reads ? kReads : 0) | (touch.writes ? kWrites : 0));
   for (const ObjectRange &range : touch.objects)
-    add_range(touch.cell, range, how, summary);
+    add_range(touch.cell, {range, touch.type}, how, summary);
 }
 
 // What the target of a call does, as its caller knows it.
@@ -577,13 +580,17 @@ void Effects::mark_shared(const std::set<std::uint32_t> &used) {
       std::set_union(into.begin(), into.end(), from.begin(), from.end(), std::back_inserter(both));
       into = std::move(both);
     };
-    for (const ProgramAccess &access : program_[location.node]) {
-      if (access.begin >= location.end || location.begin >= access.end ||
-          access.object != location.object)
+    const std::vector<ProgramAccess> &accesses = program_[location.node];
+    auto access = std::lower_bound(
+        accesses.begin(), accesses.end(), location.object,
+        [](const ProgramAccess &one, ObjectId wanted) { return one.object < wanted; });
+    for (; access != accesses.end() && access->object == location.object; ++access) {
+      if (access->begin >= location.end || location.begin >= access->end ||
+          !types_.may_alias(access->type, location.type))
         continue;
-      merge(all, entry_set_of_[access.entries]);
-      if (access.writes)
-        merge(writing, entry_set_of_[access.entries]);
+      merge(all, entry_set_of_[access->entries]);
+      if (access->writes)
+        merge(writing, entry_set_of_[access->entries]);
     }
     location.shared = sharing_.may_overlap(writing, all);
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "compiler/cold/cold_paths.h"
+#include "compiler/effects/access_types.h"
 #include "compiler/effects/actions.h"
 #include "compiler/points_to/points_to.h"
 #include "compiler/sections/section.h"
@@ -32,10 +33,11 @@ struct Location {
   ObjectId object = 0;     // 0: what code outside the program knows, or any object of the node
   std::uint64_t begin = 0; // folded bytes [begin, end) of the object; of the node where it is 0
   std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
+  AccessType type = kAnyAccess; // what the program takes it for
   bool shared = true; // two threads may touch it at the same time, and one of them writes it
   std::string name;   // as in the source; a class of memory may be several locations of one name
 
-  // Whether one address may lie in both.
+  // Whether one address may lie in both, whatever they are taken for.
   [[nodiscard]] bool overlaps(const Location &other) const {
     return node == other.node && object == other.object && begin < other.end && other.begin < end;
   }
@@ -71,7 +73,16 @@ public:
   // The effects of all sections, in their order. Once.
   std::vector<SectionEffects> of(const std::vector<Section> &sections);
 
+  // Loads of sections, and of what they call, from memory that no section of the process writes. `effects` are
+  // those of all sections. May add to locations().
+  [[nodiscard]] std::vector<const llvm::LoadInst *>
+  unwritten_reads(const std::vector<Section> &sections, const std::vector<SectionEffects> &effects);
+
   [[nodiscard]] const std::vector<Location> &locations() const { return locations_; }
+  // Whether accesses of two locations may meet.
+  [[nodiscard]] bool may_meet(const Location &a, const Location &b) const {
+    return a.overlaps(b) && types_.may_alias(a.type, b.type);
+  }
   [[nodiscard]] const PointsToAnalysis &points_to() const { return points_to_; }
   [[nodiscard]] const Sharing &sharing() const { return sharing_; }
   // Other names that the program has for a location, alphabetically.
@@ -86,13 +97,18 @@ public:
     bool writes = false;
     const llvm::Value *address = nullptr; // null: reached through further pointers
     std::uint64_t size = 0;               // of the access; PointsToAnalysis::kUnknownSize
-    std::vector<ObjectRange> objects;     // of the node
+    AccessType type = kAnyAccess;
+    std::vector<ObjectRange> objects; // of the node
   };
   [[nodiscard]] std::vector<Touch> touches(const llvm::Instruction &instruction);
 
 private:
   // What a function knows by its parameters: a node of its graph, and what of it.
-  using Key = std::pair<Cell, ObjectRange>;
+  struct Range : ObjectRange {
+    AccessType type = kAnyAccess;
+    auto operator<=>(const Range &) const = default;
+  };
+  using Key = std::pair<Cell, Range>;
   enum Direction : std::uint8_t { kReads = 1, kWrites = 2 };
   // What a function may do to memory, with all that it calls.
   struct Summary {
@@ -116,9 +132,10 @@ private:
     std::vector<const llvm::CallBase *> lock_operations;
   };
   struct ProgramAccess {
+    ObjectId object;
     std::uint64_t begin;
     std::uint64_t end;
-    ObjectId object;
+    AccessType type;
     std::uint32_t entries; // number of the set
     bool writes;
     auto operator<=>(const ProgramAccess &) const = default;
@@ -147,9 +164,9 @@ private:
   void summarise(const llvm::Module &module, const std::set<const llvm::Function *> &needed);
   void add(const Touch &touch, Summary &summary);
   void add(const Call &call, Summary &summary);
-  void add_range(const Cell &cell, const ObjectRange &range, std::uint8_t how, Summary &summary);
+  void add_range(const Cell &cell, const Range &range, std::uint8_t how, Summary &summary);
   std::vector<std::uint32_t> locations_of(const Touch &touch);
-  std::uint32_t location(NodeId node, const ObjectRange &range);
+  std::uint32_t location(NodeId node, const Range &range);
   SectionEffects effects_of(const Section &section);
   FunctionFacts facts_of(const Section &section);
   void follow(const Section &section, const FunctionFacts &start, SectionEffects &result);
@@ -160,12 +177,13 @@ private:
   [[nodiscard]] std::string object_name(const Location &location) const;
 
   const Actions actions_;
+  mutable AccessTypes types_; // remembers what it was asked
   const PointsToAnalysis &points_to_;
   const Sharing &sharing_;
   const llvm::DataLayout &layout_;
   ColdPaths cold_;
   std::vector<Location> locations_;
-  std::map<std::pair<NodeId, ObjectRange>, std::uint32_t> ids_;
+  std::map<std::pair<NodeId, Range>, std::uint32_t> ids_;
   std::vector<std::vector<Sample>> samples_;        // by location
   std::vector<std::vector<ProgramAccess>> program_; // by node
   std::map<EntrySet, std::uint32_t> entry_sets_;

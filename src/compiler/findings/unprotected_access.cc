@@ -23,6 +23,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace tandem {
@@ -56,8 +57,7 @@ public:
         if (view.locations[access.location].shared &&
             !once_.contains(access.instruction->getFunction()))
           touched_[access.location].push_back({i, &access});
-    for (const auto &[location, accesses] : touched_)
-      at_node_[view.locations[location].node].push_back(location);
+    find_locations();
   }
 
   void find() {
@@ -91,6 +91,20 @@ private:
       return std::tuple(!access.writes, !inside.access->writes, place_of(*outside));
     }
   };
+  // The locations at each node; of those that the same accesses touch, one.
+  void find_locations() {
+    using Accesses = std::vector<std::tuple<std::size_t, const Instruction *, bool>>;
+    std::set<std::tuple<NodeId, std::uint64_t, std::uint64_t, Accesses>> known;
+    for (const auto &[number, accesses] : touched_) {
+      const Location &location = view_.locations[number];
+      Accesses key;
+      for (const Inside &inside : accesses)
+        key.emplace_back(inside.section, inside.access->instruction, inside.access->writes);
+      if (known.emplace(location.node, location.begin, location.end, std::move(key)).second)
+        at_node_[location.node].push_back(number);
+    }
+  }
+
   // Finds the functions that only pthread_once and its like run, and what only those call.
   void find_once() {
     std::map<const Function *, std::vector<const CallBase *>> callers;

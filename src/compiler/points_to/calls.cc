@@ -103,9 +103,12 @@ void PointsToGraph::enter_preset(std::uint32_t number) {
   if (const auto known = preset_->targets().find(site.call); known != preset_->targets().end())
     for (const Function *function : known->second)
       enter(number, *function);
-  if (site.direct)
-    for (const Function *function : preset_->external_targets(*site.call))
-      enter(number, *function);
+  if (!site.direct)
+    return;
+  for (const Function *function : preset_->external_targets(*site.call))
+    enter(number, *function);
+  if (preset_->may_leave(*site.call) && leaving_.insert(site.call).second)
+    leave(*site.call, nullptr);
 }
 
 // Told by the graph, too: a site may enter a function.

@@ -191,6 +191,50 @@ bool PointsToGraph::search() {
   return changed;
 }
 
+// Calls by pointer that may enter any code outside the program. Whether there were new ones.
+bool PointsToGraph::leave() {
+  bool changed = false;
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    const Site site = sites_[i];
+    if (site.call == nullptr || !site.direct || !site.pointer ||
+        !is_external(graph_.find(site.pointer->cell).node) || !leaving_.insert(site.call).second)
+      continue;
+    leave(*site.call, &*site.pointer);
+    changed = true;
+  }
+  return changed;
+}
+
+// `callee`: what the flow of objects has for the function; null where none is recorded. What the
+// call passes leaves the program, and what it returns comes from there.
+void PointsToGraph::leave(const CallBase &call, const Pointer *callee) {
+  std::optional<std::uint32_t> guard;
+  if (records_flow_ && callee != nullptr) {
+    guard = flow_.guard_outside(callee->flow);
+    leaving_guards_.emplace_back(&call, *guard);
+  }
+  const auto pass_on = [&](Pointer from, Pointer to) {
+    graph_.unify(from.cell, to.cell);
+    if (guard)
+      flow_.copy_guarded(*guard, from.flow, to.flow);
+  };
+  for (const Value *argument : call.args()) {
+    const auto count = static_cast<unsigned>(leaves(argument->getType()).size());
+    for (unsigned leaf = 0; leaf < count; ++leaf)
+      if (leaves(argument->getType())[leaf].carries &&
+          (!argument->getType()->isIntegerTy() || isa<PtrToIntInst>(argument)))
+        if (const std::optional<Pointer> passed = pointer(argument, leaf))
+          pass_on(*passed, outside());
+  }
+  if (call.getType()->isVoidTy() || call.use_empty())
+    return;
+  const auto count = static_cast<unsigned>(leaves(call.getType()).size());
+  for (unsigned leaf = 0; leaf < count; ++leaf)
+    if (leaves(call.getType())[leaf].carries &&
+        (!call.getType()->isIntegerTy() || arithmetic_.contains(&call)))
+      pass_on(outside(), variable(&call, leaf));
+}
+
 void PointsToGraph::add_external(const CallBase &call, const Function &callee) {
   if (callee.isIntrinsic() || add_runtime_function(call, callee))
     return;

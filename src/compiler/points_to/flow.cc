@@ -18,6 +18,7 @@ constexpr std::uint64_t kStepsPerNode = 4096;
 constexpr std::uint64_t kStepsPerOrder = 8;
 constexpr std::uint64_t kStepsToStart = 1U << 22U;
 constexpr std::uint64_t kMostSteps = 1U << 26U; // a few seconds
+constexpr std::uint64_t kPatience = 16;
 // Steps that one instruction takes a pointer within an object before it counts as walking through
 // an array; and offsets of one object before none is told from another.
 constexpr std::uint32_t kSteps = 8;
@@ -120,8 +121,15 @@ void ObjectFlow::collapse(FlowNode pointer) {
 }
 
 std::uint32_t ObjectFlow::guard(FlowNode pointer, const llvm::Function &function) {
-  guards_.push_back(
-      {.pointer = pointer, .function = element_at(object(function), 0), .copies = {}});
+  return add_guard(pointer, element_at(object(function), 0));
+}
+
+std::uint32_t ObjectFlow::guard_outside(FlowNode pointer) {
+  return add_guard(pointer, element_at(kAnything, 0));
+}
+
+std::uint32_t ObjectFlow::add_guard(FlowNode pointer, ElementId target) {
+  guards_.push_back({.pointer = pointer, .function = target, .copies = {}});
   const auto number = static_cast<std::uint32_t>(guards_.size() - 1);
   guards_of_[pointer].push_back(number);
   return number;
@@ -453,8 +461,9 @@ ObjectFlow::folded(const ElementSet &elements) const {
 
 // To a fixed point; false where it takes too long. What hands on comes before what it hands to, so
 // that a node hands on once what it gets from several others.
-bool ObjectFlow::run() {
-  const std::uint64_t most = std::min(kMostSteps, kStepsToStart + kStepsPerNode * parent_.size());
+bool ObjectFlow::run(bool patient) {
+  const std::uint64_t most = (patient ? kPatience : 1) *
+                             std::min(kMostSteps, kStepsToStart + kStepsPerNode * parent_.size());
   do {
     collapse_cycles();
     std::uint64_t next_collapse = steps_ + kStepsPerOrder * parent_.size();
@@ -488,7 +497,7 @@ void ObjectFlow::initialise(const llvm::Value &label, std::uint64_t offset, Flow
   initial_.push_back({object(label), offset, value});
 }
 
-bool ObjectFlow::solve() {
+bool ObjectFlow::solve(bool patient) {
   collapse_cycles();
   done_.resize(parent_.size());
   queued_.assign(parent_.size(), false);
@@ -500,14 +509,14 @@ bool ObjectFlow::solve() {
   for (const Initial &initial : initial_)
     connect(initial.value, content(initial.object, initial.offset));
   // Unknown indices come last, when the arrays are known that they stay in.
-  if (!run())
+  if (!run(patient))
     return false;
   indexes_ = true;
   for (const auto &[node, uses] : uses_)
     for (const Use &one : uses)
       if (one.kind == Use::Kind::index)
         use(one, ElementSet(sets_[root(node)]));
-  if (!run())
+  if (!run(patient))
     return false;
   mark_reached();
   return true;

@@ -50,12 +50,15 @@ public:
   void collapse(FlowNode pointer);
   // Copies that hold once `pointer` may point to `function`; number of the guard.
   std::uint32_t guard(FlowNode pointer, const llvm::Function &function);
+  // The same once `pointer` may point to code outside the program.
+  std::uint32_t guard_outside(FlowNode pointer);
   void copy_guarded(std::uint32_t guard, FlowNode from, FlowNode to);
   // All that `node` points to is known to two threads.
   void share(FlowNode node) { shared_.push_back(node); }
 
-  // False where the program is too large to be worth it; then nothing is known.
-  bool solve();
+  // False where the program is too large to be worth it; then nothing is known. With patience a
+  // program is so large only after some ten times as long.
+  bool solve(bool patient);
 
   [[nodiscard]] const ElementSet &elements(FlowNode node) const { return sets_[root(node)]; }
   // Object and folded offset.
@@ -106,11 +109,12 @@ private:
   };
   struct Guard {
     FlowNode pointer;
-    ElementId function;
+    ElementId function; // or outside
     bool open = false;
     std::vector<std::pair<FlowNode, FlowNode>> copies;
   };
 
+  std::uint32_t add_guard(FlowNode pointer, ElementId target);
   [[nodiscard]] FlowNode root(FlowNode node) const;
   ElementId element_at(ObjectId object, std::uint64_t offset);
   void collapse_cycles();
@@ -127,7 +131,7 @@ private:
   void process_copy(std::pair<ObjectId, std::uint64_t> source,
                     std::pair<ObjectId, std::uint64_t> target, std::uint64_t size);
   FlowNode content(ObjectId object, std::uint64_t offset);
-  bool run();
+  bool run(bool patient);
   void mark_reached();
 
   std::vector<Object> objects_;

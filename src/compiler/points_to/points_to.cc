@@ -22,6 +22,12 @@ PointsToAnalysis::PointsToAnalysis(const Module &module, const Catalogue &catalo
   graph_->solve_sensitive(*insensitive_);
 }
 
+PointsToAnalysis::PointsToAnalysis(const SpecialisedProgram &program, const Catalogue &catalogue)
+    : graph_(std::make_unique<PointsToGraph>(program.module(), catalogue, &program)) {
+  graph_->solve_insensitive();
+  flow_ = graph_.get();
+}
+
 PointsToAnalysis::~PointsToAnalysis() = default;
 
 ArrayRef<const Function *> PointsToAnalysis::targets(const CallBase &call) const {
@@ -33,12 +39,7 @@ ArrayRef<const Function *> PointsToAnalysis::external_targets(const CallBase &ca
   return graph_->external_targets(call);
 }
 
-bool PointsToAnalysis::may_leave(const CallBase &call) const {
-  if (call.isInlineAsm() || called_function(call) != nullptr)
-    return false;
-  const std::optional<Cell> callee = graph_->known(*call.getCalledOperand());
-  return callee && graph_->is_external(graph_->graph().find(*callee).node);
-}
+bool PointsToAnalysis::may_leave(const CallBase &call) const { return graph_->may_leave(call); }
 
 const std::vector<PointsToAnalysis::Spawn> &PointsToAnalysis::spawns() const {
   return graph_->spawns();

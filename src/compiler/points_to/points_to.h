@@ -9,7 +9,8 @@
 // Sensitive: each function (each group of mutually recursive ones) has nodes of its own for what it
 // reaches by its parameters alone, and every call site gets its own copy of them. What globals,
 // threads or code outside the program can reach is one graph, shared by all functions, in both
-// modes.
+// modes. That tells memory apart, and not what flows where: for that there is the specialised
+// program (specialise.h), which is analysed like any other.
 #pragma once
 
 #include "compiler/catalogue/catalogue.h"
@@ -68,11 +69,14 @@ struct ObjectRange {
 };
 
 class PointsToGraph;
+class SpecialisedProgram;
 
 class PointsToAnalysis {
 public:
   // `module` and `catalogue` outlive the analysis and do not change meanwhile.
   PointsToAnalysis(const llvm::Module &module, const Catalogue &catalogue, PointsTo mode);
+  // Insensitive, of a specialised program's module.
+  PointsToAnalysis(const SpecialisedProgram &program, const Catalogue &catalogue);
   ~PointsToAnalysis();
 
   // The functions of the program that a call may enter: the callee, those that a function pointer

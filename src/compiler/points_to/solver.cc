@@ -19,16 +19,22 @@ constexpr std::size_t kLargestSummary = 400;
 
 } // namespace
 
-PointsToGraph::PointsToGraph(const Module &module, const Catalogue &catalogue)
-    : module_(module), catalogue_(catalogue), layout_(module.getDataLayout()),
+PointsToGraph::PointsToGraph(const Module &module, const Catalogue &catalogue,
+                             const SpecialisedProgram *copy)
+    : module_(module), catalogue_(catalogue), copy_(copy), layout_(module.getDataLayout()),
       graph_([this](std::uint32_t call, const Function &function) { enter(call, function); }) {}
 
 bool PointsToGraph::is_allocator(const Function &function) const {
-  return function.returnDoesNotAlias() || catalogue_.is_allocator(function.getName().str());
+  const Value *origin = copy_ == nullptr ? &function : copy_->origin(function);
+  return function.returnDoesNotAlias() ||
+         (origin != nullptr && catalogue_.is_allocator(origin->getName().str()));
 }
 
 bool PointsToGraph::is_released(const Argument &argument) const {
-  return catalogue_.released_argument(argument.getParent()->getName().str()) == argument.getArgNo();
+  const Function *function = argument.getParent();
+  const Value *origin = copy_ == nullptr ? function : copy_->origin(*function);
+  return origin != nullptr &&
+         catalogue_.released_argument(origin->getName().str()) == argument.getArgNo();
 }
 
 void PointsToGraph::start() {
@@ -61,7 +67,7 @@ void PointsToGraph::finish() {
   do {
     apply_indexes();
     graph_.settle();
-  } while (search() || !indexes_.empty());
+  } while (search() || leave() || !indexes_.empty());
   mark_reached();
 }
 
@@ -70,7 +76,7 @@ void PointsToGraph::solve_insensitive() {
   for (const Function &function : module_)
     add_function(function);
   finish();
-  has_flow_ = flow_.solve();
+  has_flow_ = flow_.solve(copy_ != nullptr);
   if (has_flow_)
     take_targets();
 }
@@ -86,6 +92,9 @@ void PointsToGraph::take_targets() {
     if (flow_.is_open(call.guard))
       open.insert({call.call, call.function});
   }
+  for (const auto &[call, guard] : leaving_guards_)
+    if (!flow_.is_open(guard))
+      leaving_.erase(call);
   for (const CallBase *call : guarded) {
     erase_if(targets_[call],
              [&](const Function *function) { return !open.contains({call, function}); });

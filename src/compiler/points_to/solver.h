@@ -6,6 +6,7 @@
 
 #include "compiler/points_to/flow.h"
 #include "compiler/points_to/graph.h"
+#include "compiler/points_to/specialise.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -31,7 +32,9 @@ struct Pointer {
 
 class PointsToGraph {
 public:
-  PointsToGraph(const llvm::Module &module, const Catalogue &catalogue);
+  // `copy`: `module` is its module.
+  PointsToGraph(const llvm::Module &module, const Catalogue &catalogue,
+                const SpecialisedProgram *copy = nullptr);
 
   // One scope for the whole program; finds the targets of calls as it goes.
   void solve_insensitive();
@@ -52,6 +55,10 @@ public:
     const auto known = external_targets_.find(&call);
     return known == external_targets_.end() ? llvm::ArrayRef<const llvm::Function *>()
                                             : llvm::ArrayRef(known->second);
+  }
+  // Whether a call by pointer may enter code outside the program that nothing is known of.
+  [[nodiscard]] bool may_leave(const llvm::CallBase &call) const {
+    return leaving_.contains(&call);
   }
   using Spawn = PointsToAnalysis::Spawn;
   [[nodiscard]] const std::vector<Spawn> &spawns() const { return spawns_; }
@@ -183,11 +190,14 @@ private:
   std::optional<Pointer> source(const llvm::CallBase &call, const PointerSource &source,
                                 const llvm::Function &callee);
   bool search();
+  bool leave();
+  void leave(const llvm::CallBase &call, const Pointer *callee);
   void mark_reached();
   void take_targets();
 
   const llvm::Module &module_;
   const Catalogue &catalogue_;
+  const SpecialisedProgram *copy_;
   const llvm::DataLayout &layout_;
   Graph graph_;
   ObjectFlow flow_;
@@ -225,6 +235,8 @@ private:
     std::uint32_t guard;
   };
   std::vector<Guarded> guarded_; // calls by pointer
+  llvm::DenseSet<const llvm::CallBase *> leaving_;
+  std::vector<std::pair<const llvm::CallBase *, std::uint32_t>> leaving_guards_; // of the flow
   std::vector<bool> reached_;
   std::map<std::pair<const llvm::CallBase *, const llvm::Function *>, Graph::Copies> copies_;
   std::vector<std::vector<Caller>> callers_; // by scope

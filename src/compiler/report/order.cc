@@ -35,7 +35,8 @@ void sort_names(std::vector<std::string> &names) {
   sort_unique(names, [](const std::string &name) { return std::string_view(name); });
 }
 
-// The order in which colours are handed out, A, ..., Z, AA: shorter names first.
+// The process's colour, *, then the order in which colours are handed out, A, ..., Z, AA: shorter
+// names first.
 struct ColourLess {
   bool operator()(const std::string &left, const std::string &right) const {
     return std::make_tuple(left.size(), std::string_view(left)) <

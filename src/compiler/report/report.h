@@ -106,8 +106,11 @@ struct ReportSection {
   bool operator==(const ReportSection &) const = default;
 };
 
+// The name of the colour that all outputs of a process have in common.
+inline constexpr const char *kProcessColour = "*";
+
 struct ReportColour {
-  std::string name; // "A", "B", ..., "Z", "AA", ...
+  std::string name; // kProcessColour, "A", "B", ..., "Z", "AA", ...
   std::vector<std::string> locations;
   bool operator==(const ReportColour &) const = default;
 };
@@ -164,8 +167,21 @@ struct ReportFinding {
 
 struct ReportEnforcement {
   std::string requested = "none"; // the value of -ftandem-enforce
-  std::string used = "none"; // what the output really uses; differs where a mode is not built yet
+  std::string used = "none";      // what the output really uses
   bool operator==(const ReportEnforcement &) const = default;
+};
+
+// What became of the accesses in the transactional clones of functions.
+struct ReportInstrumentation {
+  std::uint64_t clones = 0;      // functions that have a transactional version
+  std::uint64_t barriers = 0;    // accesses that call the runtime
+  std::uint64_t plain = 0;       // accesses to constants and to locals that stay in their function
+  std::uint64_t captured = 0;    // accesses to memory that the transaction has just allocated
+  std::uint64_t unwritten = 0;   // reads of memory that no section writes
+  std::uint64_t merged = 0;      // accesses that repeated others, or became values, and are gone
+  std::uint64_t counters = 0;    // accesses to counters of coverage and profiling, left plain
+  std::uint64_t irrevocable = 0; // places where a transaction becomes irrevocable
+  bool operator==(const ReportInstrumentation &) const = default;
 };
 
 struct ReportAnalysis {
@@ -189,6 +205,7 @@ struct Report {
   // path).
   std::vector<std::string> externals;
   std::vector<ReportFinding> findings;
+  ReportInstrumentation instrumentation; // JSON: absent when there are no clones
   ReportAnalysis analysis;
   bool operator==(const Report &) const = default;
 };

@@ -134,6 +134,15 @@ std::string to_json(const Report &report) {
   json["lock_sites"] = list(report.lock_sites, lock_site_json);
   json["externals"] = report.externals;
   json["findings"] = list(report.findings, finding_json);
+  if (const ReportInstrumentation &made = report.instrumentation; made.clones != 0)
+    json["instrumentation"] = Json{{"clones", made.clones},
+                                   {"barriers", made.barriers},
+                                   {"plain", made.plain},
+                                   {"captured", made.captured},
+                                   {"unwritten", made.unwritten},
+                                   {"merged", made.merged},
+                                   {"counters", made.counters},
+                                   {"irrevocable", made.irrevocable}};
   json["analysis"] = analysis_json(report.analysis);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

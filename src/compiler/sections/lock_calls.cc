@@ -28,9 +28,12 @@ bool is_constructor_or_destructor(const Function &function) {
           name.contains("D0E"));
 }
 
-// Stores that a wrapper may do: to its own variables; a constructor and a destructor to `this`.
+// Stores that a wrapper may do: to its own variables; a constructor and a destructor to `this`; of
+// -fprofile-arcs to its counters.
 bool is_private_store(const StoreInst &store, const DataLayout &layout) {
   const Value *base = base_of(store.getPointerOperand(), layout).first;
+  if (isa<GlobalVariable>(base) && base->getName().starts_with("__llvm_gcov_ctr"))
+    return true;
   if (isa<AllocaInst>(store.getPointerOperand()->stripInBoundsOffsets()))
     return true;
   const auto *argument = dyn_cast<Argument>(base);
