@@ -57,7 +57,9 @@ enum tandem_section_flags {
 /* tandem_colour::flags. */
 enum tandem_colour_flags {
   TANDEM_COLOUR_IRREVOCABLE = 1, /* some section of the output that has it is non-revocable */
-  TANDEM_COLOUR_PROCESS = 2      /* one colour for all outputs of the process, equal by name */
+  TANDEM_COLOUR_PROCESS = 2,     /* one colour for all outputs of the process, equal by name */
+  TANDEM_COLOUR_SHARED = 4 /* some section of the output holds it shared: has it in `guard` and
+                              begins by _TANDEM_begin */
 };
 
 /* A colour: sections that may conflict have one in common. 16 bytes. */
@@ -65,6 +67,11 @@ struct tandem_colour {
   const char *name;  /*  0: "A", "B", ..., as in the report */
   uint32_t flags;    /*  8: tandem_colour_flags */
   uint32_t reserved; /* 12: zero */
+};
+
+/* tandem_colour_table::flags. Bits that are not named here are zero. */
+enum tandem_table_flags {
+  TANDEM_TABLE_HTM = 1 /* the output asks for the algorithm htm where the user names none */
 };
 
 /* The colours of one linked output; one table per output. 48 bytes, writable.
@@ -76,7 +83,7 @@ struct tandem_colour_table {
   uint32_t colour_count;  /*  8 */
   uint32_t word_count;    /* 12: 64-bit words of each bit set: (colour_count + 63) / 64 */
   uint32_t section_count; /* 16: descriptors in the output; tandem_section::index is below it */
-  uint32_t reserved;      /* 20: zero */
+  uint32_t flags;         /* 20: tandem_table_flags */
   const char *output;     /* 24: the output's file name, without its folder */
   const struct tandem_colour *colours; /* 32: colour_count of them; null where colour_count is 0 */
   void *runtime;                       /* 40: the runtime's; emitted as null */
@@ -117,6 +124,25 @@ static inline int tandem_has_colour(const uint64_t *set, uint32_t index) {
 void _TANDEM_global_lock_enter(const struct tandem_section *section);
 void _TANDEM_global_lock_leave(const struct tandem_section *section);
 
+/* Enters and leaves `section` with all of its colours held exclusively (enforcement locks; sections
+ * of the hybrid plan that are irrevocable from their begin). Nested enters only count: the
+ * outermost one's colours are held to its end. Rules and order as for the global lock. Where the
+ * thread is in a transaction, that one becomes irrevocable first, which may begin it again. */
+void _TANDEM_colours_enter(const struct tandem_section *section);
+void _TANDEM_colours_leave(const struct tandem_section *section);
+
+/* Begins `section` as a transaction, as _ITM_beginTransaction(properties) does: returns bits of
+ * ItmActions, possibly several times; the end is _ITM_commitTransaction or its variants. Where
+ * section->guard is not empty, its colours are held shared from here to the end. A non-revocable
+ * section that becomes irrevocable (_ITM_changeTransactionMode) is undone, takes
+ * section->colours exclusively and begins again with a_runUninstrumentedCode. Defined by
+ * libitm.so.1 (which is also libtandem_tm.so). */
+uint32_t _TANDEM_begin(uint32_t properties, const struct tandem_section *section)
+#if defined(__GNUC__)
+    __attribute__((returns_twice))
+#endif
+    ;
+
 #if defined(__x86_64__) && !defined(__ILP32__)
 TANDEM_ABI_ASSERT(sizeof(struct tandem_colour) == 16);
 TANDEM_ABI_ASSERT(offsetof(struct tandem_colour, flags) == 8);
@@ -126,7 +152,7 @@ TANDEM_ABI_ASSERT(offsetof(struct tandem_colour_table, size) == 4);
 TANDEM_ABI_ASSERT(offsetof(struct tandem_colour_table, colour_count) == 8);
 TANDEM_ABI_ASSERT(offsetof(struct tandem_colour_table, word_count) == 12);
 TANDEM_ABI_ASSERT(offsetof(struct tandem_colour_table, section_count) == 16);
-TANDEM_ABI_ASSERT(offsetof(struct tandem_colour_table, reserved) == 20);
+TANDEM_ABI_ASSERT(offsetof(struct tandem_colour_table, flags) == 20);
 TANDEM_ABI_ASSERT(offsetof(struct tandem_colour_table, output) == 24);
 TANDEM_ABI_ASSERT(offsetof(struct tandem_colour_table, colours) == 32);
 TANDEM_ABI_ASSERT(offsetof(struct tandem_colour_table, runtime) == 40);

@@ -35,7 +35,8 @@ enum tandem_policy {
   TANDEM_POLICY_KINDERGARTEN,
   TANDEM_POLICY_TIMESTAMP,
   TANDEM_POLICY_POLKA,
-  TANDEM_POLICY_SIZE_MATTERS
+  TANDEM_POLICY_SIZE_MATTERS,
+  TANDEM_POLICY_STALL
 };
 /* How long to wait before trying again; -1: TANDEM_BACKOFF. */
 enum tandem_backoff {

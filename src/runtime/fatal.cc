@@ -18,8 +18,9 @@ namespace {
 
 constexpr int kUsageStatus = 2; // as base/result.h, which this library does not link
 
-void print_line(const char *format, std::va_list arguments) noexcept {
-  char line[512] = TANDEM_LIBRARY ": error: ";
+void print_line(const char *kind, const char *format, std::va_list arguments) noexcept {
+  char line[512] = TANDEM_LIBRARY ": ";
+  std::strcat(line, kind);
   const std::size_t prefix = std::strlen(line);
   // One byte less than is left, for the newline; a longer message is cut.
   std::vsnprintf(line + prefix, sizeof line - prefix - 1, format, arguments);
@@ -35,7 +36,7 @@ void print_line(const char *format, std::va_list arguments) noexcept {
 void fatal(const char *format, ...) noexcept {
   std::va_list arguments;
   va_start(arguments, format);
-  print_line(format, arguments);
+  print_line("error: ", format, arguments);
   va_end(arguments);
   std::abort();
 }
@@ -43,9 +44,16 @@ void fatal(const char *format, ...) noexcept {
 void refuse(const char *format, ...) noexcept {
   std::va_list arguments;
   va_start(arguments, format);
-  print_line(format, arguments);
+  print_line("error: ", format, arguments);
   va_end(arguments);
   ::_exit(kUsageStatus);
+}
+
+void note(const char *format, ...) noexcept {
+  std::va_list arguments;
+  va_start(arguments, format);
+  print_line("note: ", format, arguments);
+  va_end(arguments);
 }
 
 } // namespace tandem

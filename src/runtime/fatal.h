@@ -14,4 +14,7 @@ namespace tandem {
 // handlers, because other threads may be running.
 [[noreturn, gnu::format(printf, 1, 2)]] void refuse(const char *format, ...) noexcept;
 
+// What the user should know, who asked for something else: `LIBRARY: note: MESSAGE`.
+[[gnu::format(printf, 1, 2)]] void note(const char *format, ...) noexcept;
+
 } // namespace tandem

@@ -14,7 +14,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = Path(os.environ["TANDEM_BUILD"]) / "lib"
 ALGORITHMS = ("auto", "serial", "eager", "lazy", "norec")
-POLICIES = ("polite", "karma", "eruption", "kindergarten", "timestamp", "polka", "size-matters")
+POLICIES = (
+    "polite",
+    "karma",
+    "eruption",
+    "kindergarten",
+    "timestamp",
+    "polka",
+    "size-matters",
+    "stall",
+)
 BACKOFFS = ("none", "linear", "exponential", "random")
 SECONDS = 120  # a program that takes longer hangs
 

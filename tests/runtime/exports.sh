@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# exports.sh LIBTANDEM MAP: the library exports exactly the version script's symbols, all of them _TANDEM_*, and
-# needs the C library only.
+# exports.sh LIBTANDEM MAP: the library exports exactly the version script's symbols, all of them _TANDEM_*, each
+# with the version that the script gives it, and needs the C library only.
 set -eu
 library=$1 map=$2
-expected=$(sed -n 's/^ *\(_TANDEM_[A-Za-z0-9_]*\);$/\1@@TANDEM_1.0/p' "$map" | sort)
+expected=$(awk '/^[A-Z].* \{/ { version = $1 }
+  /^ *_TANDEM_[A-Za-z0-9_]*;/ { sub(";.*", "", $1); print $1 "@@" version }' "$map" | sort)
 # The version itself is listed as an absolute symbol (A).
 actual=$(nm -D --defined-only --with-symbol-versions "$library" | awk '$2 != "A" { print $3 }' | sort)
 if [ -z "$expected" ] || [ "$expected" != "$actual" ]; then

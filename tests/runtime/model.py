@@ -4,7 +4,8 @@
 Memory is a table of words; each thread has a FIFO store buffer that drains at any time (x86-TSO).
 A locked instruction (`Swap`) waits until its thread's buffer is empty. A state in which a `Check`
 does not hold, or from which no thread can move although one is not done, is an error; `explore`
-returns it with the steps that lead there.
+returns it with the steps that lead there. With `ends`, so is a state from which no way leads to the
+end of all threads: a deadlock of loops that wait.
 
 The programs (protocols.py) are those of docs/design/0020-runtime.md, with the values that matter:
 begin (mark, word), reads and writes of orecs and of NOrec, commits, quiescence, being alone.
@@ -56,6 +57,11 @@ class Go:
 
 
 @dataclass(frozen=True)
+class Barrier:
+    """membarrier: waits until every thread's buffer is empty."""
+
+
+@dataclass(frozen=True)
 class Check:
     holds: Value
     what: str
@@ -66,7 +72,7 @@ class Label:
     name: str
 
 
-Step = Load | Store | Swap | Set | Go | Check | Label
+Step = Load | Store | Swap | Barrier | Set | Go | Check | Label
 Program = list[Step]
 Words = tuple[tuple[str, int], ...]
 # Position, registers, store buffer.
@@ -90,7 +96,11 @@ class Machine:
     def __init__(self, memory: Mapping[str, int], programs: list[Program]) -> None:
         self.programs = programs
         self.labels = [
-            {step.name: at for at, step in enumerate(program) if isinstance(step, Label)}
+            {
+                step.name: at
+                for at, step in enumerate(program)
+                if isinstance(step, Label)
+            }
             for program in programs
         ]
         self.first: State = (
@@ -118,6 +128,9 @@ class Machine:
             known[step.to] = dict(memory)[step.address]
             registers = with_word(registers, step.to, known[step.to])
             memory = with_word(memory, step.address, step.value(known))
+        elif isinstance(step, Barrier):
+            if any(pending for _, _, pending in threads):
+                return None
         elif isinstance(step, Set):
             registers = with_word(registers, step.to, step.value(known))
         elif isinstance(step, Check):
@@ -125,7 +138,11 @@ class Machine:
                 return step.what
         elif isinstance(step, Go) and step.when(known):
             at = self.labels[index][step.label] - 1
-        return memory, (*threads[:index], (at + 1, registers, buffer), *threads[index + 1 :])
+        return memory, (
+            *threads[:index],
+            (at + 1, registers, buffer),
+            *threads[index + 1 :],
+        )
 
     def drain(self, state: State, index: int) -> State | None:
         memory, threads = state
@@ -133,9 +150,20 @@ class Machine:
         if not buffer:
             return None
         memory = with_word(memory, *buffer[0])
-        return memory, (*threads[:index], (at, registers, buffer[1:]), *threads[index + 1 :])
+        return memory, (
+            *threads[:index],
+            (at, registers, buffer[1:]),
+            *threads[index + 1 :],
+        )
 
-    def explore(self, most: int = 3_000_000) -> Result:
+    def done(self, state: State) -> bool:
+        return all(
+            thread[0] == len(program)
+            for thread, program in zip(state[1], self.programs, strict=True)
+        )
+
+    def explore(self, most: int = 3_000_000, ends: bool = False) -> Result:
+        before: dict[State, list[State]] = {}
         origin: dict[State, tuple[State, str] | None] = {self.first: None}
         queue = deque([self.first])
         while queue:
@@ -151,17 +179,29 @@ class Machine:
                         continue
                     moved = True
                     if isinstance(after, str):
-                        return Result(len(origin), f"{after}: {self.way(origin, state)}")
+                        return Result(
+                            len(origin), f"{after}: {self.way(origin, state)}"
+                        )
+                    if ends:
+                        before.setdefault(after, []).append(state)
                     if after not in origin:
                         origin[after] = (state, kind)
                         queue.append(after)
-            if not moved and any(
-                thread[0] != len(program)
-                for thread, program in zip(state[1], self.programs, strict=True)
-            ):
+            if not moved and not self.done(state):
                 return Result(len(origin), f"stuck: {self.way(origin, state)}")
             if len(origin) > most:
                 raise MemoryError(f"more than {most} states")
+        if ends:
+            finite = {state for state in origin if self.done(state)}
+            rest = list(finite)
+            while rest:
+                for state in before.get(rest.pop(), []):
+                    if state not in finite:
+                        finite.add(state)
+                        rest.append(state)
+            for state in origin:
+                if state not in finite:
+                    return Result(len(origin), f"never ends: {self.way(origin, state)}")
         return Result(len(origin), None)
 
     @staticmethod

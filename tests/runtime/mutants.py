@@ -63,6 +63,14 @@ void roll_back_eager""",
         "eager",
         ("opacity", "opaque", "micro"),
     ),
+    "eager-short-commit-unvalidated": Bug(
+        "eager: a commit without a wait does not validate its reads",
+        "transaction/transaction.cc",
+        "    if (time != thread.snapshot + 1)\n      return false;",
+        "    if (time == 0)\n      return false;",
+        "eager",
+        ("opacity", "opaque", "micro"),
+    ),
     "extension-unvalidated": Bug(
         "orecs: the snapshot moves to the present without validation",
         "algorithms/orec.cc",
@@ -89,7 +97,7 @@ void roll_back_eager""",
     ),
     "lost-undo": Bug(
         "eager: what an aborted transaction wrote stays",
-        "transaction/transaction.cc",
+        "transaction/steps.cc",
         "      old.cell.store(old.value);",
         "      (void)old;",
         "eager",
@@ -97,7 +105,7 @@ void roll_back_eager""",
     ),
     "undo-forwards": Bug(
         "eager: the undo log is played oldest first, so the last value of a place wins",
-        "transaction/transaction.cc",
+        "transaction/steps.cc",
         "    const memory::CellValue old = thread.undo.pop();",
         "    static std::size_t at = 0; if (at >= thread.undo.size()) at = 0;\n"
         "    const memory::CellValue old = thread.undo[at++]; "
@@ -141,23 +149,33 @@ void roll_back_eager""",
     ),
     "norec-even-too-early": Bug(
         "norec: the clock is even again before the data is written back",
-        "algorithms/norec.cc",
-        "  thread.writes.write_back();\n  global_clock.now.store(time, std::memory_order_release);",
-        "  global_clock.now.store(time, std::memory_order_release);\n  thread.writes.write_back();",
+        "algorithms/norec.h",
+        "  thread.writes.write_back();\n"
+        "  sync::global_clock.now.store(time, std::memory_order_release);",
+        "  sync::global_clock.now.store(time, std::memory_order_release);\n"
+        "  thread.writes.write_back();",
+        "norec",
+        ("opacity", "opaque", "micro"),
+    ),
+    "norec-commit-unvalidated": Bug(
+        "norec: a commit takes the clock although others have committed",
+        "algorithms/norec.h",
+        "  std::uint64_t before = thread.snapshot;\n  time",
+        "  std::uint64_t before = sync::global_clock.now.load() & ~std::uint64_t{1};\n  time",
         "norec",
         ("opacity", "opaque", "micro"),
     ),
     "no-quiescence": Bug(
         "eager: nobody waits after a commit",
-        "transaction/transaction.cc",
-        QUIESCE,
-        "  (void)time;",
+        "sync/quiescence.h",
+        "    if (seen != 0 && seen < newest) [[unlikely]]\n      wait_for(i, newest);",
+        "    (void)seen;",
         "eager",
         ("opacity", "privatise"),
     ),
     "no-proxy-quiescence": Bug(
         "eager: a read-only transaction does not wait for those before it",
-        "transaction/transaction.cc",
+        "transaction/steps.h",
         QUIESCE,
         "  if (time != thread.snapshot) sync::quiesce(time);",
         "eager",
@@ -189,8 +207,8 @@ void roll_back_eager""",
     ),
     "alone-unseen": Bug(
         "alone: a beginning transaction does not look whether somebody is alone",
-        "transaction/transaction.cc",
-        "    if (!serial::taken()) [[likely]] {",
+        "transaction/steps.h",
+        "    if (!serial::taken() && !(kGuarded && guarded::taken(thread))) [[likely]] {",
         "    if (true) {",
         "norec",
         ("opacity", "process"),
@@ -198,10 +216,26 @@ void roll_back_eager""",
 }
 
 
+def source_names(source: Path, *variables: str) -> list[str]:
+    """The files that variables of runtime/CMakeLists.txt name."""
+    folder = source / "runtime"
+    listing = "".join(
+        (folder / name).read_text(encoding="utf-8")
+        for name in ("library/sources.cmake", "CMakeLists.txt")
+    )
+    names = []
+    for variable in variables:
+        for word in listing.partition(f"set({variable}\n")[2].partition(")")[0].split():
+            names += source_names(source, word[2:-1]) if word.startswith("${") else [word]
+    return names
+
+
 def compile_engine(source: Path, library: Path) -> None:
-    """All of libitm.so.1 from `source`, a copy of src/; ccache keeps the objects if it is there."""
-    listing = (source / "runtime/CMakeLists.txt").read_text(encoding="utf-8")
-    names = listing.partition("set(engine_sources")[2].partition(")")[0].split()
+    """All of libitm.so.1, with libtandem.so in it, from `source`, a copy of src/.
+
+    ccache keeps the objects if it is there.
+    """
+    names = source_names(source, "engine_sources", "section_sources")
     flags = [
         "-std=c++20",
         "-O2",

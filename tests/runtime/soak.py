@@ -28,6 +28,7 @@ POLICIES = (
     "timestamp",
     "polka",
     "size-matters",
+    "stall",
 )
 BACKOFFS = ("none", "linear", "exponential", "random")
 PROGRAMS = ("opaque", "privatise", "frames", "nesting", "handlers")

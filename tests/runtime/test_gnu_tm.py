@@ -98,13 +98,15 @@ def test_preloaded(gnu_tm: GnuTm) -> None:
 @pytest.mark.parametrize(
     ("variable", "valid"),
     [
-        ("TANDEM_ALGORITHM", "auto, serial, eager, lazy, norec"),
+        ("TANDEM_ALGORITHM", "auto, serial, eager, lazy, norec, htm"),
         ("TANDEM_POLICY", ", ".join(POLICIES)),
         ("TANDEM_BACKOFF", ", ".join(BACKOFFS)),
         (
             "ITM_DEFAULT_METHOD",
             "serialirr, serialirr_onwrite, serial, gl_wt, ml_wt, htm",
         ),
+        ("TANDEM_HOURGLASS", "off and 1 to 1000000"),
+        ("TANDEM_SERIALISE_AFTER", "never and 1 to 1000000"),
     ],
 )
 def test_unknown_names_stop_before_main(gnu_tm: GnuTm, variable: str, valid: str) -> None:
@@ -113,6 +115,26 @@ def test_unknown_names_stop_before_main(gnu_tm: GnuTm, variable: str, valid: str
     assert outcome.status == 2
     expected = f"libitm: error: {variable}=quick is not known; the valid values are {valid}\n"
     assert outcome.output == expected
+
+
+def test_hardware_that_is_not_there_is_said_once(gnu_tm: GnuTm) -> None:
+    outcome = gnu_tm.run(micro(gnu_tm), "tree-50", "2", "20", algorithm="htm")
+    assert outcome.status == 0
+    note = "libitm: note: hardware transactions are asked for; this version has none"
+    assert outcome.output.count(note) == 1
+
+
+@pytest.mark.parametrize("hourglass", ["off", "1", "3"])
+@pytest.mark.parametrize("serialise_after", ["1", "20", "never"])
+@pytest.mark.parametrize("algorithm", ["eager", "lazy", "norec"])
+def test_restarts_that_end_in_the_hourglass_or_alone(
+    gnu_tm: GnuTm, algorithm: str, serialise_after: str, hourglass: str
+) -> None:
+    environment = {"TANDEM_HOURGLASS": hourglass, "TANDEM_SERIALISE_AFTER": serialise_after}
+    outcome = gnu_tm.run(
+        micro(gnu_tm), "tree-50", "4", "50", algorithm=algorithm, environment=environment
+    )
+    assert outcome.status == 0, outcome.output
 
 
 @pytest.mark.parametrize("method", ["serialirr", " serial ", "gl_wt", "ml_wt", "htm", ""])

@@ -163,11 +163,23 @@ std::string serialisations_table(const Profile &profile) {
          kTail;
 }
 
+std::string colour_waits_table(const Profile &profile) {
+  std::string rows;
+  for (const ProfileSection &section : profile.sections)
+    for (const ProfileColourWait &wait : section.colour_waits)
+      rows += "<tr>" + code_cell(name_of(section.name)) + cell(wait.colour) +
+              number_cell(thousands(wait.count)) + number_cell(time_text(wait.waiting_ns)) +
+              "</tr>";
+  if (rows.empty())
+    return "";
+  return "<h2>Waits for colours</h2>" + head({"section", "colour", "#count", "#waiting"}) + rows +
+         kTail;
+}
+
 std::string locks_table(const Profile &profile) {
   std::string rows;
   for (const ProfileLock &lock : profile.locks)
-    rows += "<tr>" + code_cell(escaped(location_text({"", 0, lock.object, ""}))) +
-            code_cell(name_of(lock.site.function)) +
+    rows += "<tr>" + code_cell(escaped(lock_text(lock))) + code_cell(name_of(lock.site.function)) +
             cell(place_text(lock.site.file, lock.site.line)) +
             number_cell(thousands(lock.acquisitions)) + number_cell(thousands(lock.contended)) +
             number_cell(time_text(lock.wait_ns)) + number_cell(time_text(lock.hold_ns)) + "</tr>";
@@ -238,8 +250,8 @@ std::string profile_html(const Profile &profile) {
       escaped(profile.program), kStyle, escaped(profile.algorithm), escaped(profile.contention),
       escaped(profile.backoff), counted(profile.threads, "thread", "threads"),
       escaped(profile.start), profile.wall_seconds, sections_table(profile), matrix(profile),
-      aborts_table(profile), serialisations_table(profile), histograms(profile),
-      locks_table(profile));
+      aborts_table(profile), serialisations_table(profile) + colour_waits_table(profile),
+      histograms(profile), locks_table(profile));
 }
 
 } // namespace tandem

@@ -55,6 +55,8 @@ ProfileSection section_of(const json &value) {
     section.aborts.push_back(abort_of(abort));
   for (const json &serialisation : value.at("serialisations"))
     section.serialisations.push_back(serialisation_of(serialisation));
+  for (const json &wait : value.value("colour_waits", json::array()))
+    section.colour_waits.push_back({wait.at("colour"), wait.at("count"), wait.at("waiting_ns")});
   section.read_set = histogram_of(value.at("read_set"));
   section.write_set = histogram_of(value.at("write_set"));
   section.retries = histogram_of(value.at("retries"));
@@ -66,9 +68,12 @@ ProfileSection section_of(const json &value) {
 }
 
 ProfileLock lock_of(const json &value) {
-  return {value.at("kind"),         location_of(value.at("object")), frame_of(value.at("site")),
-          value.at("acquisitions"), value.at("contended"),           value.at("wait_ns"),
-          value.at("hold_ns")};
+  const json &object = value.at("object");
+  return {value.at("kind"),           value.at("mode"),           object.at("kind") == "global",
+          object.at("symbol"),        object.at("file"),          object.at("line"),
+          object.at("locks"),         frame_of(value.at("site")), value.at("acquisitions"),
+          value.at("contended"),      value.at("wait_ns"),        value.at("hold_ns"),
+          value.at("longest_hold_ns")};
 }
 
 Profile profile_of(const json &value) {

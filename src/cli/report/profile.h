@@ -49,6 +49,12 @@ struct ProfileSerialisation {
   std::vector<ProfileFrame> stack;
 };
 
+struct ProfileColourWait {
+  std::string colour;
+  std::uint64_t count = 0;
+  std::uint64_t waiting_ns = 0;
+};
+
 struct ProfileSection {
   std::string name;
   std::string output;
@@ -59,6 +65,7 @@ struct ProfileSection {
   std::uint64_t unfinished = 0;
   std::vector<ProfileAbort> aborts;
   std::vector<ProfileSerialisation> serialisations;
+  std::vector<ProfileColourWait> colour_waits;
   ProfileHistogram read_set;
   ProfileHistogram write_set;
   ProfileHistogram retries;
@@ -70,15 +77,21 @@ struct ProfileSection {
   [[nodiscard]] std::uint64_t serialised() const;
 };
 
-// Sites at which a program's own locks are acquired.
+// The program's own locks that go by one name, as acquired at one site.
 struct ProfileLock {
-  std::string kind; // mutex, rwlock
-  ProfileLocation object;
+  std::string kind; // mutex, rwlock, spin
+  std::string mode; // exclusive, shared
+  bool variable = false;
+  std::string symbol; // the variable, else the function that initialised them, there:
+  std::string file;
+  std::uint64_t line = 0;
+  std::uint64_t locks = 0; // that go by the name
   ProfileFrame site;
   std::uint64_t acquisitions = 0;
   std::uint64_t contended = 0;
   std::uint64_t wait_ns = 0;
   std::uint64_t hold_ns = 0;
+  std::uint64_t longest_hold_ns = 0;
 };
 
 struct Profile {

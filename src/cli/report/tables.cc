@@ -7,6 +7,7 @@
 #include <cxxabi.h>
 #include <functional>
 #include <memory>
+#include <tuple>
 
 namespace tandem {
 namespace {
@@ -97,6 +98,17 @@ std::string serialisations_text(const Profile &profile, const Terminal &terminal
   return table.rows() == 0 ? "" : "\nAlone or irrevocably\n" + table.text(terminal, limit);
 }
 
+std::string colour_waits_text(const Profile &profile, const Terminal &terminal, std::size_t limit) {
+  Table table({{.header = "waits", .align = Column::Align::right},
+               {.header = "section", .least = 10, .cut = Cut::middle},
+               {.header = "for colour"},
+               {.header = "waiting", .align = Column::Align::right}});
+  for (const auto &[section, wait] : most_frequent(profile, &ProfileSection::colour_waits))
+    table.add({thousands(wait->count), demangled(section->name), wait->colour,
+               time_text(wait->waiting_ns)});
+  return table.rows() == 0 ? "" : "\nColours\n" + table.text(terminal, limit);
+}
+
 std::string locks_text(const Profile &profile, const Terminal &terminal, std::size_t limit) {
   using Align = Column::Align;
   Table table({{.header = "lock", .least = 10, .cut = Cut::middle},
@@ -105,18 +117,35 @@ std::string locks_text(const Profile &profile, const Terminal &terminal, std::si
                {.header = "acquisitions", .align = Align::right},
                {.header = "contended", .align = Align::right},
                {.header = "waiting", .align = Align::right},
-               {.header = "held", .align = Align::right}});
+               {.header = "held", .align = Align::right},
+               {.header = "longest", .align = Align::right, .optional = true}});
   std::vector<const ProfileLock *> locks;
   for (const ProfileLock &lock : profile.locks)
     locks.push_back(&lock);
   std::sort(locks.begin(), locks.end(), [](const auto *a, const auto *b) {
-    return a->wait_ns != b->wait_ns ? a->wait_ns > b->wait_ns : std::less<>{}(a, b);
+    return std::tie(a->wait_ns, a->hold_ns, b) > std::tie(b->wait_ns, b->hold_ns, a);
   });
   for (const ProfileLock *lock : locks)
-    table.add({location_text({"", 0, lock->object, ""}), demangled(lock->site.function),
+    table.add({lock_text(*lock), demangled(lock->site.function),
                place_text(lock->site.file, lock->site.line), thousands(lock->acquisitions),
-               thousands(lock->contended), time_text(lock->wait_ns), time_text(lock->hold_ns)});
+               thousands(lock->contended), time_text(lock->wait_ns), time_text(lock->hold_ns),
+               time_text(lock->longest_hold_ns)});
   return table.rows() == 0 ? "" : "\nLocks\n" + table.text(terminal, limit);
+}
+
+std::string head_text(const Profile &profile) {
+  std::uint64_t commits = 0;
+  std::uint64_t aborts = 0;
+  for (const ProfileSection &section : profile.sections) {
+    commits += section.commits;
+    aborts += section.aborted();
+  }
+  const std::string threads = counted(profile.threads, "thread", "threads");
+  if (profile.sections.empty() && !profile.locks.empty())
+    return fmt::format("{}: {}, {:.2f} s", profile.program, threads, profile.wall_seconds);
+  return fmt::format("{}: {}, {}, {} commits, {} aborts, {:.2f} s", profile.program,
+                     profile.algorithm, threads, thousands(commits), thousands(aborts),
+                     profile.wall_seconds);
 }
 
 } // namespace
@@ -155,6 +184,15 @@ std::string access_text(const ProfileAbort &abort) {
   return abort.location ? place_text(abort.location->access.file, abort.location->access.line) : "";
 }
 
+std::string lock_text(const ProfileLock &lock) {
+  std::string text = demangled(lock.symbol);
+  if (!lock.variable && !lock.file.empty())
+    text += " (" + place_text(lock.file, lock.line) + ")";
+  if (lock.locks > 1)
+    text += fmt::format(", {} of them", thousands(lock.locks));
+  return text;
+}
+
 std::string time_text(std::uint64_t ns) {
   const auto value = static_cast<double>(ns);
   if (ns < 1'000)
@@ -168,21 +206,13 @@ std::string time_text(std::uint64_t ns) {
 
 std::string profile_text(const Profile &profile, const Terminal &terminal, bool all) {
   const std::size_t limit = all ? 0 : kShown;
-  std::uint64_t commits = 0;
-  std::uint64_t aborts = 0;
-  for (const ProfileSection &section : profile.sections) {
-    commits += section.commits;
-    aborts += section.aborted();
-  }
-  std::string text = terminal.paint(
-      Colour::bold, fmt::format("{}: {}, {}, {} commits, {} aborts, {:.2f} s", profile.program,
-                                profile.algorithm, counted(profile.threads, "thread", "threads"),
-                                thousands(commits), thousands(aborts), profile.wall_seconds));
+  std::string text = terminal.paint(Colour::bold, head_text(profile));
   text += '\n';
   if (!profile.sections.empty())
     text += sections_text(profile, terminal, limit);
   text += aborts_text(profile, terminal, limit);
   text += serialisations_text(profile, terminal, limit);
+  text += colour_waits_text(profile, terminal, limit);
   text += locks_text(profile, terminal, limit);
   return text;
 }

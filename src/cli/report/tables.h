@@ -23,6 +23,7 @@ std::string demangled(const std::string &name);
 std::string place_text(const std::string &file, std::uint64_t line); // "file:line", or ""
 std::string location_text(const ProfileAbort &abort);                // the memory, or ""
 std::string access_text(const ProfileAbort &abort);
-std::string time_text(std::uint64_t ns); // "1.25 ms"
+std::string lock_text(const ProfileLock &lock); // "items_lock", "init (a.c:3), 8 of them"
+std::string time_text(std::uint64_t ns);        // "1.25 ms"
 
 } // namespace tandem

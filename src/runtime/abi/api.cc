@@ -31,6 +31,7 @@ static_assert(static_cast<int>(contention::Policy::kindergarten) == TANDEM_POLIC
 static_assert(static_cast<int>(contention::Policy::timestamp) == TANDEM_POLICY_TIMESTAMP);
 static_assert(static_cast<int>(contention::Policy::polka) == TANDEM_POLICY_POLKA);
 static_assert(static_cast<int>(contention::Policy::size_matters) == TANDEM_POLICY_SIZE_MATTERS);
+static_assert(static_cast<int>(contention::Policy::stall) == TANDEM_POLICY_STALL);
 static_assert(static_cast<int>(contention::Backoff::none) == TANDEM_BACKOFF_NONE);
 static_assert(static_cast<int>(contention::Backoff::linear) == TANDEM_BACKOFF_LINEAR);
 static_assert(static_cast<int>(contention::Backoff::exponential) == TANDEM_BACKOFF_EXPONENTIAL);
@@ -47,7 +48,7 @@ void choose(Thread &thread, const tandem_options *options) noexcept {
   thread.serialise_after = settings.serialise_after;
   if (options == nullptr)
     return;
-  if (options->policy < TANDEM_POLICY_DEFAULT || options->policy > TANDEM_POLICY_SIZE_MATTERS)
+  if (options->policy < TANDEM_POLICY_DEFAULT || options->policy > TANDEM_POLICY_STALL)
     fatal("tandem_run: there is no policy %d", options->policy);
   if (options->backoff < TANDEM_BACKOFF_DEFAULT || options->backoff > TANDEM_BACKOFF_RANDOM)
     fatal("tandem_run: there is no back-off %d", options->backoff);

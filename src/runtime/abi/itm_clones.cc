@@ -8,6 +8,7 @@
 #include "runtime/abi/itm_export.h"
 #include "runtime/fatal.h"
 #include "runtime/irrevocable/serial.h"
+#include "runtime/library/hooks.h"
 #include "runtime/thread/thread.h"
 #include "runtime/transaction/transaction.h"
 
@@ -47,7 +48,7 @@ void *clone_of(void *original) noexcept {
     if (found != end && found->original == original)
       return found->clone;
   }
-  return nullptr;
+  return library::twin_of(original);
 }
 
 // No transaction but perhaps the caller's own, irrevocable one.

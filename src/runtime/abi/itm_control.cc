@@ -7,12 +7,14 @@
 #include "runtime/memory/cell.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
+#include "runtime/transaction/guarded.h"
 #include "runtime/transaction/transaction.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <pthread.h>
+#include <tandem/abi.h>
 
 using namespace tandem;
 
@@ -22,6 +24,7 @@ namespace {
   read_settings();
   prepare_threads();
   profile::prepare_process();
+  guarded::attach();
   if (const int error = pthread_atfork(transaction::prepare_fork, transaction::after_fork_in_parent,
                                        transaction::after_fork_in_child);
       error != 0)
@@ -33,48 +36,55 @@ namespace {
 // Returns twice, so it must save the registers before any compiled code changes them. An outermost
 // transaction's go straight to the Thread, and the rest of begin returns to the caller by itself; a
 // nested one's, and a thread's very first one's, go to the stack and from there to their place.
+// Both begins are this, with other registers: the second argument stays in %rsi where there is one.
+#define TANDEM_BEGIN(THREAD, OUTERMOST, BUFFER, NESTED)                                            \
+  __asm__("movq tandem_current_thread@gottpoff(%%rip), %%rax\n\t"                                  \
+          "movq %%fs:(%%rax), %%" THREAD "\n\t"                                                    \
+          "leaq 8(%%rsp), %%rcx\n\t"                                                               \
+          "movq (%%rsp), %%r8\n\t"                                                                 \
+          "testq %%" THREAD ", %%" THREAD "\n\t"                                                   \
+          "je 1f\n\t"                                                                              \
+          "cmpl $0, %c[depth](%%" THREAD ")\n\t"                                                   \
+          "jne 1f\n\t"                                                                             \
+          "movq %%rcx, %c[jump]+%c[stack](%%" THREAD ")\n\t"                                       \
+          "movq %%rbx, %c[jump]+%c[rbx](%%" THREAD ")\n\t"                                         \
+          "movq %%rbp, %c[jump]+%c[rbp](%%" THREAD ")\n\t"                                         \
+          "movq %%r12, %c[jump]+%c[r12](%%" THREAD ")\n\t"                                         \
+          "movq %%r13, %c[jump]+%c[r13](%%" THREAD ")\n\t"                                         \
+          "movq %%r14, %c[jump]+%c[r14](%%" THREAD ")\n\t"                                         \
+          "movq %%r15, %c[jump]+%c[r15](%%" THREAD ")\n\t"                                         \
+          "movq %%r8, %c[jump]+%c[target](%%" THREAD ")\n\t"                                       \
+          "jmp " OUTERMOST "\n"                                                                    \
+          "1:\n\t" /* Keeps the stack aligned to 16 bytes at the call. */                          \
+          "subq %[room], %%rsp\n\t"                                                                \
+          ".cfi_adjust_cfa_offset %c[room]\n\t"                                                    \
+          "movq %%rcx, %c[stack](%%rsp)\n\t"                                                       \
+          "movq %%rbx, %c[rbx](%%rsp)\n\t"                                                         \
+          "movq %%rbp, %c[rbp](%%rsp)\n\t"                                                         \
+          "movq %%r12, %c[r12](%%rsp)\n\t"                                                         \
+          "movq %%r13, %c[r13](%%rsp)\n\t"                                                         \
+          "movq %%r14, %c[r14](%%rsp)\n\t"                                                         \
+          "movq %%r15, %c[r15](%%rsp)\n\t"                                                         \
+          "movq %%r8, %c[target](%%rsp)\n\t"                                                       \
+          "movq %%rsp, %%" BUFFER "\n\t"                                                           \
+          "call " NESTED "\n\t"                                                                    \
+          "addq %[room], %%rsp\n\t"                                                                \
+          ".cfi_adjust_cfa_offset -%c[room]\n\t"                                                   \
+          "ret"                                                                                    \
+          :                                                                                        \
+          : [depth] "i"(offsetof(Thread, depth)), [jump] "i"(offsetof(Thread, jump)),              \
+            [stack] "i"(offsetof(JumpBuffer, stack)), [rbx] "i"(offsetof(JumpBuffer, rbx)),        \
+            [rbp] "i"(offsetof(JumpBuffer, rbp)), [r12] "i"(offsetof(JumpBuffer, r12)),            \
+            [r13] "i"(offsetof(JumpBuffer, r13)), [r14] "i"(offsetof(JumpBuffer, r14)),            \
+            [r15] "i"(offsetof(JumpBuffer, r15)), [target] "i"(offsetof(JumpBuffer, target)),      \
+            [room] "i"(sizeof(JumpBuffer) + 8))
+
 TANDEM_ITM [[gnu::naked]] std::uint32_t _ITM_beginTransaction(std::uint32_t, ...) {
-  __asm__("movq tandem_current_thread@gottpoff(%%rip), %%rax\n\t"
-          "movq %%fs:(%%rax), %%rsi\n\t"
-          "leaq 8(%%rsp), %%rcx\n\t"
-          "movq (%%rsp), %%rdx\n\t"
-          "testq %%rsi, %%rsi\n\t"
-          "je 1f\n\t"
-          "cmpl $0, %c[depth](%%rsi)\n\t"
-          "jne 1f\n\t"
-          "movq %%rcx, %c[jump]+%c[stack](%%rsi)\n\t"
-          "movq %%rbx, %c[jump]+%c[rbx](%%rsi)\n\t"
-          "movq %%rbp, %c[jump]+%c[rbp](%%rsi)\n\t"
-          "movq %%r12, %c[jump]+%c[r12](%%rsi)\n\t"
-          "movq %%r13, %c[jump]+%c[r13](%%rsi)\n\t"
-          "movq %%r14, %c[jump]+%c[r14](%%rsi)\n\t"
-          "movq %%r15, %c[jump]+%c[r15](%%rsi)\n\t"
-          "movq %%rdx, %c[jump]+%c[target](%%rsi)\n\t"
-          "jmp tandem_begin_outermost\n"
-          "1:\n\t"
-          // Keeps the stack aligned to 16 bytes at the call.
-          "subq %[room], %%rsp\n\t"
-          ".cfi_adjust_cfa_offset %c[room]\n\t"
-          "movq %%rcx, %c[stack](%%rsp)\n\t"
-          "movq %%rbx, %c[rbx](%%rsp)\n\t"
-          "movq %%rbp, %c[rbp](%%rsp)\n\t"
-          "movq %%r12, %c[r12](%%rsp)\n\t"
-          "movq %%r13, %c[r13](%%rsp)\n\t"
-          "movq %%r14, %c[r14](%%rsp)\n\t"
-          "movq %%r15, %c[r15](%%rsp)\n\t"
-          "movq %%rdx, %c[target](%%rsp)\n\t"
-          "movq %%rsp, %%rsi\n\t"
-          "call tandem_begin\n\t"
-          "addq %[room], %%rsp\n\t"
-          ".cfi_adjust_cfa_offset -%c[room]\n\t"
-          "ret"
-          :
-          : [depth] "i"(offsetof(Thread, depth)), [jump] "i"(offsetof(Thread, jump)),
-            [stack] "i"(offsetof(JumpBuffer, stack)), [rbx] "i"(offsetof(JumpBuffer, rbx)),
-            [rbp] "i"(offsetof(JumpBuffer, rbp)), [r12] "i"(offsetof(JumpBuffer, r12)),
-            [r13] "i"(offsetof(JumpBuffer, r13)), [r14] "i"(offsetof(JumpBuffer, r14)),
-            [r15] "i"(offsetof(JumpBuffer, r15)), [target] "i"(offsetof(JumpBuffer, target)),
-            [room] "i"(sizeof(JumpBuffer) + 8));
+  TANDEM_BEGIN("rsi", "tandem_begin_outermost", "rsi", "tandem_begin");
+}
+
+TANDEM_ITM [[gnu::naked]] std::uint32_t _TANDEM_begin(std::uint32_t, const tandem_section *) {
+  TANDEM_BEGIN("rdx", "tandem_begin_section", "rdx", "tandem_begin_section_nested");
 }
 
 TANDEM_ITM void _ITM_commitTransaction() {

@@ -54,7 +54,8 @@ void on_thread_exit(void *) {
   exit_watched = false;
 }
 
-[[gnu::constructor]] void prepare_process() {
+// Before the engine's, whose fork handler then comes first.
+[[gnu::constructor(200)]] void prepare_process() {
   int error = pthread_key_create(&exit_key, on_thread_exit);
   if (error == 0)
     error = pthread_atfork(lock_before_fork, unlock_after_fork, unlock_after_fork);

@@ -22,7 +22,9 @@ using transaction::Reason;
   profile::blame_commit_since(thread, address, thread.snapshot);
 }
 
-[[gnu::cold, gnu::noinline, clang::preserve_most]] void tell_waiting(Thread &thread) noexcept {
+} // namespace
+
+void tell_waiting(Thread &thread) noexcept {
   std::uint64_t written = 0;
   for (const memory::WriteMap::Entry &entry : thread.writes)
     written |= wait::bit_of(orec::stripe_of(entry.word));
@@ -30,8 +32,6 @@ using transaction::Reason;
     written |= wait::bit_of(orec::stripe_of(old.cell.address()));
   wait::notify(written);
 }
-
-} // namespace
 
 bool owns_clock(const Thread &thread) noexcept { return (thread.snapshot & 1) != 0; }
 

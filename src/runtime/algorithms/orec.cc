@@ -12,6 +12,9 @@
 #include "runtime/transaction/transaction.h"
 #include "runtime/wait/wait.h"
 
+#include <functional>
+#include <optional>
+
 namespace tandem::orec {
 
 alignas(4096) Orec table[kCount];
@@ -26,37 +29,41 @@ class View {
 public:
   View(Thread &thread, bool writing) : thread_(thread), writing_(writing) {}
 
-  [[nodiscard]] std::uint64_t identity() const { return thread_.identity; }
+  [[nodiscard]] std::uint64_t identity() const { return thread_.get().identity; }
+  [[nodiscard]] std::optional<View> waits_for() const {
+    Thread *holder = thread_.get().contender.waits_for.load(std::memory_order_relaxed);
+    return holder == nullptr ? std::nullopt : std::optional<View>(View(*holder, true));
+  }
   [[nodiscard]] contention::Time started() const {
-    return thread_.contender.started.load(std::memory_order_relaxed);
+    return thread_.get().contender.started.load(std::memory_order_relaxed);
   }
   [[nodiscard]] std::uint32_t restarts() const {
-    return thread_.contender.restarts.load(std::memory_order_relaxed);
+    return thread_.get().contender.restarts.load(std::memory_order_relaxed);
   }
   [[nodiscard]] std::uint64_t priority() const {
-    return thread_.contender.priority.load(std::memory_order_relaxed) + size();
+    return thread_.get().contender.priority.load(std::memory_order_relaxed) + size();
   }
   [[nodiscard]] std::uint64_t size() const {
-    return thread_.contender.size.load(std::memory_order_relaxed);
+    return thread_.get().contender.size.load(std::memory_order_relaxed);
   }
   [[nodiscard]] bool writing() const { return writing_; }
   [[nodiscard]] bool deferred_to(const View &other) const {
-    return (thread_.contender.deferred.load(std::memory_order_relaxed) & other.bit()) != 0;
+    return (thread_.get().contender.deferred.load(std::memory_order_relaxed) & other.bit()) != 0;
   }
   void remember_deferring_to(const View &other) {
-    thread_.contender.deferred.fetch_or(other.bit(), std::memory_order_relaxed);
+    thread_.get().contender.deferred.fetch_or(other.bit(), std::memory_order_relaxed);
   }
   void add_priority(std::uint64_t more) {
-    thread_.contender.priority.fetch_add(more, std::memory_order_relaxed);
+    thread_.get().contender.priority.fetch_add(more, std::memory_order_relaxed);
   }
 
 private:
   [[nodiscard]] std::uint64_t bit() const { return std::uint64_t{1} << (identity() % 64); }
 
-  Thread &thread_;
+  std::reference_wrapper<Thread> thread_;
   bool writing_;
 };
-static_assert(contention::Transaction<View>);
+static_assert(contention::Waiting<View>);
 
 void publish_size(Thread &thread) noexcept {
   thread.contender.size.store(thread.reads.size() + thread.owned.size(), std::memory_order_relaxed);
@@ -132,6 +139,7 @@ void meet_holder(Thread &thread, const Orec &orec, std::uint64_t word, bool writ
   View requester_view(thread, writing);
   View holder_view(holder, true);
   bool asked = false;
+  thread.contender.waits_for.store(&holder, std::memory_order_relaxed); // roll_back ends that too
   sync::Patience patience;
   for (std::uint32_t attempts = 0;; ++attempts) {
     if (asked) {
@@ -156,8 +164,10 @@ void meet_holder(Thread &thread, const Orec &orec, std::uint64_t word, bool writ
       }
     }
     for (std::uint32_t round = 0; round < kRoundsPerInterval; ++round) {
-      if (orec.load(std::memory_order_acquire) != word)
+      if (orec.load(std::memory_order_acquire) != word) {
+        thread.contender.waits_for.store(nullptr, std::memory_order_relaxed);
         return;
+      }
       check_for_orders(thread);
       patience.round();
     }
@@ -183,25 +193,12 @@ void acquire(Thread &thread, Orec &orec) noexcept {
   }
 }
 
-namespace {
-
-[[gnu::cold, gnu::noinline, clang::preserve_most]] void tell_waiting(Thread &thread) noexcept {
+void tell_waiting(Thread &thread) noexcept {
   std::uint64_t written = 0;
   for (const OwnedOrec &owned : thread.owned)
     written |= wait::bit_of(static_cast<std::uint64_t>(owned.orec - table));
   wait::notify(written);
 }
-
-void release_all(Thread &thread, std::uint64_t time) noexcept {
-  const std::uint64_t word = time << kVersionShift;
-  for (const OwnedOrec &owned : thread.owned)
-    owned.orec->store(word, std::memory_order_release);
-  if (wait::anybody()) [[unlikely]]
-    tell_waiting(thread);
-  thread.owned.clear();
-}
-
-} // namespace
 
 bool commit_eager(Thread &thread, std::uint64_t &time) noexcept {
   if (thread.owned.empty()) {
@@ -209,8 +206,8 @@ bool commit_eager(Thread &thread, std::uint64_t &time) noexcept {
     thread.reads.truncate(kFirstRead);
     return true;
   }
-  // seq_cst: after all acquisitions, before the loads of the marks (sync::quiesce).
-  time = global_clock.now.fetch_add(1) + 1;
+  if (time == 0)
+    time = next_time();
   if (thread.profile != nullptr) [[unlikely]]
     profile::publish(thread, time);
   // Nobody has committed since the snapshot: nothing that was read can have changed.
@@ -222,13 +219,14 @@ bool commit_eager(Thread &thread, std::uint64_t &time) noexcept {
 }
 
 void roll_back_eager(Thread &thread) noexcept {
+  thread.contender.waits_for.store(nullptr, std::memory_order_relaxed);
   std::uint64_t time = 0;
   for (const OwnedOrec &owned : thread.owned) {
     std::uint64_t word = owned.before + kIncarnation;
     if ((word & kIncarnationMask) == 0) {
       // All incarnations of this version are used: a new version.
       if (time == 0)
-        time = global_clock.now.fetch_add(1) + 1;
+        time = next_time();
       word = time << kVersionShift;
     }
     owned.orec->store(word, std::memory_order_release);
@@ -249,7 +247,7 @@ bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept {
       profile::blame_access(thread, word, nullptr);
     acquire(thread, of(word));
   }
-  time = global_clock.now.fetch_add(1) + 1;
+  time = next_time();
   if (thread.profile != nullptr) [[unlikely]]
     profile::publish(thread, time);
   if (time != thread.snapshot + 1 && !reads_are_current(thread))
@@ -310,7 +308,24 @@ template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexce
   return overlay(address, thread, [&] { return read_shared(address, thread, from); });
 }
 
+namespace {
+
+// The common acquisition: an orec within the snapshot, with no policy to ask and nobody to tell.
+// False, and nothing has changed, where it takes more.
+[[gnu::always_inline]] inline bool acquire_quickly(Thread &thread, Orec &orec) noexcept {
+  std::uint64_t word = orec.load(std::memory_order_acquire);
+  if (word > thread.limit || thread.owned.full() || thread.profile != nullptr ||
+      !orec.acquire(word, thread.lock_word)) [[unlikely]]
+    return false;
+  thread.owned.push_unchecked({&orec, word});
+  return true;
+}
+
+} // namespace
+
 template <memory::Word U> U read_for_write_slowly(const U *address, Thread *thread) noexcept {
+  if (!maybe_captured(address, thread) && acquire_quickly(*thread, of(address))) [[likely]]
+    return memory::load(address);
   if (captured(address, thread))
     return memory::load(address);
   if (thread->profile != nullptr) [[unlikely]]
@@ -320,6 +335,12 @@ template <memory::Word U> U read_for_write_slowly(const U *address, Thread *thre
 }
 
 template <memory::Word U> void write_slowly(U *address, U value, Thread *thread) noexcept {
+  if (!maybe_captured(address, thread) && !thread->undo.full() &&
+      acquire_quickly(*thread, of(address))) [[likely]] {
+    thread->undo.push_unchecked({memory::Cell(address), memory::load(address)});
+    std::atomic_thread_fence(std::memory_order_release);
+    return memory::store(address, value);
+  }
   if (captured(address, thread))
     return write_captured(address, value, thread);
   if (thread->profile != nullptr) [[unlikely]]

@@ -24,7 +24,9 @@
 
 #include "runtime/algorithms/barriers.h"
 #include "runtime/memory/cell.h"
+#include "runtime/sync/clock.h"
 #include "runtime/thread/thread.h"
+#include "runtime/wait/wait.h"
 
 #include <atomic>
 #include <cstddef>
@@ -76,13 +78,31 @@ void meet_holder(Thread &thread, const Orec &orec, std::uint64_t word, bool writ
 // Makes the thread the holder. Restarts where that cannot be.
 void acquire(Thread &thread, Orec &orec) noexcept;
 
-// Ends: `eager` has its data in place, `lazy` writes it back between the two steps.
+// Ends: `eager` has its data in place, `lazy` writes it back between the two steps. `time` is the
+// commit's, from next_time(), or 0 where it has none yet.
 bool commit_eager(Thread &thread, std::uint64_t &time) noexcept;
 bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept;
+
+// The time of a commit. seq_cst: after all acquisitions, before the loads of the marks
+// (sync::quiesce).
+inline std::uint64_t next_time() noexcept { return sync::global_clock.now.fetch_add(1) + 1; }
+
+// Publishes what the commit at `time` has written.
+[[gnu::always_inline]] inline void release_all(Thread &thread, std::uint64_t time) noexcept;
+[[gnu::cold, gnu::noinline, clang::preserve_most]] void tell_waiting(Thread &thread) noexcept;
 
 // After the undo log has been played back, if there is one.
 void roll_back_eager(Thread &thread) noexcept;
 void roll_back_lazy(Thread &thread) noexcept;
+
+[[gnu::always_inline]] inline void release_all(Thread &thread, std::uint64_t time) noexcept {
+  const std::uint64_t word = time << kVersionShift;
+  for (const OwnedOrec &owned : thread.owned)
+    owned.orec->store(word, std::memory_order_release);
+  if (wait::anybody()) [[unlikely]]
+    tell_waiting(thread);
+  thread.owned.clear();
+}
 
 // Everything that the fast paths below do not do: in tail position, so that they need no stack
 // frame.

@@ -5,8 +5,6 @@
 #include "runtime/sync/futex.h"
 
 namespace tandem::serial {
-namespace {
-
 // Returns when every other thread's mark has been 0 since the word was acquired. Acquire: what
 // those transactions did happens before what the caller does.
 void wait_for_all(const Thread *thread) noexcept {
@@ -20,8 +18,6 @@ void wait_for_all(const Thread *thread) noexcept {
       patience.round();
   }
 }
-
-} // namespace
 
 void wait_until_free() noexcept {
   for (sync::Patience patience; patience.rounds() < sync::Patience::kSpins; patience.round())
@@ -56,9 +52,13 @@ void acquire(const Thread *thread) noexcept {
   wait_for_all(thread);
 }
 
-bool try_upgrade(const Thread &thread) noexcept {
+bool try_word() noexcept {
   std::uint32_t seen = kFree;
-  if (!word.value.compare_exchange_strong(seen, kHeld))
+  return word.value.compare_exchange_strong(seen, kHeld);
+}
+
+bool try_upgrade(const Thread &thread) noexcept {
+  if (!try_word())
     return false;
   wait_for_all(&thread);
   return true;

@@ -41,4 +41,8 @@ bool try_upgrade(const Thread &thread) noexcept;
 
 void release() noexcept;
 
+// The two halves of try_upgrade: the word, if it is free, and the end of all other transactions.
+bool try_word() noexcept;
+void wait_for_all(const Thread *thread) noexcept;
+
 } // namespace tandem::serial

@@ -6,10 +6,9 @@ namespace {
 
 constexpr std::uint64_t kFirstIndexSize = 512; // one page
 
-// Only the bytes of the mask: the others belong to the program, which may be writing them.
-void write_bytes(std::uintptr_t word, std::uint64_t value, std::uint64_t mask) noexcept {
-  if (mask == ~std::uint64_t{0})
-    return store(reinterpret_cast<std::uint64_t *>(word), value);
+} // namespace
+
+void WriteMap::write_part(std::uintptr_t word, std::uint64_t value, std::uint64_t mask) noexcept {
   for (unsigned half = 0; half < 2; ++half) {
     const auto half_mask = static_cast<std::uint32_t>(mask >> (32 * half));
     const auto half_value = static_cast<std::uint32_t>(value >> (32 * half));
@@ -23,8 +22,6 @@ void write_bytes(std::uintptr_t word, std::uint64_t value, std::uint64_t mask) n
               static_cast<std::uint8_t>(half_value >> (8 * byte)));
   }
 }
-
-} // namespace
 
 void WriteMap::prepare() noexcept {
   if (index_ == nullptr)
@@ -72,12 +69,6 @@ void WriteMap::put(std::uintptr_t word, std::uint64_t value, std::uint64_t mask,
   entries_.push_unchecked({word, value, mask});
 }
 
-void WriteMap::clear() noexcept {
-  base_ += bytes();
-  entries_.clear();
-  journal_.clear();
-}
-
 void WriteMap::roll_back(std::size_t size) noexcept {
   while (journal_.size() > size) {
     const Change change = journal_.pop();
@@ -85,11 +76,6 @@ void WriteMap::roll_back(std::size_t size) noexcept {
     entry.value = change.value;
     entry.mask = change.mask;
   }
-}
-
-void WriteMap::write_back() noexcept {
-  for (const Entry &entry : *this)
-    write_bytes(entry.word, entry.value, entry.mask);
 }
 
 } // namespace tandem::memory

@@ -81,14 +81,25 @@ public:
 
   // Before the first use.
   void prepare() noexcept;
-  void clear() noexcept;
+  void clear() noexcept {
+    base_ += bytes();
+    entries_.clear();
+    journal_.clear();
+  }
   [[nodiscard]] std::size_t journal_size() const noexcept { return journal_.size(); }
   // Undoes all journalled changes since the journal had `size` entries.
   void roll_back(std::size_t size) noexcept;
   void forget_journal() noexcept { journal_.clear(); }
 
   // Makes the writes.
-  void write_back() noexcept;
+  [[gnu::always_inline]] void write_back() noexcept {
+    for (const Entry &entry : *this) {
+      if (entry.mask == ~std::uint64_t{0}) [[likely]]
+        store(reinterpret_cast<std::uint64_t *>(entry.word), entry.value);
+      else
+        write_part(entry.word, entry.value, entry.mask);
+    }
+  }
 
 private:
   struct Change {
@@ -109,6 +120,9 @@ private:
     return reinterpret_cast<Entry *>(reinterpret_cast<char *>(entries_.begin()) + offset);
   }
   void grow() noexcept;
+  // Only the bytes of the mask: the others belong to the program, which may be writing them.
+  [[gnu::noinline, clang::preserve_most]] static void
+  write_part(std::uintptr_t word, std::uint64_t value, std::uint64_t mask) noexcept;
 
   Log<Entry> entries_;
   Log<Change> journal_;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "runtime/memory/log.h"
+#include "runtime/profile/description.h"
 #include "runtime/profile/profile.h"
 
 #include <array>
@@ -81,6 +82,14 @@ struct StackKey {
   bool operator==(const StackKey &) const = default;
 };
 
+// A wait for a colour: how often (kind 0) or how many ticks (kind 1).
+struct ColourKey {
+  std::uint32_t section;
+  std::uint32_t kind;
+  const char *colour; // its name, which lives as long as the process; equal ones may differ here
+  bool operator==(const ColourKey &) const = default;
+};
+
 // A hash table from keys to counts that only grows.
 template <class Key> class CountTable {
 public:
@@ -120,6 +129,9 @@ private:
                  static_cast<std::uint64_t>(key.cause) << 8 | static_cast<std::uint64_t>(key.kind));
     return mix(mix(mix(result, key.place), key.offset), key.from);
   }
+  static std::uint64_t hash(const ColourKey &key) noexcept {
+    return mix(mix(key.section, key.kind), reinterpret_cast<std::uintptr_t>(key.colour));
+  }
   static std::uint64_t hash(const StackKey &key) noexcept {
     std::uint64_t result = mix(key.section, static_cast<std::uint64_t>(key.cause));
     for (const std::uint64_t frame : key.frames)
@@ -147,8 +159,8 @@ private:
   std::size_t slots_ = 0;          // a power of two, at least twice the entries
 };
 
-// A section is known by the return address of its begin. Sections have the numbers 1 to
-// kMostSections; the last one stands for all that came after it.
+// A section is known by its descriptor, or by the return address of its begin. Sections have the
+// numbers 1 to kMostSections; the last one stands for all that came after it.
 inline constexpr std::size_t kMostSections = 8192;
 
 // Where a read was made: Access n belongs to Thread::reads[n].
@@ -185,6 +197,9 @@ struct ThreadProfile {
   std::array<profile::SectionCounts *, profile::kMostSections + 1> sections{};
   profile::CountTable<profile::AbortKey> aborts;
   profile::CountTable<profile::StackKey> stacks;
+  profile::CountTable<profile::ColourKey> colours;
+  const char *colour = nullptr;   // that it waits for
+  std::uint64_t colour_since = 0; // ticks
 };
 
 } // namespace tandem
@@ -200,11 +215,12 @@ struct Process {
   std::int32_t pid;        // of the process that `path` belongs to
   std::uint64_t threads;   // that ran at least one section
   std::uint32_t sections;  // numbers given out
-  std::uint64_t *begin_of; // by number: return address of the section's begin
+  std::uint64_t *begin_of; // by number: return address of the section's begin, or its descriptor
+  const Description **description_of; // by number; null: begun without a descriptor
 };
 
 // Writes the profile; `counts` has the sums by section number. Threads are quiet.
 void write(const Process &process, SectionCounts *counts, CountTable<AbortKey> &aborts,
-           CountTable<StackKey> &stacks) noexcept;
+           CountTable<StackKey> &stacks, CountTable<ColourKey> &colours) noexcept;
 
 } // namespace tandem::profile

@@ -3,6 +3,7 @@
 // The profile as JSON (docs/formats/profile.md), at the end of the process.
 #include "contention/names.h"
 #include "runtime/profile/counters.h"
+#include "runtime/profile/json.h"
 #include "runtime/profile/symbols.h"
 #include "runtime/settings/settings.h"
 
@@ -21,71 +22,11 @@
 namespace tandem::profile {
 namespace {
 
-constexpr const char *kCauses[] = {"validation",          "locked", "killed", "serial-pending",
-                                   "irrevocable-reached", "retry",  "cancel"};
+constexpr const char *kCauses[] = {"validation",   "locked",         "killed",
+                                   "colour-taken", "serial-pending", "irrevocable-reached",
+                                   "retry",        "cancel"};
 constexpr const char *kAlone[] = {"irrevocable-begin", "irrevocable-call", "requested", "retries",
                                   "algorithm"};
-
-// Line breaks between members are the caller's; commas are this class's.
-class Json {
-public:
-  explicit Json(std::FILE *file) : file_(file) {}
-
-  void open(char bracket, const char *key = nullptr) noexcept {
-    begin(key);
-    std::fputc(bracket, file_);
-    first_ = true;
-  }
-  void close(char bracket) noexcept {
-    std::fputc(bracket, file_);
-    first_ = false;
-  }
-  void line() noexcept { newline_ = true; }
-  void text(const char *key, const char *value) noexcept {
-    begin(key);
-    quote(value);
-  }
-  void number(const char *key, std::uint64_t value) noexcept {
-    begin(key);
-    std::fprintf(file_, "%llu", static_cast<unsigned long long>(value));
-  }
-  void seconds(const char *key, std::int64_t ns) noexcept {
-    begin(key);
-    std::fprintf(file_, "%lld.%09lld", static_cast<long long>(ns / 1'000'000'000),
-                 static_cast<long long>(ns % 1'000'000'000));
-  }
-
-private:
-  void begin(const char *key) noexcept {
-    if (!first_)
-      std::fputs(newline_ ? "," : ", ", file_);
-    if (newline_)
-      std::fputc('\n', file_);
-    newline_ = false;
-    first_ = false;
-    if (key != nullptr) {
-      quote(key);
-      std::fputs(": ", file_);
-    }
-  }
-  void quote(const char *value) noexcept {
-    std::fputc('"', file_);
-    for (; *value != '\0'; ++value) {
-      const auto byte = static_cast<unsigned char>(*value);
-      if (byte == '"' || byte == '\\')
-        std::fprintf(file_, "\\%c", byte);
-      else if (byte < 0x20 || byte == 0x7f)
-        std::fprintf(file_, "\\u%04x", byte);
-      else
-        std::fputc(byte, file_);
-    }
-    std::fputc('"', file_);
-  }
-
-  std::FILE *file_;
-  bool first_ = true;
-  bool newline_ = false;
-};
 
 struct Name {
   char text[512];
@@ -112,8 +53,10 @@ Name function_name(const char *symbol) noexcept {
 class Writer {
 public:
   Writer(std::FILE *file, const Process &process, SectionCounts *counts,
-         CountTable<AbortKey> &aborts, CountTable<StackKey> &stacks) noexcept
-      : json_(file), process_(process), counts_(counts), aborts_(aborts), stacks_(stacks) {
+         CountTable<AbortKey> &aborts, CountTable<StackKey> &stacks,
+         CountTable<ColourKey> &colours) noexcept
+      : json_(file), process_(process), counts_(counts), aborts_(aborts), stacks_(stacks),
+        colours_(colours) {
     ::dladdr(reinterpret_cast<const void *>(&settings), &own_);
     timespec steady;
     ::clock_gettime(CLOCK_MONOTONIC, &steady);
@@ -162,7 +105,8 @@ private:
 
   void find_names() noexcept {
     for (std::uint32_t section = 1; section <= process_.sections; ++section)
-      ask_code(process_.begin_of[section]);
+      if (process_.description_of[section] == nullptr)
+        ask_code(process_.begin_of[section]);
     for (const auto &entry : aborts_) {
       ask_code(entry.key.from);
       if (entry.key.kind == MemoryKind::global)
@@ -181,9 +125,22 @@ private:
               [this](std::uint32_t a, std::uint32_t b) { return before(a, b); });
   }
 
+  // Where a section begins.
+  [[nodiscard]] Place begin_at(std::uint32_t section) noexcept {
+    const Description *description = process_.description_of[section];
+    if (description == nullptr)
+      return code_at(process_.begin_of[section]);
+    Place place;
+    place.output = description->output;
+    place.symbol = description->name;
+    place.file = description->file;
+    place.line = description->line;
+    return place;
+  }
+
   [[nodiscard]] bool before(std::uint32_t a, std::uint32_t b) noexcept {
-    const Place &left = code_at(process_.begin_of[a]);
-    const Place &right = code_at(process_.begin_of[b]);
+    const Place left = begin_at(a);
+    const Place right = begin_at(b);
     for (const int difference :
          {std::strcmp(left.output, right.output), std::strcmp(left.file, right.file)})
       if (difference != 0)
@@ -198,8 +155,7 @@ private:
     Name name = short_name(section);
     for (const std::uint32_t other : order_)
       if (other != section && std::strcmp(short_name(other).text, name.text) == 0 &&
-          std::strcmp(code_at(process_.begin_of[other]).output,
-                      code_at(process_.begin_of[section]).output) == 0) {
+          std::strcmp(begin_at(other).output, begin_at(section).output) == 0) {
         Name longer;
         std::snprintf(longer.text, sizeof longer.text, "%.400s@%#llx", name.text,
                       static_cast<unsigned long long>(process_.begin_of[section]));
@@ -208,7 +164,12 @@ private:
     return name;
   }
   [[nodiscard]] Name short_name(std::uint32_t section) noexcept {
-    const Place &place = code_at(process_.begin_of[section]);
+    const Place place = begin_at(section);
+    if (process_.description_of[section] != nullptr) {
+      Name name;
+      std::snprintf(name.text, sizeof name.text, "%s", place.symbol);
+      return name;
+    }
     Name name = function_name(place.symbol);
     const std::size_t used = std::strlen(name.text);
     // The symbol's offset is that of the last byte of the call.
@@ -290,13 +251,18 @@ private:
 
   void write_section(std::uint32_t section) noexcept {
     const SectionCounts &counts = counts_[section];
-    const Place &place = code_at(process_.begin_of[section]);
+    const Place place = begin_at(section);
+    const Description *description = process_.description_of[section];
     json_.open('{');
     json_.text("name", section_name(section).text);
     json_.text("output", *place.output != '\0' ? place.output : "unknown");
     write_file(place);
-    json_.text("kind", "transaction");
+    json_.text("kind", description == nullptr ? "transaction" : kind_name(*description));
+    if (description != nullptr)
+      json_.text("class", class_name(*description));
     json_.open('[', "colours");
+    for (std::uint32_t i = 0; description != nullptr && i < description->colour_count; ++i)
+      json_.text(nullptr, description->colours[i]);
     json_.close(']');
     json_.number("starts", counts.starts);
     json_.number("commits", counts.commits);
@@ -314,6 +280,8 @@ private:
         write_serialisation(entry.key, entry.count);
     json_.close(']');
     json_.line();
+    write_colour_waits(section);
+    json_.line();
     write_histogram("read_set", counts.reads);
     json_.line();
     write_histogram("write_set", counts.writes);
@@ -329,6 +297,25 @@ private:
     json_.number("irrevocable_ns", irrevocable);
     json_.close('}');
     json_.close('}');
+  }
+
+  void write_colour_waits(std::uint32_t section) noexcept {
+    json_.open('[', "colour_waits");
+    for (const auto &entry : colours_) {
+      if (entry.key.section != section || entry.key.kind != 0)
+        continue;
+      json_.line();
+      json_.open('{');
+      json_.text("colour", entry.key.colour);
+      json_.number("count", entry.count);
+      std::uint64_t ticks = 0;
+      for (const auto &other : colours_)
+        if (other.key == ColourKey{section, 1, entry.key.colour})
+          ticks = other.count;
+      json_.number("waiting_ns", nanoseconds(ticks));
+      json_.close('}');
+    }
+    json_.close(']');
   }
 
   void write_abort(const AbortKey &key, std::uint64_t count) noexcept {
@@ -432,6 +419,7 @@ private:
   SectionCounts *counts_;
   CountTable<AbortKey> &aborts_;
   CountTable<StackKey> &stacks_;
+  CountTable<ColourKey> &colours_;
   Dl_info own_{};
   std::int64_t wall_ns_ = 0;
   double ns_per_tick_ = 0;
@@ -447,14 +435,14 @@ void complain(const char *path, int error) noexcept {
 } // namespace
 
 void write(const Process &process, SectionCounts *counts, CountTable<AbortKey> &aborts,
-           CountTable<StackKey> &stacks) noexcept {
+           CountTable<StackKey> &stacks, CountTable<ColourKey> &colours) noexcept {
   char *temporary = nullptr;
   if (::asprintf(&temporary, "%s.%d", process.path, process.pid) < 0)
     return complain(process.path, ENOMEM);
   std::FILE *file = std::fopen(temporary, "we");
   if (file == nullptr)
     return complain(process.path, errno);
-  Writer(file, process, counts, aborts, stacks).write();
+  Writer(file, process, counts, aborts, stacks, colours).write();
   std::fputc('\n', file);
   const bool failed = std::ferror(file) != 0;
   if (std::fclose(file) != 0 || failed || ::rename(temporary, process.path) != 0) {

@@ -28,6 +28,7 @@ namespace {
 Process process;
 std::atomic<bool> closed{false};
 std::atomic<std::uint64_t> begin_of[kMostSections + 1]; // by number, filled by `sections`
+std::atomic<const Description *> description_of[kMostSections + 1];
 std::atomic<std::uint32_t> sections{0};
 std::atomic<std::uint64_t> threads{0};
 std::atomic<std::uint32_t> number_at[2 * kMostSections]; // hash of begin -> number, 0: free
@@ -70,7 +71,7 @@ private:
   bool open_;
 };
 
-std::uint32_t number_of(std::uint64_t begin) noexcept {
+std::uint32_t number_of(std::uint64_t begin, const tandem_section *descriptor) noexcept {
   std::size_t slot = (begin * 0x9e3779b97f4a7c15U) >> 50;
   static_assert(2 * kMostSections == std::size_t{1} << (64 - 50));
   for (;; slot = (slot + 1) % (2 * kMostSections)) {
@@ -83,6 +84,8 @@ std::uint32_t number_of(std::uint64_t begin) noexcept {
         return kMostSections;
       }
       begin_of[given].store(begin, std::memory_order_relaxed);
+      if (descriptor != nullptr)
+        description_of[given].store(describe(*descriptor), std::memory_order_relaxed);
       if (number_at[slot].compare_exchange_strong(number, given, std::memory_order_acq_rel))
         return given;
       begin_of[given].store(0, std::memory_order_relaxed);
@@ -158,10 +161,16 @@ void finish() noexcept {
   for (std::size_t i = 0; i <= process.sections; ++i)
     begins[i] = begin_of[i].load(std::memory_order_relaxed);
   process.begin_of = begins;
+  auto *descriptions = static_cast<const Description **>(
+      memory::allocate_pages((kMostSections + 1) * sizeof(const Description *), "the profile"));
+  for (std::size_t i = 0; i <= process.sections; ++i)
+    descriptions[i] = description_of[i].load(std::memory_order_relaxed);
+  process.description_of = descriptions;
   auto *sums = static_cast<SectionCounts *>(
       memory::allocate_pages((kMostSections + 1) * sizeof(SectionCounts), "the profile"));
   CountTable<AbortKey> aborts;
   CountTable<StackKey> stacks;
+  CountTable<ColourKey> colours;
   for (std::size_t i = 0; i < end; ++i) {
     ThreadProfile *profile = thread_of(i).profile;
     if (profile == nullptr)
@@ -181,8 +190,10 @@ void finish() noexcept {
       aborts.add(entry.key, entry.count);
     for (const auto &entry : profile->stacks)
       stacks.add(entry.key, entry.count);
+    for (const auto &entry : profile->colours)
+      colours.add(entry.key, entry.count);
   }
-  write(process, sums, aborts, stacks);
+  write(process, sums, aborts, stacks, colours);
 }
 
 // Before the program's own destructors have taken anything away that names are read from.
@@ -251,6 +262,7 @@ void after_fork_in_child() noexcept {
         *counts = SectionCounts{};
     profile->aborts.clear();
     profile->stacks.clear();
+    profile->colours.clear();
     profile->counted = false;
     profile->busy.store(0);
     if (profile->executing && &thread_of(i) == current_thread) {
@@ -280,8 +292,11 @@ void begin(Thread &thread) noexcept {
     profile.counted = true;
     threads.fetch_add(1, std::memory_order_relaxed);
   }
-  const std::uint32_t section =
-      number_of(thread.section != 0 ? thread.section : thread.jump.target);
+  const tandem_section *descriptor = thread.descriptor;
+  const std::uint64_t begin = descriptor != nullptr ? reinterpret_cast<std::uintptr_t>(descriptor)
+                              : thread.section != 0 ? thread.section
+                                                    : thread.jump.target;
+  const std::uint32_t section = number_of(begin, descriptor);
   profile.section.store(section, std::memory_order_relaxed);
   profile.executing = true;
   profile.aborted = 0;
@@ -457,6 +472,31 @@ void blame_read(Thread &thread, std::size_t index) noexcept {
     return;
   const Access &access = thread.profile->accesses[index];
   blame_access(thread, access.address, access.from);
+}
+
+void wait_for_colour(Thread &thread, const char *name) noexcept {
+  ThreadProfile &profile = *thread.profile;
+  if (!profile.executing)
+    return;
+  profile.colour = name;
+  profile.colour_since = __rdtsc();
+  if (profile.waiting_since == 0)
+    profile.waiting_since = profile.colour_since;
+}
+
+void stop_waiting(Thread &thread) noexcept {
+  const Hook hook(thread);
+  ThreadProfile &profile = *thread.profile;
+  if (!hook.open() || !profile.executing)
+    return;
+  const std::uint32_t section = profile.section.load(std::memory_order_relaxed);
+  if (profile.colour != nullptr) {
+    profile.colours.add({section, 0, profile.colour});
+    profile.colours.add({section, 1, profile.colour}, __rdtsc() - profile.colour_since);
+    profile.colour = nullptr;
+  }
+  if (profile.waiting_since != 0)
+    stop_waiting(profile, counts_of(profile, section));
 }
 
 void Waiting::start() noexcept {

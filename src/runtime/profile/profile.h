@@ -26,6 +26,7 @@ enum class Cause : std::uint8_t {
   validation,
   locked,
   killed,
+  colour_taken,
   serial_pending,
   irrevocable_reached,
   retry,
@@ -97,6 +98,11 @@ TANDEM_PROFILE_HOOK void name_allocation(void *memory, const void *site) noexcep
 TANDEM_PROFILE_HOOK void note_read(Thread &thread, const void *address, const void *from) noexcept;
 // The read at position `index` of Thread::reads is the one that failed.
 TANDEM_PROFILE_HOOK void blame_read(Thread &thread, std::size_t index) noexcept;
+
+// It waits for a colour from here on, until stop_waiting or the end of the attempt. `name` lives as
+// long as the process.
+TANDEM_PROFILE_HOOK void wait_for_colour(Thread &thread, const char *name) noexcept;
+TANDEM_PROFILE_HOOK void stop_waiting(Thread &thread) noexcept;
 
 // The calling thread waits from construction on, until the end of the scope or of the attempt.
 class Waiting {

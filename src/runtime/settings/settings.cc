@@ -5,11 +5,14 @@
 #include "runtime/fatal.h"
 
 #include <array>
+#include <atomic>
+#include <charconv>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace tandem {
@@ -22,18 +25,20 @@ namespace {
 struct Choice {
   Algorithm algorithm;
   bool skip_when_alone;
+  bool hardware = false; // asked for
 };
 
 // For auto, NOrec: on machines of up to a few cores it is the fastest of the three on every
 // micro-benchmark (bench/transactions).
 constexpr Choice kAutomatic = {Algorithm::norec, true};
 
-constexpr std::array<std::pair<std::string_view, Choice>, 5> kAlgorithms = {{
+constexpr std::array<std::pair<std::string_view, Choice>, 6> kAlgorithms = {{
     {"auto", kAutomatic},
     {"serial", {Algorithm::serial, false}},
     {"eager", {Algorithm::eager, false}},
     {"lazy", {Algorithm::lazy, false}},
     {"norec", {Algorithm::norec, false}},
+    {"htm", {kAutomatic.algorithm, kAutomatic.skip_when_alone, true}},
 }};
 
 // libitm's methods, each with what is nearest to it.
@@ -81,6 +86,23 @@ template <class Table> auto lookup(const char *variable, const Table &table) {
   return found;
 }
 
+// A number of restarts, or `none`, which is kNever; nothing where the variable is not set or empty.
+std::optional<std::uint32_t> restarts(const char *variable, std::string_view none) {
+  constexpr std::uint32_t kMost = 1'000'000;
+  const char *value = std::getenv(variable);
+  if (value == nullptr || without_blanks(value).empty())
+    return std::nullopt;
+  const std::string_view text = without_blanks(value);
+  if (text == none)
+    return kNever;
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number == 0 || number > kMost)
+    refuse("%s=%s is not known; the valid values are %.*s and 1 to %u", variable, value,
+           static_cast<int>(none.size()), none.data(), kMost);
+  return number;
+}
+
 } // namespace
 
 void read_settings() noexcept {
@@ -90,11 +112,27 @@ void read_settings() noexcept {
   if (choice) {
     settings.algorithm = choice->algorithm;
     settings.special = choice->skip_when_alone ? kSpecialAlone : 0;
+    settings.chosen = true;
+    if (choice->hardware)
+      note_hardware();
   }
   if (const auto policy = lookup("TANDEM_POLICY", contention::kPolicyNames))
     settings.policy = *policy;
   if (const auto backoff = lookup("TANDEM_BACKOFF", contention::kBackoffNames))
     settings.backoff = *backoff;
+  if (const auto after = restarts("TANDEM_SERIALISE_AFTER", "never"))
+    settings.serialise_after = *after;
+  if (const auto after = restarts("TANDEM_HOURGLASS", "off")) {
+    settings.hourglass_after = *after;
+    if (*after != kNever)
+      settings.special |= kSpecialHourglass;
+  }
+}
+
+void note_hardware() noexcept {
+  static constinit std::atomic<bool> said{false};
+  if (!said.exchange(true, std::memory_order_relaxed))
+    note("hardware transactions are asked for; this version has none and runs as with auto");
 }
 
 } // namespace tandem

@@ -2,11 +2,12 @@
 //
 // What the user chose in the environment. Read once, before main; constant afterwards.
 //
-//     TANDEM_ALGORITHM   auto, serial, eager, lazy, norec
-//     TANDEM_POLICY      polite, karma, eruption, kindergarten, timestamp, polka, size-matters
-//     TANDEM_BACKOFF     none, linear, exponential, random
-//     ITM_DEFAULT_METHOD libitm's; counts where TANDEM_ALGORITHM is not set
-//     TANDEM_PROFILE     a file; runtime/profile reads it
+//     TANDEM_ALGORITHM   auto, serial, eager, lazy, norec, htm
+//     TANDEM_POLICY      polite, karma, eruption, kindergarten, timestamp, polka, size-matters,
+//     stall TANDEM_BACKOFF     none, linear, exponential, random TANDEM_HOURGLASS   off, or
+//     restarts after which no other transaction begins TANDEM_SERIALISE_AFTER  restarts after which
+//     a transaction runs alone, or never ITM_DEFAULT_METHOD libitm's; counts where TANDEM_ALGORITHM
+//     is not set TANDEM_PROFILE     a file; runtime/profile reads it
 #pragma once
 
 #include "contention/backoff.h"
@@ -18,18 +19,24 @@ namespace tandem {
 
 enum class Algorithm : std::uint8_t { serial, eager, lazy, norec };
 
-inline constexpr std::uint32_t kSpecialAlone = 1;   // a process with one thread runs without logs
-inline constexpr std::uint32_t kSpecialProfile = 2; // sections are counted (runtime/profile)
+inline constexpr std::uint32_t kSpecialAlone = 1;     // a process with one thread runs without logs
+inline constexpr std::uint32_t kSpecialProfile = 2;   // sections are counted (runtime/profile)
+inline constexpr std::uint32_t kSpecialHourglass = 4; // a begin may have to wait (sync/hourglass.h)
+
+inline constexpr std::uint32_t kNever = ~std::uint32_t{0}; // of restarts
 
 struct Settings {
   // What transactions run under while the process has several threads.
   Algorithm algorithm = Algorithm::norec;
+  bool chosen = false; // by the user
   // Bits that begin looks at together, because most processes have none.
   std::uint32_t special = kSpecialAlone;
   contention::Policy policy = contention::Policy::karma;
   contention::Backoff backoff = contention::Backoff::exponential;
   // Restarts in a row after which a transaction runs alone. GCC's libitm has the same number.
   std::uint32_t serialise_after = 100;
+  // Restarts in a row after which it closes the hourglass.
+  std::uint32_t hourglass_after = kNever;
 };
 
 // Written by read_settings only.
@@ -37,5 +44,8 @@ extern Settings settings;
 
 // Ends the process with status 2 and one line where a variable has no valid value.
 void read_settings() noexcept;
+
+// Tells the user, once, that there are no hardware transactions.
+void note_hardware() noexcept;
 
 } // namespace tandem

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdint>
+#include <ctime>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -21,6 +22,25 @@ inline void pause() noexcept { __builtin_ia32_pause(); }
 inline void wait_on(std::atomic<std::uint32_t> &word, std::uint32_t value) noexcept {
   const int saved = errno;
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t *>(&word), FUTEX_WAIT_PRIVATE, value, nullptr,
+            nullptr, 0);
+  errno = saved;
+}
+
+// The same for `nanoseconds` at most; 0: without end.
+inline void wait_on_for(std::atomic<std::uint32_t> &word, std::uint32_t value,
+                        std::int64_t nanoseconds) noexcept {
+  if (nanoseconds == 0)
+    return wait_on(word, value);
+  const int saved = errno;
+  const timespec longest = {nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
+  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t *>(&word), FUTEX_WAIT_PRIVATE, value,
+            &longest, nullptr, 0);
+  errno = saved;
+}
+
+inline void wake_one(std::atomic<std::uint32_t> &word) noexcept {
+  const int saved = errno;
+  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t *>(&word), FUTEX_WAKE_PRIVATE, 1, nullptr,
             nullptr, 0);
   errno = saved;
 }

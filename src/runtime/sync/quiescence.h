@@ -19,10 +19,28 @@
 
 namespace tandem::sync {
 
-// The scan itself. The caller's own mark is 0 or at least `time`.
+// Returns when marks[identity] is 0 or at least `newest`.
+[[gnu::cold, gnu::noinline, clang::preserve_most]] void wait_for(std::size_t identity,
+                                                                 std::uint64_t newest) noexcept;
+
+// Returns when no transaction is left that began before `time` and has not seen it. The caller's
+// own mark is 0 or at least `time`. For a short commit: it keeps its values in registers.
+[[gnu::always_inline]] inline void quiesce_quickly(std::uint64_t time) noexcept {
+  const std::uint64_t newest = encode_mark(time);
+  const std::size_t end = marks_end.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < end; ++i) {
+    const std::uint64_t seen = marks[i].value.load(std::memory_order_acquire);
+    if (seen != 0 && seen < newest) [[unlikely]]
+      wait_for(i, newest);
+  }
+  // Two threads may store out of order: the smaller value is true as well.
+  if (global_clock.quiesced.load(std::memory_order_relaxed) < time)
+    global_clock.quiesced.store(time, std::memory_order_release);
+}
+
 void quiesce_slowly(std::uint64_t time) noexcept;
 
-// Returns when no transaction is left that began before `time` and has not seen it.
+// The same, which others may have done already.
 inline void quiesce(std::uint64_t time) noexcept {
   if (global_clock.quiesced.load(std::memory_order_acquire) < time)
     quiesce_slowly(time);

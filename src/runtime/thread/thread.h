@@ -18,7 +18,13 @@
 #include <cstddef>
 #include <cstdint>
 
+struct tandem_section;
+
 namespace tandem {
+
+namespace colours {
+struct Plan; // irrevocable/colours.h
+}
 
 struct Thread;
 
@@ -105,22 +111,23 @@ struct Contender {
   std::atomic<std::uint64_t> priority{0}; // of earlier attempts, plus gifts
   std::atomic<std::uint64_t> size{0};     // accesses of this attempt, at the last acquisition
   std::atomic<std::uint32_t> restarts{0};
-  std::atomic<std::uint64_t> deferred{0}; // Kindergarten: bit (identity % 64)
+  std::atomic<std::uint64_t> deferred{0};   // Kindergarten: bit (identity % 64)
+  std::atomic<Thread *> waits_for{nullptr}; // the holder of the orec that it waits for
 };
 
 struct Barriers;      // algorithms/barriers.h
 struct ThreadProfile; // profile/counters.h
 
-// Thread::depth of an outermost transaction whose end is counted. Fast paths take it for a nested
-// one, and leave the end to the slow path.
-inline constexpr std::uint32_t kProfiledDepth = 0x8000'0001;
+// Thread::depth of an outermost transaction whose end is counted or releases colours. Fast paths
+// take it for a nested one, and leave the end to the slow path.
+inline constexpr std::uint32_t kSpecialDepth = 0x8000'0001;
 
 struct alignas(128) Thread {
   // --- what every barrier looks at
   const Barriers *barriers;           // of the current mode
   std::atomic<std::uint32_t> signals; // kSignal*; cleared at begin, set by others
   Mode mode;
-  std::uint32_t depth;     // nesting; 0: no transaction; the outermost is 1, or kProfiledDepth
+  std::uint32_t depth;     // nesting; 0: no transaction; the outermost is 1, or kSpecialDepth
   std::uint64_t limit;     // orec: highest word that is in the snapshot
   std::uint64_t snapshot;  // clock value that all reads so far are consistent with
   std::uint64_t lock_word; // orec: what orecs of this thread hold
@@ -143,7 +150,10 @@ struct alignas(128) Thread {
   JumpBuffer jump;          // of the outermost begin
   std::uint32_t properties; // of the outermost begin (abi/itm.h)
   bool irrevocable;
-  std::uint32_t restarts;       // in a row
+  bool coloured;          // it has its section's colours exclusively (transaction/guarded.h) and
+  bool owns_colours;      //   releases them at its end; and
+  bool alone_too;         //   it has the serial word
+  std::uint32_t restarts; // in a row
   std::uint64_t known_quiesced; // Clock::quiesced at begin
   Counter transactions;         // begins, for identities
   Counter nested;               // of them, nested ones that can be cancelled
@@ -154,7 +164,11 @@ struct alignas(128) Thread {
   contention::Policy policy;    // the process's, or the section's
   contention::Backoff backoff;
   std::uint32_t serialise_after;
-  std::uint64_t section; // what the profile knows the next transaction by; 0: its begin
+  std::uint64_t section;            // what the profile knows the next transaction by; 0: its begin
+  const tandem_section *descriptor; // that _TANDEM_begin was given last
+  const colours::Plan *plan;      // of a guarded outermost transaction; null: begun without colours
+  const colours::Plan *guards[8]; // whose colours it shares; the marks are in this order
+  std::uint32_t guard_count;
   memory::Log<Checkpoint> checkpoints; // closed nested transactions, outermost first
   memory::Log<UserAction> user_actions;
   memory::Log<AllocationAction> allocations;

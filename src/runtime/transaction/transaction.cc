@@ -8,12 +8,14 @@
 #include "runtime/algorithms/orec.h"
 #include "runtime/fatal.h"
 #include "runtime/irrevocable/serial.h"
+#include "runtime/library/hooks.h"
 #include "runtime/profile/profile.h"
 #include "runtime/settings/settings.h"
 #include "runtime/sync/clock.h"
 #include "runtime/sync/futex.h"
 #include "runtime/sync/quiescence.h"
 #include "runtime/transaction/jump.h"
+#include "runtime/transaction/steps.h"
 #include "runtime/wait/wait.h"
 
 #include <sys/single_threaded.h>
@@ -24,22 +26,6 @@ namespace {
 
 using sync::global_clock;
 
-// One unit of contention::delay, in ticks of the time-stamp counter: the shortest delays are then
-// some tens of nanoseconds, a few cache misses.
-constexpr std::uint64_t kTicksPerUnit = 8;
-// A delay above this gives the processor away meanwhile.
-constexpr std::uint64_t kTicksBeforeYield = 50'000;
-
-// Signals of a transaction that begins: kSignalProfile, without a branch, where the process is
-// profiled.
-static_assert(kSignalProfile == kSpecialProfile << 1);
-std::uint32_t first_signals() noexcept { return (settings.special & kSpecialProfile) << 1; }
-
-// Depth of an outermost transaction.
-std::uint32_t first_depth(const Thread &thread) noexcept {
-  return thread.profile == nullptr ? 1 : kProfiledDepth;
-}
-
 profile::Cause cause_of(Reason reason) noexcept {
   switch (reason) {
   case Reason::validation:
@@ -48,205 +34,12 @@ profile::Cause cause_of(Reason reason) noexcept {
     return profile::Cause::locked;
   case Reason::killed:
     return profile::Cause::killed;
+  case Reason::colour:
+    return profile::Cause::colour_taken;
   case Reason::serial:
     return profile::Cause::serial_pending;
   }
   return profile::Cause::validation;
-}
-
-// Frames below the caller's that undoing must not write into: it runs on the stack that it undoes.
-constexpr std::uintptr_t kOwnFrames = 4096;
-
-bool is_alone(const Thread &thread) noexcept {
-  return thread.mode == Mode::direct || thread.mode == Mode::undo;
-}
-
-void set_mode(Thread &thread, Mode mode) noexcept {
-  thread.mode = mode;
-  switch (mode) {
-  case Mode::idle:
-  case Mode::direct:
-    thread.barriers = &direct_barriers;
-    return;
-  case Mode::undo:
-    thread.barriers = &undo_barriers;
-    return;
-  case Mode::eager:
-    thread.barriers = &eager_barriers;
-    return;
-  case Mode::lazy:
-    thread.barriers = &lazy_barriers;
-    return;
-  case Mode::norec:
-    thread.barriers = &norec_barriers;
-    return;
-  }
-}
-
-Actions code_path(const Thread &thread, std::uint32_t properties) noexcept {
-  return thread.mode == Mode::direct && (properties & itm::kUninstrumentedCode) != 0
-             ? itm::kRunUninstrumented
-             : itm::kRunInstrumented;
-}
-
-// The caller has the right to be alone.
-Actions run_alone(Thread &thread, bool irrevocable) noexcept {
-  thread.irrevocable = irrevocable;
-  if (irrevocable && thread.profile != nullptr) [[unlikely]]
-    profile::irrevocable(thread);
-  const bool direct = irrevocable || (thread.properties & itm::kHasNoAbort) != 0;
-  if (!direct) {
-    set_mode(thread, Mode::undo);
-    return itm::kRunInstrumented | itm::kSaveLiveVariables;
-  }
-  thread.mode = Mode::direct;
-  thread.barriers = &direct_barriers;
-  return code_path(thread, thread.properties);
-}
-
-// Publishes a mark with the present time and waits while another thread is alone.
-template <std::uint64_t now()> [[gnu::always_inline]] inline void join(Thread &thread) noexcept {
-  for (;;) {
-    const std::uint64_t time = now();
-    thread.signals.store(first_signals(), std::memory_order_relaxed);
-    // seq_cst: before the load of the word (serial.h), and before the first read (quiescence.h).
-    thread.mark->exchange(encode_mark(time));
-    if (!serial::taken()) [[likely]] {
-      thread.snapshot = time;
-      break;
-    }
-    thread.mark->store(0, std::memory_order_release);
-    const profile::Waiting waiting(thread);
-    serial::wait_until_free();
-  }
-  thread.known_quiesced = global_clock.quiesced.load(std::memory_order_acquire);
-}
-
-std::uint64_t clock_now() noexcept { return global_clock.now.load(std::memory_order_acquire); }
-
-Actions run_speculatively(Thread &thread) noexcept {
-  thread.irrevocable = false;
-  switch (settings.algorithm) {
-  case Algorithm::norec:
-    join<norec::even_time>(thread);
-    thread.mode = Mode::norec;
-    thread.barriers = &norec_barriers;
-    break;
-  case Algorithm::eager:
-  case Algorithm::lazy:
-    join<clock_now>(thread);
-    thread.limit = orec::limit_of(thread.snapshot);
-    if (thread.restarts == 0)
-      thread.contender.started.store(thread.snapshot, std::memory_order_relaxed);
-    thread.contender.size.store(0, std::memory_order_relaxed);
-    set_mode(thread, settings.algorithm == Algorithm::eager ? Mode::eager : Mode::lazy);
-    break;
-  case Algorithm::serial:
-    fatal("a speculative transaction under the algorithm serial");
-  }
-  return itm::kRunInstrumented | itm::kSaveLiveVariables;
-}
-
-// The process has no other thread: nothing to wait for, and no atomic instruction. The word is set
-// all the same, for threads that the transaction itself creates.
-Actions run_single(Thread &thread) noexcept {
-  serial::word.value.store(serial::kHeld, std::memory_order_relaxed);
-  return run_alone(thread, (thread.properties & itm::kDoesGoIrrevocable) != 0);
-}
-
-void leave_alone() noexcept {
-  if (__libc_single_threaded)
-    serial::word.value.store(serial::kFree, std::memory_order_relaxed);
-  else
-    serial::release();
-}
-
-// Plays the undo log back to position `size`. `frames_end`: the stack pointer of the begin; what is
-// below belongs to functions that the transaction called, and is dead or is this function's.
-void play_back(Thread &thread, std::size_t size, std::uintptr_t frames_end) noexcept {
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - kOwnFrames;
-  while (thread.undo.size() > size) {
-    const memory::CellValue old = thread.undo.pop();
-    if (old.cell.address() - here >= frames_end - here)
-      old.cell.store(old.value);
-  }
-}
-
-// Everything but who is alone: as if the outermost transaction had not begun.
-void roll_back(Thread &thread) noexcept {
-  play_back(thread, 0, thread.jump.stack);
-  switch (thread.mode) {
-  case Mode::eager:
-    orec::roll_back_eager(thread);
-    break;
-  case Mode::lazy:
-    orec::roll_back_lazy(thread);
-    break;
-  case Mode::norec:
-    norec::roll_back(thread);
-    break;
-  case Mode::idle:
-  case Mode::direct:
-  case Mode::undo:
-    break;
-  }
-  // Release: what this one read and undid is over for whoever waits for the mark.
-  thread.mark->store(0, std::memory_order_release);
-  actions::roll_back(thread, 0, 0);
-  exceptions::roll_back(thread, 0, thread.uncaught_before);
-  thread.checkpoints.clear();
-  thread.fresh_bytes = 0;
-  thread.throwing = false;
-  thread.depth = first_depth(thread);
-}
-
-void acquire_alone(Thread &thread) noexcept {
-  const profile::Waiting waiting(thread);
-  ++thread.serialised;
-  serial::acquire(&thread);
-}
-
-[[noreturn]] void jump_to_begin(Thread &thread, Actions actions) noexcept {
-  ++thread.transactions;
-  ++thread.undone;
-  jump((actions & ~itm::kSaveLiveVariables) | itm::kRestoreLiveVariables, thread.jump);
-}
-
-// Runs the outermost transaction again, alone.
-[[noreturn]] void restart_alone(Thread &thread, bool irrevocable) noexcept {
-  roll_back(thread);
-  acquire_alone(thread);
-  if (thread.profile != nullptr) [[unlikely]]
-    profile::again(thread);
-  jump_to_begin(thread, run_alone(thread, irrevocable));
-}
-
-void back_off(Thread &thread) noexcept {
-  const profile::Waiting waiting(thread);
-  const std::uint64_t ticks =
-      contention::delay(thread.backoff, thread.restarts - 1, thread.random) * kTicksPerUnit;
-  const std::uint64_t start = __rdtsc();
-  while (__rdtsc() - start < ticks) {
-    if (ticks > kTicksBeforeYield)
-      ::sched_yield();
-    else
-      sync::pause();
-  }
-}
-
-[[gnu::noinline]] void forget_restarts(Thread &thread) noexcept {
-  thread.restarts = 0;
-  thread.contender.restarts.store(0, std::memory_order_relaxed);
-  thread.contender.priority.store(0, std::memory_order_relaxed);
-  thread.contender.deferred.store(0, std::memory_order_relaxed);
-}
-
-// After the outermost transaction has committed: a read-only one at its snapshot.
-[[gnu::always_inline]] inline void leave(Thread &thread, std::uint64_t time) noexcept {
-  // Release: this transaction is over for whoever waits for the mark.
-  thread.mark->store(0, std::memory_order_release);
-  if (thread.known_quiesced < time)
-    sync::quiesce(time);
 }
 
 bool try_upgrade(Thread &thread) noexcept {
@@ -273,62 +66,6 @@ bool commit_in_place(Thread &thread) noexcept {
   fatal("a transaction that is not speculative is made permanent");
 }
 
-void commit_nested(Thread &thread) noexcept {
-  --thread.depth;
-  if (thread.checkpoints.empty() || thread.checkpoints.back().depth != thread.depth)
-    return; // flat
-  const Checkpoint checkpoint = thread.checkpoints.pop();
-  if (checkpoint.mode != thread.mode) {
-    // The outer one cannot be undone.
-    thread.undo.truncate(checkpoint.undo);
-    set_mode(thread, checkpoint.mode);
-  }
-  if (thread.checkpoints.empty())
-    thread.writes.forget_journal();
-}
-
-Actions begin_nested(Thread &thread, std::uint32_t properties, const JumpBuffer &from) noexcept {
-  if ((properties & itm::kHasNoAbort) != 0) {
-    if ((properties & itm::kInstrumentedCode) == 0)
-      become_irrevocable(thread, profile::Alone::irrevocable_call);
-    ++thread.depth;
-    return code_path(thread, properties);
-  }
-  thread.checkpoints.push({
-      .jump = from,
-      .undo = thread.undo.size(),
-      .journal = thread.writes.journal_size(),
-      .user_actions = thread.user_actions.size(),
-      .allocations = thread.allocations.size(),
-      .depth = thread.depth,
-      .caught = thread.caught,
-      .uncaught = thread.uncaught != nullptr ? *thread.uncaught : 0,
-      .mode = thread.mode,
-      .revocable = true,
-  });
-  ++thread.depth;
-  ++thread.transactions;
-  ++thread.nested;
-  if (thread.mode == Mode::direct)
-    set_mode(thread, Mode::undo);
-  return itm::kRunInstrumented | itm::kSaveLiveVariables;
-}
-
-[[noreturn]] void cancel_nested(Thread &thread) noexcept {
-  const Checkpoint checkpoint = thread.checkpoints.pop();
-  if (!checkpoint.revocable)
-    fatal("a nested transaction is cancelled after it became irrevocable");
-  play_back(thread, checkpoint.undo, checkpoint.jump.stack);
-  thread.writes.roll_back(checkpoint.journal);
-  actions::roll_back(thread, checkpoint.user_actions, checkpoint.allocations);
-  exceptions::roll_back(thread, checkpoint.caught, checkpoint.uncaught);
-  if (!thread.throwing)
-    thread.fresh_bytes = 0;
-  thread.depth = checkpoint.depth;
-  set_mode(thread, checkpoint.mode);
-  jump(itm::kAbort | itm::kRestoreLiveVariables, checkpoint.jump);
-}
-
 } // namespace
 
 void prepare(Thread &thread) noexcept {
@@ -339,6 +76,11 @@ void prepare(Thread &thread) noexcept {
   thread.depth = 0;
   thread.restarts = 0;
   thread.irrevocable = false;
+  thread.coloured = false;
+  thread.alone_too = false;
+  thread.descriptor = nullptr;
+  thread.plan = nullptr;
+  thread.guard_count = 0;
   thread.caught = 0;
   thread.signals.store(0, std::memory_order_relaxed);
   thread.reads.clear();
@@ -365,7 +107,7 @@ namespace {
   const bool irrevocable = (thread.properties & itm::kDoesGoIrrevocable) != 0 ||
                            (thread.properties & itm::kInstrumentedCode) == 0;
   if (settings.algorithm != Algorithm::serial && !irrevocable)
-    return run_speculatively(thread);
+    return run_speculatively<false>(thread);
   if (thread.profile != nullptr) [[unlikely]]
     profile::serialise(thread,
                        irrevocable ? profile::Alone::irrevocable_begin : profile::Alone::algorithm);
@@ -373,8 +115,15 @@ namespace {
   return run_alone(thread, irrevocable);
 }
 
+[[gnu::noinline]] Actions begin_joining(Thread &thread) noexcept {
+  return settings.algorithm == Algorithm::serial ? begin_otherwise(thread)
+                                                 : run_speculatively<false>(thread);
+}
+
+[[gnu::noinline]] Actions begin_single(Thread &thread) noexcept { return run_single(thread); }
+
 [[gnu::noinline, gnu::cold]] Actions begin_profiled(Thread &thread) noexcept {
-  thread.depth = kProfiledDepth;
+  thread.depth = kSpecialDepth;
   profile::begin(thread);
   if ((settings.special & kSpecialAlone) != 0 && __libc_single_threaded)
     return run_single(thread);
@@ -395,15 +144,16 @@ extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties
   if (const std::uint32_t special = settings.special; special != 0) {
     if ((special & kSpecialProfile) != 0) [[unlikely]]
       return begin_profiled(*thread);
-    if (__libc_single_threaded)
-      return run_single(*thread);
+    if ((special & kSpecialAlone) != 0 && __libc_single_threaded)
+      return begin_single(*thread);
+    if ((special & kSpecialHourglass) != 0) [[unlikely]]
+      return begin_otherwise(*thread);
   }
   if ((properties & (itm::kDoesGoIrrevocable | itm::kInstrumentedCode)) != itm::kInstrumentedCode)
     return begin_otherwise(*thread);
   const std::uint64_t time = clock_now();
   if (settings.algorithm != Algorithm::norec || (time & 1) != 0)
-    return settings.algorithm == Algorithm::serial ? begin_otherwise(*thread)
-                                                   : run_speculatively(*thread);
+    return begin_joining(*thread);
   // As join does.
   thread->signals.store(0, std::memory_order_relaxed);
   thread->mark->exchange(encode_mark(time));
@@ -420,41 +170,108 @@ extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties
 extern "C" [[gnu::used]] Actions tandem_begin(std::uint32_t properties,
                                               const JumpBuffer *from) noexcept {
   Thread &thread = this_thread();
-  if (thread.depth != 0)
+  if (thread.depth != 0) {
+    if (thread.coloured) [[unlikely]]
+      guarded::exclude_transactions(thread); // what it calls is not known by its colours
     return begin_nested(thread, properties, *from);
+  }
   thread.jump = *from;
   return tandem_begin_outermost(properties, &thread);
 }
 
+// The same with a descriptor.
+extern "C" [[gnu::used]] Actions tandem_begin_section(std::uint32_t properties,
+                                                      const tandem_section *section,
+                                                      Thread *thread) noexcept {
+  if (section->section_class != TANDEM_CLASS_PURE || section->abi_version != TANDEM_ABI_VERSION)
+    return guarded::begin(*thread, properties, *section);
+  thread->descriptor = section;
+  return tandem_begin_outermost(properties, thread);
+}
+
+extern "C" [[gnu::used]] Actions tandem_begin_section_nested(std::uint32_t properties,
+                                                             const tandem_section *section,
+                                                             const JumpBuffer *from) noexcept {
+  // The way of a thread's very first transaction.
+  if (current_thread == nullptr && (section->table->flags & TANDEM_TABLE_HTM) != 0 &&
+      !settings.chosen)
+    note_hardware();
+  Thread &thread = this_thread();
+  if (thread.depth != 0) {
+    if (section->section_class != TANDEM_CLASS_PURE)
+      guarded::adopt(thread, *section);
+    return begin_nested(thread, properties, *from);
+  }
+  thread.jump = *from;
+  return tandem_begin_section(properties, section, &thread);
+}
+
 namespace {
 
-// The end of a transaction of a process that has one thread.
-[[gnu::always_inline]] inline bool commit_single(Thread &thread) noexcept {
-  if (!__libc_single_threaded || thread.mode != Mode::direct || thread.depth != 1 ||
-      thread.restarts != 0 || actions::pending(thread))
+// The common ends of an outermost transaction, with nothing to do afterwards, inline and without a
+// call. False, and nothing is done, where it takes more.
+
+// Of a process that has one thread.
+[[gnu::always_inline]] inline bool commit_single() noexcept {
+  if (!__libc_single_threaded)
     return false;
   serial::word.value.store(serial::kFree, std::memory_order_relaxed);
-  thread.depth = 0;
-  thread.mode = Mode::idle;
-  thread.undo.clear();
-  thread.caught = 0;
   return true;
 }
 
-// The common end of a short read: nothing to write, to wait for or to do afterwards. False, and
-// nothing is done, where that is not so.
+// One that has only read: what it has read is quiesced.
 [[gnu::always_inline]] inline bool commit_reads(Thread &thread) noexcept {
-  if (thread.depth != 1 || thread.restarts != 0 || thread.known_quiesced < thread.snapshot ||
-      actions::pending(thread))
-    return false;
-  if (thread.mode == Mode::norec && thread.writes.empty())
-    thread.values.clear();
-  else if (thread.mode == Mode::eager && thread.owned.empty())
-    thread.reads.truncate(orec::kFirstRead);
-  else
+  if (thread.known_quiesced < thread.snapshot)
     return false;
   // Release: this transaction is over for whoever waits for the mark.
   thread.mark->store(0, std::memory_order_release);
+  return true;
+}
+
+[[gnu::always_inline]] inline bool commit_norec(Thread &thread) noexcept {
+  if (thread.writes.empty()) {
+    if (norec::owns_clock(thread) || !commit_reads(thread))
+      return false;
+    thread.values.clear();
+    return true;
+  }
+  std::uint64_t time = 0;
+  if (!norec::commit_quickly(thread, time))
+    return false;
+  thread.mark->store(0, std::memory_order_release);
+  sync::quiesce_quickly(time);
+  return true;
+}
+
+// `time`: becomes the commit's, even if it takes more.
+[[gnu::always_inline]] inline bool commit_eager(Thread &thread, std::uint64_t &time) noexcept {
+  if (thread.owned.empty()) {
+    if (!commit_reads(thread))
+      return false;
+  } else {
+    time = orec::next_time();
+    if (time != thread.snapshot + 1)
+      return false; // its reads are to be looked at
+    orec::release_all(thread, time);
+    thread.mark->store(0, std::memory_order_release);
+    sync::quiesce_quickly(time);
+  }
+  thread.reads.truncate(orec::kFirstRead);
+  return true;
+}
+
+[[gnu::always_inline]] inline bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept {
+  if (thread.depth != 1 || thread.restarts != 0 || actions::pending(thread)) [[unlikely]]
+    return false;
+  if (thread.mode == Mode::norec) {
+    if (!commit_norec(thread)) [[unlikely]]
+      return false;
+  } else if (thread.mode == Mode::eager) {
+    if (!commit_eager(thread, time)) [[unlikely]]
+      return false;
+  } else if (thread.mode != Mode::direct || !commit_single()) {
+    return false;
+  }
   thread.depth = 0;
   thread.mode = Mode::idle;
   thread.undo.clear();
@@ -462,28 +279,34 @@ namespace {
   return true;
 }
 
-void commit_fully(Thread &thread) noexcept;
+template <bool kSpecial> void commit_fully(Thread &thread, std::uint64_t time) noexcept;
 
-// A nested transaction, or one that is counted.
+// A nested transaction, or one that is counted or has colours.
 [[gnu::noinline]] void commit_deep(Thread &thread) noexcept {
-  if (thread.depth != kProfiledDepth)
+  if (thread.depth != kSpecialDepth)
     return commit_nested(thread);
-  const profile::Ending ending = profile::before_commit(thread);
   thread.depth = 1;
-  commit_fully(thread);
+  if (thread.profile == nullptr)
+    return commit_fully<true>(thread, 0);
+  const profile::Ending ending = profile::before_commit(thread);
+  commit_fully<true>(thread, 0);
   profile::after_commit(thread, ending);
 }
 
-[[gnu::noinline]] void commit_fully(Thread &thread) noexcept {
+// `time`: the commit's, where it has been drawn already.
+template <bool kSpecial>
+[[gnu::noinline]] void commit_fully(Thread &thread, std::uint64_t time) noexcept {
   if (thread.depth != 1) [[unlikely]]
     return commit_deep(thread);
-  std::uint64_t time = 0;
+  if (!thread.user_actions.empty()) [[unlikely]]
+    library::before_commit(thread);
   switch (thread.mode) {
   case Mode::idle:
     fatal("a transaction commits that is in no mode");
   case Mode::direct:
   case Mode::undo:
-    leave_alone();
+    if (!kSpecial || !thread.coloured)
+      leave_alone();
     if (wait::anybody()) [[unlikely]]
       wait::notify(wait::kEverything); // it has logged nothing
     break;
@@ -507,6 +330,11 @@ void commit_fully(Thread &thread) noexcept;
   thread.mode = Mode::idle;
   thread.undo.clear();
   thread.caught = 0;
+  if constexpr (kSpecial) {
+    guarded::leave(thread);
+    thread.plan = nullptr;
+    thread.descriptor = nullptr;
+  }
   if (thread.restarts != 0) [[unlikely]]
     forget_restarts(thread);
   if (actions::pending(thread)) [[unlikely]] {
@@ -519,14 +347,15 @@ void commit_fully(Thread &thread) noexcept;
 } // namespace
 
 void commit(Thread &thread) noexcept {
-  if (!commit_single(thread) && !commit_reads(thread))
-    commit_fully(thread);
+  std::uint64_t time = 0;
+  if (!commit_quickly(thread, time))
+    commit_fully<false>(thread, time);
 }
 
 void cancel(Thread &thread, bool outermost) noexcept {
   if (!outermost && !thread.checkpoints.empty())
     cancel_nested(thread);
-  if (thread.mode == Mode::direct)
+  if (!revocable(thread))
     fatal("a transaction is cancelled after it became irrevocable");
   const bool alone = is_alone(thread);
   if (thread.profile != nullptr) [[unlikely]]
@@ -538,6 +367,9 @@ void cancel(Thread &thread, bool outermost) noexcept {
     sync::quiesce(thread.snapshot); // what follows may rely on what the transaction read
   thread.depth = 0;
   thread.mode = Mode::idle;
+  thread.guard_count = 0;
+  thread.plan = nullptr;
+  thread.descriptor = nullptr;
   forget_restarts(thread);
   ++thread.cancelled;
   jump(itm::kAbort | itm::kRestoreLiveVariables, thread.jump);
@@ -548,21 +380,26 @@ void restart(Thread &thread, Reason reason) noexcept {
     profile::abort(thread, cause_of(reason));
   thread.contender.priority.fetch_add(thread.contender.size.load(std::memory_order_relaxed),
                                       std::memory_order_relaxed);
-  if (reason != Reason::serial) {
+  const bool own_fault = reason != Reason::serial && reason != Reason::colour;
+  if (own_fault) {
     ++thread.restarts;
     thread.contender.restarts.store(thread.restarts, std::memory_order_relaxed);
   }
+  if (thread.restarts >= settings.hourglass_after) [[unlikely]]
+    hourglass::close(thread);
   if (thread.restarts >= thread.serialise_after) {
     if (thread.profile != nullptr) [[unlikely]]
       profile::serialise(thread, profile::Alone::retries);
+    if (guarded::takes_colours(thread))
+      guarded::restart_exclusively(thread);
     restart_alone(thread, false);
   }
   roll_back(thread);
-  if (reason != Reason::serial)
+  if (own_fault)
     back_off(thread);
   if (thread.profile != nullptr) [[unlikely]]
     profile::again(thread);
-  jump_to_begin(thread, run_speculatively(thread));
+  jump_to_begin(thread, run_speculatively_again(thread));
 }
 
 namespace {
@@ -586,15 +423,15 @@ Actions begin_again(Thread &thread) noexcept {
   if ((settings.special & kSpecialAlone) != 0 && __libc_single_threaded)
     return run_single(thread);
   if (settings.algorithm != Algorithm::serial)
-    return run_speculatively(thread);
+    return run_speculatively_again(thread);
   acquire_alone(thread);
   return run_alone(thread, false);
 }
 
 } // namespace
 
-void retry(Thread &thread, std::uint64_t interest) noexcept {
-  if (thread.mode == Mode::direct)
+void retry(Thread &thread, std::uint64_t interest, std::int64_t longest) noexcept {
+  if (!revocable(thread))
     fatal("a transaction waits for a change after it became irrevocable, or where it cannot be "
           "undone");
   const bool current = announce_wait(thread, interest);
@@ -605,12 +442,53 @@ void retry(Thread &thread, std::uint64_t interest) noexcept {
   if (alone)
     leave_alone();
   ++thread.retried;
+  forget_restarts(thread); // it sleeps: who wakes it must be able to begin
   if (current) {
     const profile::Waiting waiting(thread);
-    wait::sleep(thread);
+    wait::sleep(thread, longest);
   }
   wait::forget(thread);
-  forget_restarts(thread);
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::again(thread);
+  jump_to_begin(thread, begin_again(thread));
+}
+
+bool has_only_read(const Thread &thread) noexcept {
+  return revocable(thread) && thread.undo.empty() && thread.writes.empty() &&
+         !actions::pending(thread) && !(thread.mode == Mode::norec && norec::owns_clock(thread));
+}
+
+void give_way(Thread &thread, std::int64_t longest, void (*wait)(void *), void *argument) noexcept {
+  if (thread.coloured)
+    fatal("a section that holds its colours waits for a condition");
+  wait::announce(thread, wait::kEverything);
+  if (thread.guard_count != 0)
+    guarded::clear_marks(thread);
+  leave_alone();
+  {
+    const profile::Waiting waiting(thread);
+    if (wait == nullptr)
+      wait::sleep(thread, longest);
+    else
+      wait(argument);
+  }
+  wait::forget(thread);
+  acquire_alone(thread);
+}
+
+void restart_after(Thread &thread, void (*wait)(void *), void *argument) noexcept {
+  const bool alone = is_alone(thread);
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::abort(thread, profile::Cause::locked);
+  roll_back(thread);
+  if (alone)
+    leave_alone();
+  if ((settings.special & kSpecialHourglass) != 0)
+    hourglass::open(thread); // who it waits for may be waiting there
+  {
+    const profile::Waiting waiting(thread);
+    wait(argument);
+  }
   if (thread.profile != nullptr) [[unlikely]]
     profile::again(thread);
   jump_to_begin(thread, begin_again(thread));
@@ -622,6 +500,11 @@ void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
   if (thread.profile != nullptr) [[unlikely]]
     profile::serialise(thread, cause);
   if (!is_alone(thread)) {
+    if (guarded::takes_colours(thread)) {
+      if (thread.profile != nullptr) [[unlikely]]
+        profile::abort(thread, profile::Cause::irrevocable_reached);
+      guarded::restart_exclusively(thread);
+    }
     // Who has made NOrec's clock odd must not wait for others: they may be waiting for it.
     if ((thread.mode == Mode::norec && norec::owns_clock(thread)) || !try_upgrade(thread)) {
       if (thread.profile != nullptr) [[unlikely]]
@@ -648,6 +531,7 @@ void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
     checkpoint.mode = Mode::direct;
   }
   set_mode(thread, Mode::direct);
+  library::became_irrevocable(thread);
 }
 
 std::uint64_t identity(const Thread &thread) noexcept {
@@ -660,33 +544,6 @@ Thread &expect_transaction(const char *call) noexcept {
   if (thread == nullptr || thread->depth == 0) [[unlikely]]
     fatal("%s is called outside a transaction", call);
   return *thread;
-}
-
-namespace {
-__thread bool acquired_for_fork __attribute__((tls_model("initial-exec"))) = false;
-} // namespace
-
-void prepare_fork() noexcept {
-  // Inside a transaction only one that is alone may fork; it is what this waits for already.
-  if (current_thread != nullptr && current_thread->depth != 0)
-    return;
-  serial::acquire(current_thread);
-  acquired_for_fork = true;
-}
-
-void after_fork_in_parent() noexcept {
-  if (acquired_for_fork)
-    serial::release();
-  acquired_for_fork = false;
-}
-
-void after_fork_in_child() noexcept {
-  forget_other_threads();
-  profile::after_fork_in_child();
-  // Whoever slept on the word is not in this process.
-  const bool inside_alone = current_thread != nullptr && is_alone(*current_thread);
-  serial::word.value.store(inside_alone ? serial::kHeld : serial::kFree, std::memory_order_relaxed);
-  acquired_for_fork = false;
 }
 
 } // namespace tandem::transaction

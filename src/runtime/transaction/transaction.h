@@ -18,14 +18,29 @@
 namespace tandem::transaction {
 
 // Waits until something that the transaction has read may have changed, and runs it again.
-// `interest`: of wait/wait.h, or 0 for all that it has read.
-[[noreturn]] void retry(Thread &thread, std::uint64_t interest) noexcept;
+// `interest`: of wait/wait.h, or 0 for all that it has read. `longest`: nanoseconds after which it
+// runs again whatever has changed; 0: it does not.
+[[noreturn]] void retry(Thread &thread, std::uint64_t interest, std::int64_t longest = 0) noexcept;
+
+// Whether all that the transaction has done is to read, so that it can be undone and nobody could
+// tell.
+bool has_only_read(const Thread &thread) noexcept;
+
+// The transaction, which is irrevocable, lets others run meanwhile: calls wait(argument), or where
+// that is null sleeps until one of them has written, for `longest` nanoseconds at most. What it has
+// done so far is permanent and visible to them, and what it has read may have changed afterwards.
+void give_way(Thread &thread, std::int64_t longest, void (*wait)(void *), void *argument) noexcept;
+
+// Undoes the whole transaction, which can be undone, calls wait(argument) outside of it, and runs
+// it again.
+[[noreturn]] void restart_after(Thread &thread, void (*wait)(void *), void *argument) noexcept;
 
 // Why a transaction starts again.
 enum class Reason : std::uint8_t {
   validation, // something it read has changed
   conflict,   // it gave way to another transaction
   killed,     // another transaction told it to
+  colour,     // a colour that it has come to need is held exclusively
   serial      // another thread wants to be alone, or this one has to be
 };
 

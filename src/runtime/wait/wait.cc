@@ -22,10 +22,13 @@ void announce(Thread &thread, std::uint64_t interest) noexcept {
   sync::global_clock.waiters.fetch_add(1);
 }
 
-void sleep(Thread &thread) noexcept {
+void sleep(Thread &thread, std::int64_t longest) noexcept {
   // Acquire: what the waker committed.
-  while (thread.woken.load(std::memory_order_acquire) == 0)
-    sync::wait_on(thread.woken, 0);
+  while (thread.woken.load(std::memory_order_acquire) == 0) {
+    sync::wait_on_for(thread.woken, 0, longest);
+    if (longest != 0)
+      return;
+  }
 }
 
 void forget(Thread &thread) noexcept {

@@ -42,7 +42,8 @@ void notify(std::uint64_t written) noexcept;
 // A sleeper: announce; if its reads are still current and it has given up everything, sleep; then
 // forget.
 void announce(Thread &thread, std::uint64_t interest) noexcept;
-void sleep(Thread &thread) noexcept;
+// For `longest` nanoseconds at most, and perhaps less; 0: without end.
+void sleep(Thread &thread, std::int64_t longest) noexcept;
 void forget(Thread &thread) noexcept;
 
 } // namespace tandem::wait

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Library functions in transactions: duals for functions of one's own, commutative counters, and,
+ * for gcc -fgnu-tm, declarations of the C library's functions that have a transactional version in
+ * libitm.so.1. C11 and C++17; link with -ltandem_tm. docs/safe-library.md is the guide.
+ */
+#pragma once
+
+#ifdef __cplusplus
+#include <cstddef>
+#include <cstdint>
+#else
+#include <stddef.h>
+#include <stdint.h>
+#endif
+
+/* Registers `twin`, a function of the same type, as what transactions run in place of `function`:
+ * at file scope, once for each function. The twin reaches shared memory by transactional accesses
+ * (or is compiled as transactional code); the plain function stays as it is, with its assembly.
+ * Counts for calls through pointers, and in programs that tandem-cc compiled for direct calls too;
+ * gcc's own way for direct calls is __attribute__((transaction_wrap(function))) on the twin.
+ *
+ * The output gives the pair to _ITM_registerTMCloneTable when it is loaded. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+struct tandem_dual {
+  void (*plain)(void);
+  void (*transactional)(void);
+};
+/* Of libitm's ABI. */
+void _ITM_registerTMCloneTable(void *entries, size_t count);
+void _ITM_deregisterTMCloneTable(void *entries);
+#ifdef __cplusplus
+}
+#define TANDEM_DUAL_POINTER_(function) reinterpret_cast<void (*)()>(&function)
+#else
+#define TANDEM_DUAL_POINTER_(function) (void (*)(void)) & function
+#endif
+#define TANDEM_DUAL(function, twin)                                                                \
+  static struct tandem_dual tandem_dual_of_##function = {TANDEM_DUAL_POINTER_(function),           \
+                                                         TANDEM_DUAL_POINTER_(twin)};              \
+  __attribute__((constructor, used)) static void tandem_add_dual_of_##function(void) {             \
+    _ITM_registerTMCloneTable(&tandem_dual_of_##function, 1);                                      \
+  }                                                                                                \
+  __attribute__((destructor, used)) static void tandem_drop_dual_of_##function(void) {             \
+    _ITM_deregisterTMCloneTable(&tandem_dual_of_##function);                                       \
+  }                                                                                                \
+  struct tandem_dual /* takes the semicolon */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Adds to a counter whose value the transaction does not need: the addition is the last step of the
+ * outermost commit, so transactions that count the same things do not conflict while they run.
+ * Others see the counter change together with all else that the transaction did. A plain read of
+ * the counter in the same transaction does not see what waits; tandem_counter_get does. Outside of
+ * transactions the addition is a transaction of its own. Wraps around; subtract by adding the
+ * negative. `counter` is aligned. */
+void tandem_counter_add_u32(uint32_t *counter, uint32_t by);
+void tandem_counter_add_u64(uint64_t *counter, uint64_t by);
+uint32_t tandem_counter_get_u32(const uint32_t *counter);
+uint64_t tandem_counter_get_u64(const uint64_t *counter);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Taking colours exclusively, waiting for them, and what sections do at the process's edges: exit
+// of threads, fork.
+//
+// fork: a thread that is in no section acquires every colour first, so that the child's memory has
+// no section half done. One that is in a section does not wait for sections of other colours; the
+// child may find their data half done, as after a fork with any lock held. In the child all colours
+// but its own are free.
+#include "runtime/irrevocable/colours.h"
+
+#include "runtime/fatal.h"
+#include "runtime/irrevocable/barrier.h"
+#include "runtime/irrevocable/plans.h"
+#include "runtime/sync/futex.h"
+
+#include <cstring>
+#include <pthread.h>
+
+#define TANDEM_THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
+
+using namespace tandem;
+
+extern "C" {
+constinit colours::Shared _TANDEM_colours_shared{};
+__thread std::uint32_t _TANDEM_colours_depth = 0;
+}
+
+namespace tandem::colours {
+namespace {
+
+// Rounds of looking at a mark before sleeping: as for the serial word.
+constexpr std::uint32_t kRoundsBeforeSleep = 2 * sync::Patience::kSpins;
+
+pthread_key_t exit_key; // its destructor runs when a thread exits
+
+TANDEM_THREAD_LOCAL const Plan *held = nullptr;  // of the outermost enter, or of take
+TANDEM_THREAD_LOCAL bool engine_entered = false; // the engine knows of that enter
+TANDEM_THREAD_LOCAL bool exit_watched = false;
+TANDEM_THREAD_LOCAL bool forking = false;
+TANDEM_THREAD_LOCAL Colours acquired_for_fork = {nullptr, 0};
+
+// The thread's last outermost section, where that has one colour, which nobody shares, and no
+// engine was there: a mutex. Looking it up in the output is a chain of loads, which a locked
+// instruction before them does not let overlap with anything.
+struct Last {
+  const tandem_section *section;
+  const void *table; // runtime state of its output: tells an output from one at the same place
+  Colour *colour;
+  const Plan *plan;
+};
+TANDEM_THREAD_LOCAL Last last = {nullptr, nullptr, nullptr, nullptr};
+
+void remember(const tandem_section &section, const Plan &plan) noexcept {
+  const bool mutex = plan.colour_count == 1 && !plan.scans;
+  last = {mutex ? &section : nullptr, section.table->runtime, mutex ? plan.colours[0] : nullptr,
+          &plan};
+}
+
+const Engine *engine() noexcept {
+  return _TANDEM_colours_shared.engine.load(std::memory_order_acquire);
+}
+
+// Tells the profile, where there is one, how long a wait for `colour` takes.
+class Waiting {
+public:
+  explicit Waiting(const Colour &colour) noexcept : engine_(engine()) {
+    if (engine_ != nullptr)
+      engine_->waits(colour);
+  }
+  Waiting(const Waiting &) = delete;
+  Waiting &operator=(const Waiting &) = delete;
+  ~Waiting() {
+    if (engine_ != nullptr)
+      engine_->waited();
+  }
+
+private:
+  const Engine *engine_;
+};
+
+[[gnu::noinline]] void lock_slowly(Colour &colour) noexcept {
+  const Waiting waiting(colour);
+  for (sync::Patience patience; patience.rounds() < sync::Patience::kSpins; patience.round()) {
+    std::uint32_t seen = kFree;
+    if (colour.word.load(std::memory_order_relaxed) == kFree &&
+        colour.word.compare_exchange_strong(seen, kHeld))
+      return;
+  }
+  // Who may have left others sleeping must wake them later, so the state is "with waiters".
+  while (colour.word.exchange(kHeldWithWaiters) != kFree)
+    sync::wait_on(colour.word, kHeldWithWaiters);
+}
+
+// seq_cst: before the loads of marks (colours.h).
+[[gnu::always_inline]] inline void lock(Colour &colour) noexcept {
+  std::uint32_t seen = kFree;
+  if (!colour.word.compare_exchange_strong(seen, kHeld)) [[unlikely]]
+    lock_slowly(colour);
+}
+
+[[gnu::always_inline]] inline void unlock(Colour &colour) noexcept {
+  // Release: partner of the next holder's locked instruction, and of the load of who shares.
+  if (colour.word.exchange(kFree, std::memory_order_acq_rel) == kHeldWithWaiters) [[unlikely]] {
+    if ((colour.flags & TANDEM_COLOUR_SHARED) != 0)
+      sync::wake_all(colour.word); // who waits to share does not take the word, nor wake the next
+    else
+      sync::wake_one(colour.word);
+  }
+}
+
+// A colour that `plan` wants exclusively and `other` shares; null: none.
+const Colour *common(const Plan &plan, const Plan &other) noexcept {
+  for (std::uint32_t i = 0; i < other.guard_count; ++i)
+    for (std::uint32_t j = 0; j < plan.colour_count; ++j)
+      if (other.guard[i] == plan.colours[j])
+        return plan.colours[j];
+  return nullptr;
+}
+
+// Returns when the slot has another value than `seen`. Where it is `seen` again because the thread
+// tries to share once more, that one withdraws soon: the words are held.
+[[gnu::noinline]] void wait_for_slot(const std::atomic<const Plan *> &slot,
+                                     const Plan *seen) noexcept {
+  for (sync::Patience patience; patience.rounds() < kRoundsBeforeSleep; patience.round())
+    if (slot.load(std::memory_order_acquire) != seen)
+      return;
+  Shared &shared = _TANDEM_colours_shared;
+  shared.sleepers.fetch_add(1);
+  for (;;) {
+    const std::uint32_t cleared = shared.cleared.load(std::memory_order_acquire);
+    const bool ordered = barrier::everywhere();
+    if (slot.load(std::memory_order_acquire) != seen)
+      break;
+    sync::wait_on_for(shared.cleared, cleared, ordered ? 0 : barrier::kLookAgainNs);
+  }
+  shared.sleepers.fetch_sub(1);
+}
+
+// Returns when every mark of another thread that shares one of the colours has been cleared since
+// they were acquired. Acquire: what those transactions did happens before what the caller does.
+[[gnu::noinline]] void wait_for_marks(const Plan &plan) noexcept {
+  const Engine *present = engine();
+  const std::size_t own = present != nullptr ? present->identity() : kNoMark;
+  const std::size_t end = _TANDEM_colours_shared.marks_end.load();
+  for (std::size_t i = 0; i < end; ++i) {
+    if (i == own)
+      continue;
+    for (const std::atomic<const Plan *> &slot : _TANDEM_colours_shared.marks[i].held)
+      // seq_cst: after the locked instructions on the words.
+      for (const Plan *seen = slot.load(); seen != nullptr; seen = slot.load()) {
+        const Colour *colour = common(plan, *seen);
+        if (colour == nullptr)
+          break;
+        const Waiting waiting(*colour);
+        wait_for_slot(slot, seen);
+      }
+  }
+}
+
+[[gnu::always_inline]] inline void lock_all(const Plan &plan) noexcept {
+  for (std::uint32_t i = 0; i < plan.colour_count; ++i)
+    lock(*plan.colours[i]);
+  if (plan.scans)
+    wait_for_marks(plan);
+}
+
+[[gnu::always_inline]] inline void unlock_all(const Plan &plan) noexcept {
+  for (std::uint32_t i = plan.colour_count; i-- > 0;)
+    unlock(*plan.colours[i]);
+}
+
+[[gnu::noinline, gnu::cold]] void watch_exit() noexcept {
+  exit_watched = true;
+  // The value only has to be non-null for the destructor to run.
+  if (const int error = pthread_setspecific(exit_key, &exit_key); error != 0)
+    fatal("a thread cannot enter an atomic section: %s", std::strerror(error));
+}
+
+void on_thread_exit(void *) {
+  if (_TANDEM_colours_depth != 0)
+    fatal("a thread exits inside the atomic section '%s' (%s:%u), which would stay locked for ever",
+          held->section->name, held->section->file, held->section->line);
+  // Destructors of other keys may still enter sections; then the key is set again.
+  exit_watched = false;
+}
+
+void free_after_fork() noexcept {
+  for (std::size_t i = acquired_for_fork.count; i-- > 0;)
+    unlock(*acquired_for_fork.list[i]);
+  release_colours(acquired_for_fork);
+  acquired_for_fork = {};
+}
+
+[[gnu::noinline]] void enter_beside(const Engine &present, const Plan &plan) noexcept {
+  const bool begins = present.prepare(plan);
+  lock_all(plan);
+  while (begins && plan.process && !present.try_alone()) {
+    unlock_all(plan);
+    present.wait_alone();
+    lock_all(plan);
+  }
+  held = &plan;
+  _TANDEM_colours_depth = 1;
+  engine_entered = begins;
+  if (begins)
+    present.entered(plan);
+}
+
+[[gnu::noinline]] void enter_outermost(const tandem_section &section) noexcept {
+  const Plan &plan = plan_of(section);
+  if (!exit_watched) [[unlikely]]
+    watch_exit();
+  if (const Engine *present = engine(); present != nullptr) [[unlikely]] {
+    last.section = nullptr;
+    return enter_beside(*present, plan);
+  }
+  lock_all(plan);
+  held = &plan;
+  _TANDEM_colours_depth = 1;
+  remember(section, plan);
+}
+
+[[noreturn, gnu::cold]] void refuse_leave(const tandem_section &section) noexcept {
+  if (_TANDEM_colours_depth == 0)
+    fatal("the atomic section '%s' (%s:%u) is left by a thread that is in none", section.name,
+          section.file, section.line);
+  fatal("the atomic section '%s' (%s:%u) is left, but '%s' was entered", section.name, section.file,
+        section.line, held->section->name);
+}
+
+} // namespace
+} // namespace tandem::colours
+
+extern "C" {
+
+TANDEM_COLOURS void _TANDEM_colours_enter(const tandem_section *section) {
+  using namespace colours;
+  if (_TANDEM_colours_depth != 0) {
+    ++_TANDEM_colours_depth;
+    return;
+  }
+  if (last.section == section && section->table->runtime == last.table && engine() == nullptr)
+      [[likely]] {
+    lock(*last.colour);
+    held = last.plan;
+    _TANDEM_colours_depth = 1;
+    return;
+  }
+  enter_outermost(*section);
+}
+
+TANDEM_COLOURS void _TANDEM_colours_leave(const tandem_section *section) {
+  using namespace colours;
+  if (_TANDEM_colours_depth > 1) {
+    --_TANDEM_colours_depth;
+    return;
+  }
+  if (_TANDEM_colours_depth == 0 || held->section != section) [[unlikely]]
+    refuse_leave(*section);
+  if (last.section == section) [[likely]] {
+    held = nullptr;
+    _TANDEM_colours_depth = 0;
+    return unlock(*last.colour);
+  }
+  if (engine_entered) [[unlikely]] {
+    engine_entered = false;
+    return engine()->leave(*held);
+  }
+  _TANDEM_colours_release();
+}
+
+void _TANDEM_colours_take(const colours::Plan *plan) {
+  using namespace colours;
+  const Engine &present = *engine(); // only the engine calls this
+  if (!exit_watched)
+    watch_exit();
+  last.section = nullptr;
+  lock_all(*plan);
+  while (plan->process && !present.try_alone()) {
+    unlock_all(*plan);
+    present.wait_alone();
+    lock_all(*plan);
+  }
+  held = plan;
+  _TANDEM_colours_depth = 1;
+}
+
+void _TANDEM_colours_release(void) {
+  const colours::Plan &plan = *colours::held;
+  colours::held = nullptr;
+  _TANDEM_colours_depth = 0;
+  colours::unlock_all(plan);
+}
+
+void _TANDEM_colours_wait(const colours::Plan *plan) {
+  using namespace colours;
+  for (std::uint32_t i = 0; i < plan->guard_count; ++i) {
+    std::atomic<std::uint32_t> &word = plan->guard[i]->word;
+    if (word.load(std::memory_order_acquire) == kFree)
+      continue;
+    const Waiting waiting(*plan->guard[i]);
+    for (sync::Patience patience; patience.rounds() < sync::Patience::kSpins; patience.round())
+      if (word.load(std::memory_order_acquire) == kFree)
+        break;
+    for (std::uint32_t seen = kHeld;
+         word.load(std::memory_order_acquire) != kFree &&
+         (word.compare_exchange_strong(seen, kHeldWithWaiters) || seen != kFree);
+         seen = kHeld)
+      sync::wait_on(word, kHeldWithWaiters);
+  }
+}
+
+void _TANDEM_colours_wake(void) {
+  // Release: partner of the load before the sleeper's last look at the marks.
+  _TANDEM_colours_shared.cleared.fetch_add(1, std::memory_order_release);
+  sync::wake_all(_TANDEM_colours_shared.cleared);
+}
+
+void _TANDEM_colours_before_fork(void) {
+  using namespace colours;
+  if (forking)
+    return;
+  forking = true;
+  for (;;) {
+    lock_registry();
+    if (_TANDEM_colours_depth != 0)
+      return;
+    acquired_for_fork = all_colours();
+    unlock_registry();
+    for (std::size_t i = 0; i < acquired_for_fork.count; ++i)
+      lock(*acquired_for_fork.list[i]);
+    // Who waits for the registry may share colours, so it is locked last.
+    lock_registry();
+    if (colours_made() == acquired_for_fork.count)
+      return;
+    unlock_registry();
+    free_after_fork();
+  }
+}
+
+void _TANDEM_colours_after_fork(void) {
+  using namespace colours;
+  if (!forking)
+    return;
+  forking = false;
+  unlock_registry();
+  free_after_fork();
+}
+
+} // extern "C"
+
+namespace tandem::colours {
+namespace {
+
+bool is_held(const Colour &colour) noexcept {
+  if (held != nullptr)
+    for (std::uint32_t i = 0; i < held->colour_count; ++i)
+      if (held->colours[i] == &colour)
+        return true;
+  return false;
+}
+
+void after_fork_in_child() {
+  const Colours all = all_colours();
+  for (std::size_t i = 0; i < all.count; ++i)
+    if (!is_held(*all.list[i]))
+      all.list[i]->word.store(kFree, std::memory_order_relaxed);
+  release_colours(all);
+  release_colours(acquired_for_fork);
+  acquired_for_fork = {};
+  const Engine *present = engine();
+  const std::size_t own = present != nullptr ? present->identity() : kNoMark;
+  for (std::size_t i = 0; i < _TANDEM_colours_shared.marks_end.load(); ++i)
+    for (std::atomic<const Plan *> &slot : _TANDEM_colours_shared.marks[i].held)
+      if (i != own)
+        slot.store(nullptr, std::memory_order_relaxed);
+  _TANDEM_colours_shared.sleepers.store(0, std::memory_order_relaxed);
+  forking = false;
+  unlock_registry();
+}
+
+// Before the engine's, whose fork handler then comes first.
+[[gnu::constructor(200)]] void prepare_process() {
+  int error = pthread_key_create(&exit_key, on_thread_exit);
+  if (error == 0)
+    error = pthread_atfork(_TANDEM_colours_before_fork, _TANDEM_colours_after_fork,
+                           after_fork_in_child);
+  if (error != 0)
+    fatal("the runtime cannot start: %s", std::strerror(error));
+}
+
+} // namespace
+} // namespace tandem::colours

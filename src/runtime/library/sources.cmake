@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The engine's transactional versions of library functions.
+set(library_sources
+  library/clock.cc library/conditions.cc library/copies.cc library/counters.cc library/deferred.cc library/format.cc library/locks.cc
+  library/memory.cc library/numbers.cc library/output.cc library/printing.cc library/scratch.cc library/search.cc
+  library/sorting.cc library/strings.cc library/terminate.cc library/twins.cc)
+
+# Each test program contains the engine, and runs once for each algorithm.
+function(tandem_library_test name)
+  add_executable(${name} ${ARGN} ${engine_sources} ${section_sources} fatal.cc)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  # The functions are called as the program wrote them.
+  target_compile_options(${name} PRIVATE -fno-threadsafe-statics -fno-builtin)
+  target_link_libraries(${name} PRIVATE tandem_options GTest::gmock_main)
+  foreach(algorithm auto serial eager lazy norec)
+    add_test(NAME runtime.library.${name}.${algorithm} COMMAND ${name})
+    set_tests_properties(runtime.library.${name}.${algorithm} PROPERTIES
+      LABELS unit TIMEOUT 120 ENVIRONMENT TANDEM_ALGORITHM=${algorithm})
+  endforeach()
+endfunction()

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a function of the C library to its transactional version, for calls through pointers. Only
+// asked where no clone table has an answer, so a plain search will do.
+#include "runtime/library/hooks.h"
+
+#include <cstddef>
+
+// Functions, whatever their types: only the addresses count.
+#define TANDEM_TWIN_OF(LENGTH, NAME)                                                               \
+  extern "C" void tandem_plain_##NAME() __asm__(#NAME);                                            \
+  extern "C" void tandem_twin_##NAME() __asm__("_ZGTt" #LENGTH #NAME);
+#include "runtime/library/twins.def"
+#undef TANDEM_TWIN_OF
+
+namespace tandem::library {
+namespace {
+
+struct Pair {
+  void (*plain)();
+  void (*twin)();
+};
+
+const Pair pairs[] = {
+#define TANDEM_TWIN_OF(LENGTH, NAME) {tandem_plain_##NAME, tandem_twin_##NAME},
+#include "runtime/library/twins.def"
+#undef TANDEM_TWIN_OF
+};
+
+} // namespace
+
+void *twin_of(void *original) noexcept {
+  const auto wanted = reinterpret_cast<void (*)()>(original);
+  for (const Pair &pair : pairs)
+    if (pair.plain == wanted)
+      return reinterpret_cast<void *>(pair.twin);
+  return nullptr;
+}
+
+} // namespace tandem::library

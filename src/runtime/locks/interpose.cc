@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// libtandem_locks.so, preloaded: a contention profile of a program's own locks, for programs that
+// are not yet converted (docs/profile.md). Each call goes to the C library; around it the time
+// is read. An acquisition that a trylock gets at once is not contended.
+#include "runtime/locks/counters.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+namespace {
+
+using namespace tandem::locks;
+
+const char *profile_path; // null: nothing is profiled
+Began began;
+thread_local Thread *own __attribute__((tls_model("initial-exec")));
+
+// The C library's functions. Conditions have an older version beside the present one, which dlsym
+// would give.
+void *next_of(const char *name, const char *version) noexcept {
+  void *found = version == nullptr ? nullptr : ::dlvsym(RTLD_NEXT, name, version);
+  return found != nullptr ? found : ::dlsym(RTLD_NEXT, name);
+}
+
+#define NEXT(name, version)                                                                        \
+  static const auto next = reinterpret_cast<decltype(&::name)>(next_of(#name, version))
+
+Thread *thread() noexcept {
+  if (profile_path == nullptr)
+    return nullptr;
+  if (own == nullptr)
+    own = add_thread();
+  return own;
+}
+
+void hold(Thread &thread, const void *lock, Counts *counts, std::uint64_t now) noexcept {
+  if (counts != nullptr && thread.held_count < Thread::kMostHeld)
+    thread.held[thread.held_count++] = {lock, counts, now};
+}
+
+// The lock is about to be released. Result: its entry, where it was held.
+Counts *release(Thread &thread, const void *lock) noexcept {
+  for (std::size_t i = thread.held_count; i-- > 0;) {
+    const Held held = thread.held[i];
+    if (held.lock != lock)
+      continue;
+    const std::uint64_t time = __rdtsc() - held.since;
+    held.counts->held.add(time);
+    held.counts->longest.at_least(time);
+    for (std::size_t j = i + 1; j < thread.held_count; ++j)
+      thread.held[j - 1] = thread.held[j];
+    --thread.held_count;
+    return held.counts;
+  }
+  return nullptr;
+}
+
+struct Lock {
+  const void *address;
+  Kind kind;
+  bool shared;
+  const void *site; // return address of the program's call
+};
+
+bool got(int result) noexcept { return result == 0 || result == EOWNERDEAD; }
+
+// Acquires by `lock`, after `try_lock` was busy.
+template <class Try, class Block>
+int acquire(const Lock &lock, const Try &try_lock, const Block &block) noexcept {
+  Thread *self = thread();
+  if (self == nullptr)
+    return block();
+  Counts *counts = counts_of(*self, lock.address, lock.site, lock.kind, lock.shared);
+  int result = try_lock();
+  std::uint64_t now = __rdtsc();
+  // Not only EBUSY: what else a trylock cannot do, the call itself must say.
+  if (!got(result)) {
+    const std::uint64_t before = now;
+    result = block();
+    now = __rdtsc();
+    if (counts != nullptr) {
+      counts->waited.add(now - before);
+      (got(result) ? counts->contended : counts->failed).add(1);
+    }
+  }
+  if (got(result)) {
+    if (counts != nullptr)
+      counts->acquired.add(1);
+    hold(*self, lock.address, counts, now);
+  }
+  return result;
+}
+
+template <class Try> int try_only(const Lock &lock, const Try &try_lock) noexcept {
+  Thread *self = thread();
+  const int result = try_lock();
+  if (self == nullptr)
+    return result;
+  Counts *counts = counts_of(*self, lock.address, lock.site, lock.kind, lock.shared);
+  if (counts != nullptr)
+    (got(result) ? counts->acquired : counts->failed).add(1);
+  if (got(result))
+    hold(*self, lock.address, counts, __rdtsc());
+  return result;
+}
+
+// The wait releases the mutex, and has it again when it returns.
+template <class Wait> int wait_on(const void *mutex, const void *site, const Wait &wait) noexcept {
+  Thread *self = thread();
+  if (self == nullptr)
+    return wait();
+  release(*self, mutex);
+  const int result = wait();
+  Counts *counts = counts_of(*self, mutex, site, Kind::mutex, false);
+  if (counts != nullptr)
+    counts->waits.add(1);
+  hold(*self, mutex, counts, __rdtsc());
+  return result;
+}
+
+void releasing(const void *lock) noexcept {
+  if (Thread *self = thread())
+    release(*self, lock);
+}
+
+void write_at_exit() noexcept {
+  if (profile_path != nullptr && !write_profile(profile_path, began))
+    std::fprintf(stderr, "libtandem_locks: %s: %s\n", profile_path, std::strerror(errno));
+}
+
+// The file is the parent's; what the child does goes to FILE.PID.
+void after_fork_in_child() noexcept {
+  char path[4096];
+  std::snprintf(path, sizeof path, "%s.%ld", profile_path, static_cast<long>(::getpid()));
+  profile_path = ::strdup(path);
+  all_threads.store(nullptr, std::memory_order_relaxed);
+  own = nullptr;
+}
+
+__attribute__((constructor)) void prepare() noexcept {
+  const char *path = std::getenv("TANDEM_LOCK_PROFILE");
+  if (path == nullptr || *path == '\0')
+    return;
+  const int file = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) {
+    std::fprintf(stderr,
+                 "libtandem_locks: TANDEM_LOCK_PROFILE: %s: %s; name a file that can be written\n",
+                 path, std::strerror(errno));
+    ::_exit(2);
+  }
+  ::close(file);
+  timespec steady;
+  timespec wall;
+  ::clock_gettime(CLOCK_MONOTONIC, &steady);
+  ::clock_gettime(CLOCK_REALTIME, &wall);
+  began = {__rdtsc(), steady.tv_sec * 1'000'000'000LL + steady.tv_nsec,
+           wall.tv_sec * 1'000'000'000LL + wall.tv_nsec};
+  char *absolute = ::realpath(path, nullptr); // the program may change its folder
+  profile_path = absolute != nullptr ? absolute : path;
+  ::pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  std::atexit(write_at_exit);
+}
+
+} // namespace
+
+#define SITE __builtin_return_address(0)
+#define EXPORT extern "C" [[gnu::visibility("default")]]
+
+// --- mutexes
+
+EXPORT int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes) {
+  NEXT(pthread_mutex_init, nullptr);
+  if (profile_path != nullptr)
+    note_initialised(mutex, SITE);
+  return next(mutex, attributes);
+}
+
+EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex) {
+  NEXT(pthread_mutex_trylock, nullptr);
+  return try_only({mutex, Kind::mutex, false, SITE}, [&] { return next(mutex); });
+}
+
+namespace {
+int raw_trylock(pthread_mutex_t *mutex) noexcept {
+  NEXT(pthread_mutex_trylock, nullptr);
+  return next(mutex);
+}
+} // namespace
+
+EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex) {
+  NEXT(pthread_mutex_lock, nullptr);
+  return acquire(
+      {mutex, Kind::mutex, false, SITE}, [&] { return raw_trylock(mutex); },
+      [&] { return next(mutex); });
+}
+
+EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const timespec *until) {
+  NEXT(pthread_mutex_timedlock, nullptr);
+  return acquire(
+      {mutex, Kind::mutex, false, SITE}, [&] { return raw_trylock(mutex); },
+      [&] { return next(mutex, until); });
+}
+
+EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const timespec *until) {
+  NEXT(pthread_mutex_clocklock, nullptr);
+  return acquire(
+      {mutex, Kind::mutex, false, SITE}, [&] { return raw_trylock(mutex); },
+      [&] { return next(mutex, clock, until); });
+}
+
+EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+  NEXT(pthread_mutex_unlock, nullptr);
+  releasing(mutex);
+  return next(mutex);
+}
+
+// --- conditions
+
+EXPORT int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
+  NEXT(pthread_cond_wait, "GLIBC_2.3.2");
+  return wait_on(mutex, SITE, [&] { return next(condition, mutex); });
+}
+
+EXPORT int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                  const timespec *until) {
+  NEXT(pthread_cond_timedwait, "GLIBC_2.3.2");
+  return wait_on(mutex, SITE, [&] { return next(condition, mutex, until); });
+}
+
+EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                  clockid_t clock, const timespec *until) {
+  NEXT(pthread_cond_clockwait, nullptr);
+  return wait_on(mutex, SITE, [&] { return next(condition, mutex, clock, until); });
+}
+
+// --- readers' and writers' locks
+
+EXPORT int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes) {
+  NEXT(pthread_rwlock_init, nullptr);
+  if (profile_path != nullptr)
+    note_initialised(lock, SITE);
+  return next(lock, attributes);
+}
+
+EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
+  NEXT(pthread_rwlock_tryrdlock, nullptr);
+  return try_only({lock, Kind::rwlock, true, SITE}, [&] { return next(lock); });
+}
+
+EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
+  NEXT(pthread_rwlock_trywrlock, nullptr);
+  return try_only({lock, Kind::rwlock, false, SITE}, [&] { return next(lock); });
+}
+
+namespace {
+int raw_tryrdlock(pthread_rwlock_t *lock) noexcept {
+  NEXT(pthread_rwlock_tryrdlock, nullptr);
+  return next(lock);
+}
+int raw_trywrlock(pthread_rwlock_t *lock) noexcept {
+  NEXT(pthread_rwlock_trywrlock, nullptr);
+  return next(lock);
+}
+} // namespace
+
+EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+  NEXT(pthread_rwlock_rdlock, nullptr);
+  return acquire(
+      {lock, Kind::rwlock, true, SITE}, [&] { return raw_tryrdlock(lock); },
+      [&] { return next(lock); });
+}
+
+EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+  NEXT(pthread_rwlock_wrlock, nullptr);
+  return acquire(
+      {lock, Kind::rwlock, false, SITE}, [&] { return raw_trywrlock(lock); },
+      [&] { return next(lock); });
+}
+
+EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const timespec *until) {
+  NEXT(pthread_rwlock_timedrdlock, nullptr);
+  return acquire(
+      {lock, Kind::rwlock, true, SITE}, [&] { return raw_tryrdlock(lock); },
+      [&] { return next(lock, until); });
+}
+
+EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const timespec *until) {
+  NEXT(pthread_rwlock_timedwrlock, nullptr);
+  return acquire(
+      {lock, Kind::rwlock, false, SITE}, [&] { return raw_trywrlock(lock); },
+      [&] { return next(lock, until); });
+}
+
+EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
+  NEXT(pthread_rwlock_unlock, nullptr);
+  releasing(lock);
+  return next(lock);
+}
+
+// --- spin locks
+
+EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int shared) {
+  NEXT(pthread_spin_init, nullptr);
+  if (profile_path != nullptr)
+    note_initialised(const_cast<const int *>(lock), SITE);
+  return next(lock, shared);
+}
+
+EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock) {
+  NEXT(pthread_spin_trylock, nullptr);
+  return try_only({const_cast<const int *>(lock), Kind::spin, false, SITE},
+                  [&] { return next(lock); });
+}
+
+namespace {
+int raw_spin_trylock(pthread_spinlock_t *lock) noexcept {
+  NEXT(pthread_spin_trylock, nullptr);
+  return next(lock);
+}
+} // namespace
+
+EXPORT int pthread_spin_lock(pthread_spinlock_t *lock) {
+  NEXT(pthread_spin_lock, nullptr);
+  return acquire(
+      {const_cast<const int *>(lock), Kind::spin, false, SITE},
+      [&] { return raw_spin_trylock(lock); }, [&] { return next(lock); });
+}
+
+EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock) {
+  NEXT(pthread_spin_unlock, nullptr);
+  releasing(const_cast<const int *>(lock));
+  return next(lock);
+}
+
+// --- C11: the C library's calls do not lead through the functions above
+
+EXPORT int mtx_init(mtx_t *mutex, int type) {
+  NEXT(mtx_init, nullptr);
+  if (profile_path != nullptr)
+    note_initialised(mutex, SITE);
+  return next(mutex, type);
+}
+
+EXPORT int mtx_trylock(mtx_t *mutex) {
+  NEXT(mtx_trylock, nullptr);
+  return try_only({mutex, Kind::mutex, false, SITE}, [&] { return next(mutex); });
+}
+
+namespace {
+int raw_mtx_trylock(mtx_t *mutex) noexcept {
+  NEXT(mtx_trylock, nullptr);
+  return next(mutex);
+}
+} // namespace
+
+EXPORT int mtx_lock(mtx_t *mutex) {
+  NEXT(mtx_lock, nullptr);
+  return acquire(
+      {mutex, Kind::mutex, false, SITE}, [&] { return raw_mtx_trylock(mutex); },
+      [&] { return next(mutex); });
+}
+
+EXPORT int mtx_timedlock(mtx_t *mutex, const timespec *until) {
+  NEXT(mtx_timedlock, nullptr);
+  return acquire(
+      {mutex, Kind::mutex, false, SITE}, [&] { return raw_mtx_trylock(mutex); },
+      [&] { return next(mutex, until); });
+}
+
+EXPORT int mtx_unlock(mtx_t *mutex) {
+  NEXT(mtx_unlock, nullptr);
+  releasing(mutex);
+  return next(mutex);
+}
+
+EXPORT int cnd_wait(cnd_t *condition, mtx_t *mutex) {
+  NEXT(cnd_wait, nullptr);
+  return wait_on(mutex, SITE, [&] { return next(condition, mutex); });
+}
+
+EXPORT int cnd_timedwait(cnd_t *condition, mtx_t *mutex, const timespec *until) {
+  NEXT(cnd_timedwait, nullptr);
+  return wait_on(mutex, SITE, [&] { return next(condition, mutex, until); });
+}

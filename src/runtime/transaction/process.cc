@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/transaction/steps.h"
+
+namespace tandem::transaction {
+
+namespace {
+__thread bool acquired_for_fork __attribute__((tls_model("initial-exec"))) = false;
+} // namespace
+
+void prepare_fork() noexcept {
+  if (current_thread != nullptr && current_thread->depth != 0) {
+    // One that is alone is what this waits for already.
+    if (current_thread->coloured && !current_thread->alone_too) {
+      serial::acquire(current_thread);
+      acquired_for_fork = true;
+    }
+    _TANDEM_colours_before_fork();
+    return;
+  }
+  // The word is not waited for while colours are held (irrevocable/colours.h).
+  for (_TANDEM_colours_before_fork(); !serial::try_word(); _TANDEM_colours_before_fork()) {
+    _TANDEM_colours_after_fork();
+    serial::wait_until_free();
+  }
+  serial::wait_for_all(current_thread);
+  acquired_for_fork = true;
+}
+
+void after_fork_in_parent() noexcept {
+  if (acquired_for_fork)
+    serial::release();
+  acquired_for_fork = false;
+  _TANDEM_colours_after_fork();
+}
+
+void after_fork_in_child() noexcept {
+  forget_other_threads();
+  hourglass::forget_other_threads();
+  profile::after_fork_in_child();
+  // Whoever slept on the word is not in this process.
+  const bool inside_alone = current_thread != nullptr && current_thread->depth != 0 &&
+                            is_alone(*current_thread) &&
+                            (!current_thread->coloured || current_thread->alone_too);
+  serial::word.value.store(inside_alone ? serial::kHeld : serial::kFree, std::memory_order_relaxed);
+  acquired_for_fork = false;
+}
+
+} // namespace tandem::transaction

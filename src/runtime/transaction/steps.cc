@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/transaction/steps.h"
+
+#include "runtime/actions/actions.h"
+#include "runtime/sync/futex.h"
+#include "runtime/transaction/jump.h"
+
+#include <x86intrin.h>
+
+namespace tandem::transaction {
+namespace {
+
+// One unit of contention::delay, in ticks of the time-stamp counter: the shortest delays are then
+// some tens of nanoseconds, a few cache misses.
+constexpr std::uint64_t kTicksPerUnit = 8;
+// A delay above this gives the processor away meanwhile.
+constexpr std::uint64_t kTicksBeforeYield = 50'000;
+
+// Frames below the caller's that undoing must not write into: it runs on the stack that it undoes.
+constexpr std::uintptr_t kOwnFrames = 4096;
+
+} // namespace
+
+void play_back(Thread &thread, std::size_t size, std::uintptr_t frames_end) noexcept {
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - kOwnFrames;
+  while (thread.undo.size() > size) {
+    const memory::CellValue old = thread.undo.pop();
+    if (old.cell.address() - here >= frames_end - here)
+      old.cell.store(old.value);
+  }
+}
+
+void roll_back(Thread &thread) noexcept {
+  play_back(thread, 0, thread.jump.stack);
+  switch (thread.mode) {
+  case Mode::eager:
+    orec::roll_back_eager(thread);
+    break;
+  case Mode::lazy:
+    orec::roll_back_lazy(thread);
+    break;
+  case Mode::norec:
+    norec::roll_back(thread);
+    break;
+  case Mode::idle:
+  case Mode::direct:
+  case Mode::undo:
+    break;
+  }
+  // Release: what this one read and undid is over for whoever waits for the mark.
+  thread.mark->store(0, std::memory_order_release);
+  if (thread.guard_count != 0)
+    guarded::clear_marks(thread);
+  actions::roll_back(thread, 0, 0);
+  exceptions::roll_back(thread, 0, thread.uncaught_before);
+  thread.checkpoints.clear();
+  thread.fresh_bytes = 0;
+  thread.throwing = false;
+  thread.depth = first_depth(thread);
+}
+
+void acquire_alone(Thread &thread) noexcept {
+  const profile::Waiting waiting(thread);
+  ++thread.serialised;
+  if (thread.guard_count != 0)
+    return guarded::acquire_alone(thread);
+  serial::acquire(&thread);
+}
+
+void jump_to_begin(Thread &thread, Actions actions) noexcept {
+  ++thread.transactions;
+  ++thread.undone;
+  jump((actions & ~itm::kSaveLiveVariables) | itm::kRestoreLiveVariables, thread.jump);
+}
+
+void restart_alone(Thread &thread, bool irrevocable) noexcept {
+  roll_back(thread);
+  acquire_alone(thread);
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::again(thread);
+  jump_to_begin(thread, run_alone(thread, irrevocable));
+}
+
+void back_off(Thread &thread) noexcept {
+  const profile::Waiting waiting(thread);
+  const std::uint64_t ticks =
+      contention::delay(thread.backoff, thread.restarts - 1, thread.random) * kTicksPerUnit;
+  const std::uint64_t start = __rdtsc();
+  while (__rdtsc() - start < ticks) {
+    if (ticks > kTicksBeforeYield)
+      ::sched_yield();
+    else
+      sync::pause();
+  }
+}
+
+[[gnu::noinline]] void forget_restarts(Thread &thread) noexcept {
+  thread.restarts = 0;
+  thread.contender.restarts.store(0, std::memory_order_relaxed);
+  thread.contender.priority.store(0, std::memory_order_relaxed);
+  thread.contender.deferred.store(0, std::memory_order_relaxed);
+  if ((settings.special & kSpecialHourglass) != 0)
+    hourglass::open(thread);
+}
+
+Actions run_speculatively_again(Thread &thread) noexcept {
+  return thread.guard_count == 0 ? run_speculatively<false>(thread)
+                                 : run_speculatively<true>(thread);
+}
+
+} // namespace tandem::transaction

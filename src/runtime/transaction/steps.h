@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Parts of begin, commit and restart: private to this folder. The calling thread's own Thread.
+#pragma once
+
+#include "runtime/abi/itm.h"
+#include "runtime/algorithms/barriers.h"
+#include "runtime/algorithms/norec.h"
+#include "runtime/algorithms/orec.h"
+#include "runtime/fatal.h"
+#include "runtime/irrevocable/serial.h"
+#include "runtime/library/hooks.h"
+#include "runtime/profile/profile.h"
+#include "runtime/settings/settings.h"
+#include "runtime/sync/clock.h"
+#include "runtime/sync/hourglass.h"
+#include "runtime/sync/quiescence.h"
+#include "runtime/transaction/guarded.h"
+#include "runtime/transaction/transaction.h"
+
+#include <sys/single_threaded.h>
+
+namespace tandem::transaction {
+
+// Signals of a transaction that begins: kSignalProfile, without a branch, where the process is
+// profiled.
+static_assert(kSignalProfile == kSpecialProfile << 1);
+inline std::uint32_t first_signals() noexcept { return (settings.special & kSpecialProfile) << 1; }
+
+// Depth of an outermost transaction.
+inline std::uint32_t first_depth(const Thread &thread) noexcept {
+  return thread.profile == nullptr && thread.guard_count == 0 ? 1 : kSpecialDepth;
+}
+
+// Whether other transactions cannot make it restart: alone, or with its colours.
+inline bool is_alone(const Thread &thread) noexcept {
+  return thread.mode == Mode::direct || thread.mode == Mode::undo;
+}
+
+// Whether the outermost transaction can be undone.
+inline bool revocable(const Thread &thread) noexcept {
+  const Mode outermost =
+      thread.checkpoints.empty() ? thread.mode : thread.checkpoints.begin()->mode;
+  return outermost != Mode::direct;
+}
+
+inline void set_mode(Thread &thread, Mode mode) noexcept {
+  thread.mode = mode;
+  switch (mode) {
+  case Mode::idle:
+  case Mode::direct:
+    thread.barriers = &direct_barriers;
+    return;
+  case Mode::undo:
+    thread.barriers = &undo_barriers;
+    return;
+  case Mode::eager:
+    thread.barriers = &eager_barriers;
+    return;
+  case Mode::lazy:
+    thread.barriers = &lazy_barriers;
+    return;
+  case Mode::norec:
+    thread.barriers = &norec_barriers;
+    return;
+  }
+}
+
+inline Actions code_path(const Thread &thread, std::uint32_t properties) noexcept {
+  return thread.mode == Mode::direct && (properties & itm::kUninstrumentedCode) != 0
+             ? itm::kRunUninstrumented
+             : itm::kRunInstrumented;
+}
+
+// The caller has the right to be alone.
+inline Actions run_alone(Thread &thread, bool irrevocable) noexcept {
+  thread.irrevocable = irrevocable;
+  if (irrevocable && thread.profile != nullptr) [[unlikely]]
+    profile::irrevocable(thread);
+  // One that takes real locks must be able to give way to their holders.
+  const bool direct = irrevocable || ((thread.properties & itm::kHasNoAbort) != 0 &&
+                                      !library::locks_used.load(std::memory_order_relaxed));
+  if (!direct) {
+    set_mode(thread, Mode::undo);
+    return itm::kRunInstrumented | itm::kSaveLiveVariables;
+  }
+  thread.mode = Mode::direct;
+  thread.barriers = &direct_barriers;
+  return code_path(thread, thread.properties);
+}
+
+inline std::uint64_t clock_now() noexcept {
+  return sync::global_clock.now.load(std::memory_order_acquire);
+}
+
+// Publishes a mark with the present time and waits while another thread is alone, or holds a colour
+// of the guard exclusively.
+template <std::uint64_t now(), bool kGuarded>
+[[gnu::always_inline]] inline void join(Thread &thread) noexcept {
+  if ((settings.special & kSpecialHourglass) != 0) [[unlikely]]
+    hourglass::pass(thread);
+  for (;;) {
+    if constexpr (kGuarded)
+      guarded::set_marks(thread);
+    const std::uint64_t time = now();
+    thread.signals.store(first_signals(), std::memory_order_relaxed);
+    // seq_cst: before the load of the word (serial.h), and before the first read (quiescence.h).
+    thread.mark->exchange(encode_mark(time));
+    if (!serial::taken() && !(kGuarded && guarded::taken(thread))) [[likely]] {
+      thread.snapshot = time;
+      break;
+    }
+    thread.mark->store(0, std::memory_order_release);
+    if constexpr (kGuarded)
+      guarded::clear_marks(thread);
+    const profile::Waiting waiting(thread);
+    if (serial::taken())
+      serial::wait_until_free();
+    if constexpr (kGuarded)
+      guarded::wait(thread);
+  }
+  thread.known_quiesced = sync::global_clock.quiesced.load(std::memory_order_acquire);
+}
+
+template <bool kGuarded> Actions run_speculatively(Thread &thread) noexcept {
+  thread.irrevocable = false;
+  switch (settings.algorithm) {
+  case Algorithm::norec:
+    join<norec::even_time, kGuarded>(thread);
+    thread.mode = Mode::norec;
+    thread.barriers = &norec_barriers;
+    break;
+  case Algorithm::eager:
+  case Algorithm::lazy:
+    join<clock_now, kGuarded>(thread);
+    thread.limit = orec::limit_of(thread.snapshot);
+    if (thread.restarts == 0)
+      thread.contender.started.store(thread.snapshot, std::memory_order_relaxed);
+    thread.contender.size.store(0, std::memory_order_relaxed);
+    set_mode(thread, settings.algorithm == Algorithm::eager ? Mode::eager : Mode::lazy);
+    break;
+  case Algorithm::serial:
+    fatal("a speculative transaction under the algorithm serial");
+  }
+  return itm::kRunInstrumented | itm::kSaveLiveVariables;
+}
+
+// The process has no other thread: nothing to wait for, and no atomic instruction. The word is set
+// all the same, for threads that the transaction itself creates.
+inline Actions run_single(Thread &thread) noexcept {
+  serial::word.value.store(serial::kHeld, std::memory_order_relaxed);
+  return run_alone(thread, (thread.properties & itm::kDoesGoIrrevocable) != 0);
+}
+
+inline void leave_alone() noexcept {
+  if (__libc_single_threaded)
+    serial::word.value.store(serial::kFree, std::memory_order_relaxed);
+  else
+    serial::release();
+}
+
+// After the outermost transaction has committed: a read-only one at its snapshot.
+[[gnu::always_inline]] inline void leave(Thread &thread, std::uint64_t time) noexcept {
+  // Release: this transaction is over for whoever waits for the mark.
+  thread.mark->store(0, std::memory_order_release);
+  if (thread.known_quiesced < time)
+    sync::quiesce(time);
+}
+
+// Plays the undo log back to position `size`. `frames_end`: the stack pointer of the begin; what is
+// below belongs to functions that the transaction called, and is dead or is the caller's.
+void play_back(Thread &thread, std::size_t size, std::uintptr_t frames_end) noexcept;
+
+// Everything but who is alone, and exclusive colours: as if the outermost transaction had not
+// begun.
+void roll_back(Thread &thread) noexcept;
+
+// Waits for the right to be alone; with its marks where it shares colours.
+void acquire_alone(Thread &thread) noexcept;
+
+[[noreturn]] void jump_to_begin(Thread &thread, Actions actions) noexcept;
+
+// Runs the outermost transaction again, alone.
+[[noreturn]] void restart_alone(Thread &thread, bool irrevocable) noexcept;
+
+// Waits as the thread's back-off says.
+void back_off(Thread &thread) noexcept;
+void forget_restarts(Thread &thread) noexcept;
+
+// Runs the outermost transaction speculatively, whether it shares colours or not.
+Actions run_speculatively_again(Thread &thread) noexcept;
+
+// Nested transactions (nested.cc).
+void commit_nested(Thread &thread) noexcept;
+Actions begin_nested(Thread &thread, std::uint32_t properties, const JumpBuffer &from) noexcept;
+[[noreturn]] void cancel_nested(Thread &thread) noexcept;
+
+} // namespace tandem::transaction

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Transactional versions of library functions: what the catalogue promises exists and is tested, and
+programs that use it, compiled by tandem-cc and by gcc, are right and stay out of serial mode."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import LIBRARY, ROOT, GnuTm
+
+BUILD = Path(os.environ["TANDEM_BUILD"])
+PROGRAMS = Path(__file__).parent / "library"
+SOURCES = ROOT / "src" / "runtime" / "library"
+SPECULATIVE = ("eager", "lazy", "norec", "auto")
+
+
+def replacements(file: str) -> dict[str, str]:
+    """Function to transactional version, of a built-in catalogue; `*` expanded as its reader does."""
+    catalogue = tomllib.loads((ROOT / "data" / file).read_text(encoding="utf-8"))
+    found: dict[str, str] = {}
+    entries = list(catalogue.get("function", {}).items())
+    entries += [(name, group) for group in catalogue["group"] for name in group["names"]]
+    for name, entry in entries:
+        twin = entry.get("replacement", "")
+        if twin.endswith("*"):
+            twin = twin[:-1] + (name[2:] if name.startswith("_Z") else f"{len(name)}{name}")
+        if twin:
+            found[name] = twin
+        else:
+            assert entry["effect"] != "tm-safe", name
+    return found
+
+
+def exported() -> set[str]:
+    done = subprocess.run(
+        ["nm", "-D", "--defined-only", str(LIBRARY / "libitm.so.1")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {line.split()[-1].split("@")[0] for line in done.stdout.splitlines()}
+
+
+@pytest.mark.parametrize("file", ["catalogue.toml", "catalogue-deferred-output.toml"])
+def test_every_transactional_version_is_exported(file: str) -> None:
+    twins = replacements(file)
+    assert len(twins) > 30
+    assert set(twins.values()) - exported() == set()
+
+
+def test_every_exported_version_is_called_by_a_test() -> None:
+    twins = {name for name in exported() if name.startswith("_ZGTt")}
+    versions = (ROOT / "src" / "runtime" / "abi" / "libitm.map").read_text(encoding="utf-8")
+    stock = set(re.findall(r"_ZGTt\w+", versions.split("TANDEM_1.0")[0]))
+    tests = [file.read_text(encoding="utf-8") for file in SOURCES.glob("*_test.cc")]
+    text = "\n".join(tests)
+    # ON_TEXTS(6, strlen, ...), ON_NUMBERS and their relatives put the name together.
+    named = {
+        f"_ZGTt{length}{name}" for length, name in re.findall(r"\bON_\w+\((\d+), (\w+),", text)
+    }
+    # A declaration is not a call.
+    calls = re.sub(r"^\w[\w:* ]* \*?_ZGTt\w+\([^;]*\);$", "", text, flags=re.M)
+    called = named | set(re.findall(r"\b_ZGTt\w+", calls))
+    assert len(twins - stock) > 140
+    assert twins - stock - called == set()
+
+
+def test_the_list_for_calls_through_pointers_is_complete() -> None:
+    listed = re.findall(r"TANDEM_TWIN_OF\((\d+), (\w+)\)", (SOURCES / "twins.def").read_text())
+    assert all(int(length) == len(name) for length, name in listed)
+    plain = {f"_ZGTt{length}{name}" for length, name in listed}
+    assert plain == {name for name in exported() if re.match(r"_ZGTt\d", name)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("library")
+
+
+def build(folder: Path, source: str, *options: str) -> Path:
+    program = folder / f"{source}{''.join(options)}".replace("/", "_")
+    if program.exists():
+        return program
+    command = [str(BUILD / "bin" / "tandem-cc"), "-std=gnu17", "-g", "-pthread", "-Wall", "-Wextra"]
+    command += ["-Werror", f"-I{ROOT / 'include'}", "-ftandem-enforce=stm", *options]
+    command += [str(PROGRAMS / source), "-ltandem_tm", "-o", str(program)]
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("TANDEM_")}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+@pytest.mark.parametrize("algorithm", SPECULATIVE)
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_tandem_cc_calls_them_and_serialises_nothing(
+    gnu_tm: GnuTm, folder: Path, level: str, algorithm: str
+) -> None:
+    program = build(folder, "uses.c", level)
+    outcome = gnu_tm.run(program, algorithm=algorithm)
+    assert (outcome.status, outcome.output) == (0, "wrong 0 posts 400 serialised 0\n")
+
+
+def test_they_are_right_where_every_transaction_is_alone(gnu_tm: GnuTm, folder: Path) -> None:
+    outcome = gnu_tm.run(build(folder, "uses.c", "-O2"), algorithm="serial")
+    assert outcome.status == 0
+    assert outcome.output.startswith("wrong 0 posts 400 ")
+
+
+@pytest.mark.parametrize("algorithm", SPECULATIVE)
+def test_output_waits_where_the_program_opts_in(
+    gnu_tm: GnuTm, folder: Path, algorithm: str
+) -> None:
+    program = build(folder, "deferred.c", "-O2", "-ftandem-catalogue=deferred-output")
+    outcome = gnu_tm.run(program, algorithm=algorithm)
+    lines = outcome.output.splitlines()
+    assert lines[-1] == "total 400 serialised 0"
+    sums = [int(line.split()[1]) for line in lines if line.startswith("sum ")]
+    # Each transaction printed what it saw, once; commits and output may be in different orders.
+    assert sorted(sums) == list(range(1, 401, 2))
+    assert lines.count("text") == 200
+
+
+def test_a_result_that_is_used_makes_output_irrevocable(gnu_tm: GnuTm, folder: Path) -> None:
+    program = build(folder, "deferred.c", "-O2", "-ftandem-catalogue=deferred-output")
+    outcome = gnu_tm.run(program, "ask", algorithm="norec")
+    assert "asked\n" in outcome.output
+    assert outcome.output.splitlines()[-1].startswith("total 401 serialised ")
+
+
+@pytest.mark.parametrize("algorithm", (*SPECULATIVE, "serial"))
+@pytest.mark.parametrize("enforcement", ["stm", "hybrid"])
+def test_the_interface_in_sections_of_tandem_cc(
+    gnu_tm: GnuTm, folder: Path, enforcement: str, algorithm: str
+) -> None:
+    program = build(folder, "interface.c", "-O2", f"-ftandem-enforce={enforcement}")
+    outcome = gnu_tm.run(program, algorithm=algorithm)
+    assert (outcome.status, outcome.output) == (0, "sum right told right passed 8000 doubled 42\n")
+
+
+@pytest.mark.parametrize("algorithm", SPECULATIVE)
+def test_gcc_calls_them(gnu_tm: GnuTm, algorithm: str) -> None:
+    program = gnu_tm.folder / "library-gnu"
+    if not program.exists():
+        command = ["gcc", "-O2", "-w", "-fgnu-tm", "-fno-builtin", "-pthread", f"-I{ROOT / 'include'}"]
+        command += [str(PROGRAMS / "gnu.c"), f"-L{LIBRARY}", "-ltandem_tm", "-o", str(program)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    outcome = gnu_tm.run(program, algorithm=algorithm)
+    assert (outcome.status, outcome.output) == (0, "wrong 0 serialised 0\n")
