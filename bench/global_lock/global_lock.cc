@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Time to enter and leave a section under the global lock where nobody waits, beside a pthread
-// mutex. Built by global-lock.toml with full LTO, as programs get the runtime's inline code.
+// Time to enter and leave a section under the global lock, or with one colour, where nobody waits,
+// beside a pthread mutex. Built by global-lock.toml with full LTO, as programs get the runtime's
+// inline code.
 #include "runtime/abi/inline.h"
 
 #include <benchmark/benchmark.h>
@@ -13,20 +14,37 @@ namespace {
 
 tandem_colour_table table = {
     TANDEM_ABI_VERSION, sizeof(tandem_colour_table), 0, 0, 1, 0, "bench", nullptr, nullptr};
-const tandem_section section = {TANDEM_ABI_VERSION,
-                                sizeof(tandem_section),
-                                TANDEM_KIND_FUNCTION,
-                                TANDEM_CLASS_PURE,
-                                TANDEM_IRREVOCABLE_NEVER,
-                                0,
-                                0,
-                                1,
-                                0,
-                                "section",
-                                "global_lock.cc",
-                                nullptr,
-                                nullptr,
-                                &table};
+constexpr tandem_section section = {TANDEM_ABI_VERSION,
+                                    sizeof(tandem_section),
+                                    TANDEM_KIND_FUNCTION,
+                                    TANDEM_CLASS_PURE,
+                                    TANDEM_IRREVOCABLE_NEVER,
+                                    0,
+                                    0,
+                                    1,
+                                    0,
+                                    "section",
+                                    "global_lock.cc",
+                                    nullptr,
+                                    nullptr,
+                                    &table};
+// The same with one colour of its own, and with one that transactions share.
+constexpr tandem_colour colours[] = {{"A", 0, 0}, {"B", TANDEM_COLOUR_SHARED, 0}};
+tandem_colour_table coloured = {
+    TANDEM_ABI_VERSION, sizeof(tandem_colour_table), 2, 1, 2, 0, "bench", colours, nullptr};
+constexpr std::uint64_t sets[] = {1, 2};
+constexpr tandem_section with_colour(std::uint32_t index) {
+  tandem_section made = section;
+  made.section_class = TANDEM_CLASS_NON_REVOCABLE;
+  made.irrevocable_at = TANDEM_IRREVOCABLE_BEGIN;
+  made.index = index;
+  made.colours = made.guard = &sets[index];
+  made.table = &coloured;
+  return made;
+}
+const tandem_section own = with_colour(0);
+const tandem_section shared = with_colour(1);
+
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 long counter = 0;
 
@@ -72,6 +90,18 @@ void nested(benchmark::State &state) {
   _TANDEM_global_lock_leave(&section);
 }
 BENCHMARK(nested);
+
+void in_section(benchmark::State &state, const tandem_section &entered) {
+  for (auto _ : state) {
+    _TANDEM_colours_enter(&entered);
+    increment();
+    _TANDEM_colours_leave(&entered);
+  }
+}
+void colour(benchmark::State &state) { in_section(state, own); }
+BENCHMARK(colour);
+void shared_colour(benchmark::State &state) { in_section(state, shared); }
+BENCHMARK(shared_colour);
 
 } // namespace
 

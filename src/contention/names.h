@@ -13,7 +13,7 @@
 
 namespace tandem::contention {
 
-inline constexpr std::array<std::pair<std::string_view, Policy>, 7> kPolicyNames = {{
+inline constexpr std::array<std::pair<std::string_view, Policy>, 8> kPolicyNames = {{
     {"polite", Policy::polite},
     {"karma", Policy::karma},
     {"eruption", Policy::eruption},
@@ -21,6 +21,7 @@ inline constexpr std::array<std::pair<std::string_view, Policy>, 7> kPolicyNames
     {"timestamp", Policy::timestamp},
     {"polka", Policy::polka},
     {"size-matters", Policy::size_matters},
+    {"stall", Policy::stall},
 }};
 
 inline constexpr std::array<std::pair<std::string_view, Backoff>, 4> kBackoffNames = {{

@@ -8,10 +8,12 @@
 // loser and Kindergarten remembers who has deferred; both go through the concept.
 //
 // Source: MetaTM, Table 2 and section 2.3, which adapts Scherer and Scott's policies; where the
-// table leaves a tie, the older transaction wins, then the one with the smaller identity.
+// table leaves a tie, the older transaction wins, then the one with the smaller identity. `stall`
+// is the eighth: nobody restarts but to break a cycle of those that wait for one another.
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 
 namespace tandem::contention {
@@ -31,7 +33,8 @@ enum class Policy : std::uint8_t {
   kindergarten,
   timestamp,
   polka,
-  size_matters
+  size_matters,
+  stall
 };
 
 // Intervals that Polite waits before it aborts the holder. Source: MetaTM, Table 2 ("10 in our
@@ -56,6 +59,19 @@ concept Transaction = requires(T &mutable_one, const T &one, const T &other) {
   { mutable_one.remember_deferring_to(other) };
   { mutable_one.add_priority(std::uint64_t{}) };
 };
+
+// One that also says whom it waits for: null, or what dereferences to a transaction.
+template <class T>
+concept Waiting = Transaction<T> && requires(const T &one) {
+  { one.waits_for() ? true : false } -> std::same_as<bool>;
+  { *one.waits_for() } -> std::convertible_to<T>;
+};
+
+// Members of the longest cycle that `stall` looks for.
+inline constexpr std::size_t kLongestCycle = 64;
+// Intervals after which the younger gives way though no cycle was found. In every cycle somebody
+// waits for an older one, so this ends those that are longer.
+inline constexpr std::uint32_t kStallAttempts = 1000;
 
 namespace detail {
 
@@ -117,10 +133,33 @@ template <Transaction T> Decision largest_wins(const T &requester, const T &hold
   return requester.size() > holder.size() ? Decision::abort_other : Decision::abort_self;
 }
 
+// Waits while the holder works. The youngest member of a cycle restarts, which each of them finds
+// out for itself when it asks again; who waits for whom may be old news, and then one restarts for
+// nothing. Where transactions do not say whom they wait for, the younger restarts at once, so that
+// there is no cycle ("wait or die").
+template <Transaction T>
+Decision wait_or_break(const T &requester, const T &holder, std::uint32_t attempts) {
+  const bool younger = older(holder, requester);
+  if constexpr (Waiting<T>) {
+    bool youngest = younger;
+    auto next = holder.waits_for();
+    for (std::size_t members = 2; next && members <= kLongestCycle; ++members) {
+      if (next->identity() == requester.identity())
+        return youngest ? Decision::abort_self : Decision::stall;
+      youngest = youngest && older(*next, requester);
+      next = next->waits_for();
+    }
+    if (attempts < kStallAttempts)
+      return Decision::stall;
+  }
+  return younger ? Decision::abort_self : Decision::stall;
+}
+
 } // namespace detail
 
 // Who gives way when `requester` needs what `holder` has. `attempts`: how often this conflict has
-// already answered stall. Every policy that stalls stops doing so after kPoliteAttempts.
+// already answered stall. Every policy that stalls but `stall` stops doing so after
+// kPoliteAttempts.
 template <Transaction T>
 Decision decide(Policy policy, T &requester, T &holder, std::uint32_t attempts) {
   switch (policy) {
@@ -138,6 +177,8 @@ Decision decide(Policy policy, T &requester, T &holder, std::uint32_t attempts) 
     return detail::polka(requester, holder, attempts);
   case Policy::size_matters:
     return detail::largest_wins(requester, holder);
+  case Policy::stall:
+    return detail::wait_or_break(requester, holder, attempts);
   }
   return Decision::abort_self;
 }

@@ -104,6 +104,73 @@ TEST(policy, size_matters_until_it_has_restarted_too_often) {
   EXPECT_EQ(decide(Policy::size_matters, small, large, 0), Decision::abort_other);
 }
 
+TEST(policy, stall_without_knowing_who_waits_lets_the_older_wait) {
+  Model young{.id = 1, .time = 9};
+  Model old{.id = 2, .time = 3};
+  EXPECT_EQ(decide(Policy::stall, old, young, 0), Decision::stall);
+  EXPECT_EQ(decide(Policy::stall, old, young, 1'000'000), Decision::stall);
+  EXPECT_EQ(decide(Policy::stall, young, old, 0), Decision::abort_self);
+}
+
+struct Waiter : Model {
+  const Waiter *holder = nullptr;
+  [[nodiscard]] const Waiter *waits_for() const { return holder; }
+};
+static_assert(Waiting<Waiter> && !Waiting<Model>);
+
+// `count` transactions, each waiting for the next; the last one for nobody.
+std::vector<Waiter> chain(std::size_t count) {
+  std::vector<Waiter> all(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    all[i].id = i + 1;
+    all[i].time = 100 + (i * 7) % count;
+    all[i].holder = i + 1 < count ? &all[i + 1] : nullptr;
+  }
+  return all;
+}
+
+TEST(policy, stall_waits_for_whoever_works) {
+  std::vector<Waiter> all = chain(5);
+  for (std::size_t i = 0; i + 1 < all.size(); ++i)
+    for (const std::uint32_t attempts : {0U, 20U, kStallAttempts - 1})
+      EXPECT_EQ(decide(Policy::stall, all[i], all[i + 1], attempts), Decision::stall);
+}
+
+// Exactly the youngest restarts, whatever the length and the place of the cycle's start.
+TEST(policy, stall_restarts_the_youngest_of_a_cycle) {
+  for (std::size_t count = 2; count <= kLongestCycle; ++count) {
+    std::vector<Waiter> all = chain(count);
+    all.back().holder = &all.front();
+    std::vector<std::uint64_t> restarting;
+    const Waiter *youngest = &all.front();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (detail::older(*youngest, all[i]))
+        youngest = &all[i];
+      if (decide(Policy::stall, all[i], all[(i + 1) % count], 0) == Decision::abort_self)
+        restarting.push_back(all[i].id);
+    }
+    EXPECT_THAT(restarting, testing::ElementsAre(youngest->id)) << count;
+  }
+}
+
+TEST(policy, stall_outside_of_a_cycle_waits) {
+  std::vector<Waiter> all = chain(3);
+  all[2].holder = &all[1];
+  EXPECT_EQ(decide(Policy::stall, all[0], all[1], 0), Decision::stall);
+}
+
+TEST(policy, stall_ends_cycles_that_are_too_long_to_see) {
+  std::vector<Waiter> all = chain(kLongestCycle + 10);
+  all.back().holder = &all.front();
+  int restarting = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Waiter &holder = all[(i + 1) % all.size()];
+    EXPECT_EQ(decide(Policy::stall, all[i], holder, 0), Decision::stall);
+    restarting += decide(Policy::stall, all[i], holder, kStallAttempts) == Decision::abort_self;
+  }
+  EXPECT_GT(restarting, 0);
+}
+
 // Except for policies that change the transactions, both sides of one conflict name the same
 // loser.
 class Symmetric : public testing::TestWithParam<Policy> {};

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import tomllib
 from pathlib import Path
 
@@ -27,6 +28,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "deflate inflate compress uncompress crc32 adler32 gz zlibVersion zError": ("libz.so.1",),
     "__kmpc_": ("libomp.so.5", "libomp.so"),
     "omp_ GOMP_": ("libgomp.so.1",),
+    "tandem_": (f"{os.environ['TANDEM_BUILD']}/lib/libitm.so.1",),
     "": ("libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"),
 }
 # In glibc 2.38 and later, or (pthread_atfork and its like) only in the part of libc that is linked

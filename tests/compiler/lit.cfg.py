@@ -25,7 +25,7 @@ frontend = (
 
 # %cc, %cxx: source to the IR that the link step sees. %link: IR files to one program.
 # %tandem: the pass over a program whose only entry is main, under the enforcement that the
-# environment names; IR on standard output, report in %t.json.
+# environment names; IR on standard output, report in %t.json. %library: as %tandem.
 config.substitutions += [  # noqa: F821
     ("%cxx", f"{llvm}/clang++ {frontend} -S -emit-llvm -o -"),
     ("%cc", f"{llvm}/clang {frontend} -S -emit-llvm -o -"),
@@ -35,6 +35,12 @@ config.substitutions += [  # noqa: F821
         "env TANDEM_LINK_OUTPUT=program TANDEM_REPORT=%t.json "
         f"{llvm}/opt -load-pass-plugin={plugin} -passes=internalize,tandem "
         "-internalize-public-api-list=main -S -o -",
+    ),
+    # The same over a shared library: nothing is internal but what the source says.
+    (
+        "%library",
+        "env TANDEM_LINK_OUTPUT=library.so TANDEM_LINK_SHARED=1 TANDEM_REPORT=%t.json "
+        f"{llvm}/opt -load-pass-plugin={plugin} -passes=tandem -S -o -",
     ),
     ("%FileCheck", f"{llvm}/FileCheck"),
     ("%python", sys.executable),

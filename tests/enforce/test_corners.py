@@ -6,16 +6,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import PROGRAMS, Compilers
+from conftest import MODES, PROGRAMS, Compilers
 
 CORNERS = sorted((PROGRAMS / "corners").iterdir())
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
-@pytest.mark.parametrize("enforce", ["global-lock", "stm"])
+@pytest.mark.parametrize("enforce", MODES)
 @pytest.mark.parametrize("source", CORNERS, ids=[source.name for source in CORNERS])
 def test_corner(compilers: Compilers, source: Path, enforce: str, level: str) -> None:
     name = f"{source.name}-{enforce}{level}"
     program = compilers.compile(source, name, enforce=enforce, level=level)
-    outcome = compilers.run(program, environment={"ITM_DEFAULT_METHOD": "ml_wt"})
+    outcome = compilers.run(program, environment={"TANDEM_ALGORITHM": "eager"})
     assert outcome.status == 0, outcome.output

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import METHODS, PROGRAMS, Compilers
+from conftest import ALGORITHMS, MODES, PROGRAMS, Compilers
 from generator import generate
 
 ASKED = os.environ.get("TANDEM_SEED")
@@ -57,15 +57,16 @@ def test_sections_are_atomic(compilers: Compilers, seed: int) -> None:
     source = write(compilers, seed)
     expected = oracle(compilers, source)
     rng = random.Random(seed)
-    for enforce, methods in (("global-lock", ("serialirr",)), ("stm", METHODS)):
+    for enforce in MODES:
         level = rng.choice(["-O0", "-O1", "-O2", "-O3"])
         program = build(compilers, source, enforce, level)
-        for method in methods:
+        for algorithm in ALGORITHMS if enforce in ("stm", "hybrid") else ("auto",):
             outcome = compilers.run(
-                program, 0, THREADS, ROUNDS, environment={"ITM_DEFAULT_METHOD": method}
+                program, 0, THREADS, ROUNDS, environment={"TANDEM_ALGORITHM": algorithm}
             )
-            assert outcome.status == 0, f"seed {seed}, {enforce} {level} {method}: {outcome}"
-            assert outcome.output == expected, f"seed {seed}, {enforce} {level} {method}: {source}"
+            told = f"seed {seed}, {enforce} {level} {algorithm}: {source}"
+            assert outcome.status == 0, f"{told}: {outcome}"
+            assert outcome.output == expected, told
 
 
 def test_without_enforcement_they_are_not(compilers: Compilers) -> None:

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Compilers
+from conftest import MODES, Compilers
 
 BUILD = Path(__file__).parents[2] / "workloads" / "prime" / "build.sh"
 NUMBERS = 20000
@@ -25,7 +25,7 @@ def prime(compilers: Compilers) -> Path:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4, 8])
-@pytest.mark.parametrize("variant", ["global-lock", "stm"])
+@pytest.mark.parametrize("variant", MODES)
 def test_all_variants_count_the_same(
     compilers: Compilers, prime: Path, variant: str, threads: int
 ) -> None:
@@ -38,3 +38,19 @@ def test_all_variants_count_the_same(
         assert outcome.status == 0, outcome
         counts.append(json.loads((prime / "result").read_text(encoding="utf-8"))["primes"])
     assert counts[0] == counts[1] > 0
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize("variant", MODES)
+def test_the_status_thread_is_not_starved(
+    compilers: Compilers, prime: Path, variant: str, threads: int
+) -> None:
+    """Its section waits for all the others, which come without a pause."""
+    outcome = compilers.run(
+        prime / f"prime-{variant}",
+        *("--threads", threads, "--numbers", 20 * NUMBERS, "--interval", 1),
+        *("--json", prime / "result"),
+    )
+    assert outcome.status == 0, outcome
+    result = json.loads((prime / "result").read_text(encoding="utf-8"))
+    assert result["status_reports"] >= 5

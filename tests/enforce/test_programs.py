@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from conftest import METHODS, PROGRAMS, Compilers
+from conftest import ALGORITHMS, PROGRAMS, Compilers
 
 SOURCES = ("sections.c", "sections.cc", "blocks.c", "blocks.cc", "restart.c")
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
@@ -18,40 +18,42 @@ TRIES = 10  # of a program that is expected to fail now and then; it nearly alwa
 
 
 def check(
-    compilers: Compilers, source: str, level: str, enforce: str, methods: tuple[str, ...]
+    compilers: Compilers, source: str, level: str, enforce: str, algorithms: tuple[str, ...]
 ) -> str:
     """Compiles, and runs with all numbers of threads. Result: all that the runs printed."""
     name = f"{source}{level}-{enforce}"
     program = compilers.compile(PROGRAMS / source, name, enforce=enforce, level=level)
     printed = ""
     for threads in THREADS:
-        for method in methods:
+        for algorithm in algorithms:
             outcome = compilers.run(
-                program, threads, ROUNDS // threads, environment={"ITM_DEFAULT_METHOD": method}
+                program, threads, ROUNDS // threads, environment={"TANDEM_ALGORITHM": algorithm}
             )
-            assert outcome.status == 0, f"{threads} threads, {method}: {outcome}"
+            assert outcome.status == 0, f"{threads} threads, {algorithm}: {outcome}"
             printed += outcome.output
     return printed
 
 
 @pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("enforce", ["global-lock", "locks"])
 @pytest.mark.parametrize("source", SOURCES)
-def test_global_lock(compilers: Compilers, source: str, level: str) -> None:
-    check(compilers, source, level, "global-lock", ("serialirr",))
+def test_by_locks(compilers: Compilers, source: str, enforce: str, level: str) -> None:
+    check(compilers, source, level, enforce, ("auto",))
 
 
 @pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("enforce", ["stm", "hybrid"])
 @pytest.mark.parametrize("source", SOURCES)
-def test_stm(compilers: Compilers, source: str, level: str) -> None:
-    printed = check(compilers, source, level, "stm", METHODS)
+def test_by_transactions(compilers: Compilers, source: str, enforce: str, level: str) -> None:
+    printed = check(compilers, source, level, enforce, ALGORITHMS)
     if source in ("restart.c", "blocks.c"):
         restarts = sum(int(x) for x in re.findall(r"restarts (\d+)", printed))
         assert restarts > 0, "no section ever ran again, so nothing was tested"
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_the_default_is_atomic(compilers: Compilers, source: str) -> None:
-    check(compilers, source, "-O2", "hybrid", ("ml_wt",))
+def test_htm(compilers: Compilers, source: str) -> None:
+    check(compilers, source, "-O2", "htm", ("auto",))
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2"])

@@ -35,7 +35,11 @@ PROGRAMS = (
     "gnu-tm",
     "sets",
     "cc-global-lock",
+    "cc-locks",
     "cc-stm",
+    "cc-hybrid",
+    "cc-htm",
+    "cc-hybrid-malloc",
 )
 
 

@@ -152,8 +152,7 @@ def test_mistakes(suite: Suite, tmp_path: Path) -> None:
     assert mistake(suite, "--json", tmp_path) == f"--json {tmp_path}: is a directory; name a file"
 
 
-def test_what_the_compiler_does_not_enforce_is_refused(suite: Suite, tmp_path: Path) -> None:
-    """With a compiler that takes another way and warns, as tandem-cc does."""
+def test_what_the_compiler_cannot_build_is_refused(suite: Suite, tmp_path: Path) -> None:
     (tmp_path / "libexec").mkdir()
     (tmp_path / "bin").mkdir()
     shutil.copy(
@@ -161,9 +160,7 @@ def test_what_the_compiler_does_not_enforce_is_refused(suite: Suite, tmp_path: P
         tmp_path / "libexec",
     )
     compiler = tmp_path / "bin" / "tandem-cc"
-    compiler.write_text(
-        "#!/bin/sh\necho 'tandem-cc: warning: -ftandem-enforce=locks is not built yet' >&2\n"
-    )
+    compiler.write_text("#!/bin/sh\necho 'tandem-cc: the installation is incomplete' >&2\nexit 2\n")
     compiler.chmod(0o755)
     words = (
         "ssca2",
@@ -177,7 +174,7 @@ def test_what_the_compiler_does_not_enforce_is_refused(suite: Suite, tmp_path: P
     status, output, error = bench(suite, *words, build=tmp_path)
     assert (status, output) == (2, "")
     assert error == (
-        "tandem bench: variant cc-locks is not available: tandem-cc does not enforce locks yet; "
+        "tandem bench: variant cc-locks is not available: the installation is incomplete; "
         "leave it out\n"
     )
 

@@ -25,7 +25,11 @@ VARIANTS = (
     "tandem-norec",
     "tandem-serial",
     "cc-global-lock",
+    "cc-locks",
     "cc-stm",
+    "cc-hybrid",
+    "cc-htm",
+    "cc-hybrid-malloc",
 )
 # Their results do not depend on the order of the sections.
 ORDERLESS = {"genome", "intruder", "kmeans-high", "kmeans-low", "ssca2"}

@@ -6,7 +6,9 @@ analysis while it runs: nothing may contradict it. The whole suite is
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -44,6 +46,37 @@ def test_the_sections_of_memcached_touch_what_the_analysis_says() -> None:
     assert int(figures["misses"]) == 0, text
     assert int(figures["accesses"]) > 1_000_000, text
     assert f"files passed   {len(FILES):>7}" in done.stdout, text
+
+
+def test_statistics_and_items_do_not_conflict(tmp_path: Path) -> None:
+    """Regions that touch nothing but statistics, against those that touch items and none."""
+    file = tmp_path / "memcached.json"
+    command = [str(BUILD / "bin" / "tandem"), "workload", "memcached", "analyse"]
+    command += ["--variant", "check", "--report", str(file)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=550, check=False, env=os.environ.copy()
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    sections = {s["name"]: s for s in json.loads(file.read_text(encoding="utf-8"))["sections"]}
+    touched = {name: {*s["reads"], *s["writes"]} for name, s in sections.items()}
+    statistic = re.compile(r"(stats|stats_state)(\.|$)")
+    item = re.compile(r"(it|ch|nch|(heads|tails)\[\])\b")
+    statistics = {
+        name for name, paths in touched.items() if paths and all(map(statistic.match, paths))
+    }
+    items = {
+        name
+        for name, paths in touched.items()
+        if any(map(item.match, paths)) and not any("stats" in path for path in paths)
+    }
+    assert len(statistics) >= 20 and len(items) >= 8
+    meet = [
+        (name, conflict["with"])
+        for name in sorted(statistics)
+        for conflict in sections[name]["conflicts"]
+        if conflict["with"] in items
+    ]
+    assert meet == []
 
 
 def test_increments_under_the_replay() -> None:

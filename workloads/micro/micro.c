@@ -123,13 +123,22 @@ static void do_tree_10(struct worker *worker) { do_tree(worker, 10); }
 static void do_tree_50(struct worker *worker) { do_tree(worker, 50); }
 static void do_list_20(struct worker *worker) { do_list(worker, 20); }
 
-/* A section of nothing, and of ACCESSES accesses to the thread's own memory. The barrier after the
- * section keeps the compiler from moving accesses out of it. */
+/* A section of nothing, of one write, and of ACCESSES accesses to the thread's own memory. The
+ * barrier after the section keeps the compiler from moving accesses out of it. */
 #define COMPILER_BARRIER() __asm__ volatile("" ::: "memory")
 
 static void do_empty(struct worker *worker) {
   (void)worker;
   SECTION
+  SECTION_END
+  COMPILER_BARRIER();
+}
+
+/* One write. */
+static void do_single(struct worker *worker) {
+  long value = worker->operations;
+  SECTION
+  worker->counter = value;
   SECTION_END
   COMPILER_BARRIER();
 }
@@ -212,6 +221,7 @@ static const struct benchmark benchmarks[] = {
     {"tree-50", do_tree_50, fill_tree, check_tree},
     {"list-20", do_list_20, fill_list, check_list},
     {"empty", do_empty, fill_nothing, check_nothing},
+    {"single", do_single, fill_nothing, check_nothing},
     {"read", do_read, fill_nothing, check_nothing},
     {"write", do_write, fill_nothing, check_nothing},
     {"update", do_update, fill_nothing, check_nothing},

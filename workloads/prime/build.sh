@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# build.sh WORKDIR: builds prime-sequential, prime-global-lock and prime-stm in WORKDIR. What is newer than the
-# source and the compiler stays. TANDEM_CC: the compiler (default: the one of build/release);
+# build.sh WORKDIR: builds prime-sequential, and prime-MODE for each way to enforce sections, in WORKDIR. What is
+# newer than the source and the compiler stays. TANDEM_CC: the compiler (default: the one of build/release);
 # CLANG: clang 19 for the sequential variant.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -34,7 +34,7 @@ build() {
   shift
   if [ -e "$output" ]; then
     stale=
-    for input in "$here/prime.c" "$here/build.sh" "$tandem_cc" "$lib/libtandem.so" "$lib"/tandem/*; do
+    for input in "$here/prime.c" "$here/build.sh" "$tandem_cc" "$lib/libtandem.so" "$lib/libitm.so.1" "$lib"/tandem/*; do
       if [ -n "$(find "$input" -newer "$output" 2>/dev/null)" ]; then
         stale=1
       fi
@@ -50,5 +50,6 @@ build() {
 }
 
 build prime-sequential "$clang" -std=gnu17 -O2 -g -flto=full -fuse-ld=lld -DPRIME_SEQUENTIAL
-build prime-global-lock "$tandem_cc" -std=gnu17 -O2 -g -pthread -ftandem-enforce=global-lock
-build prime-stm "$tandem_cc" -std=gnu17 -O2 -g -pthread -ftandem-enforce=stm
+for mode in global-lock locks stm hybrid htm; do
+  build "prime-$mode" "$tandem_cc" -std=gnu17 -O2 -g -pthread "-ftandem-enforce=$mode"
+done

@@ -7,6 +7,7 @@
 #   libitm-default, libitm-METHOD         gcc -fgnu-tm on GCC's library (ml_wt, gl_wt, htm, serialirr)
 #   tandem-ALGORITHM                      the same program on our library (auto, eager, lazy, norec, serial)
 #   cc-ENFORCEMENT                        tandem-cc (global-lock, locks, stm, hybrid, htm)
+#   cc-hybrid-malloc                      with allocations counted as irrevocable
 #
 # With STAMP_ATTEMPTS=1 the program is the one that counts the executions of sections.
 set -eu

@@ -17,6 +17,7 @@ __all__ = [
     "Conflict",
     "Enforcement",
     "Finding",
+    "Instrumentation",
     "Irrevocable",
     "Location",
     "Lock",
@@ -175,6 +176,20 @@ class Enforcement:
 
 
 @dataclass(frozen=True, slots=True)
+class Instrumentation:
+    """Accesses in the transactional versions of functions."""
+
+    clones: int
+    barriers: int
+    plain: int
+    captured: int
+    unwritten: int
+    merged: int
+    counters: int
+    irrevocable: int
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """How the analysis went; `seconds` is wall time, `instructions` are those of the IR."""
 
@@ -199,6 +214,7 @@ class Report:
     locations: tuple[Location, ...] = ()
     threads: tuple[Thread, ...] = ()
     lock_sites: tuple[LockSite, ...] = ()
+    instrumentation: Instrumentation | None = None
 
 
 def read_report(path: Path) -> Report:

@@ -63,7 +63,7 @@ def _count(text: str) -> int:
 
 
 def _parser() -> _Parser:
-    variants = "\n".join(f"  {x.name:<10}{x.summary}" for x in VARIANTS.values())
+    variants = "\n".join(f"  {x.name:<12}{x.summary}" for x in VARIANTS.values())
     loads = "\n".join(f"  {name:<10}{x.summary}" for name, x in LOADS.items())
     actions = "\n".join(f"  {name:<10}{text}" for name, text in ACTIONS.items())
     parser = _Parser(

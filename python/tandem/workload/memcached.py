@@ -31,13 +31,22 @@ from tandem.workload.suite import SuiteResult, run_suite
 __all__ = ["VARIANTS", "Memcached", "Variant"]
 
 PACKAGE = "memcached"
+CONVERSIONS = ROOT / "workloads" / "memcached"
+TANDEM_CC = (
+    "CC={bin}/tandem-cc",
+    "AR={bin}/tandem-ar",
+    "RANLIB={bin}/tandem-ranlib",
+    "NM={bin}/tandem-nm",
+)
 # What the test suite runs besides memcached itself; all of them are parts of `make all`.
 PROGRAMS = ("memcached", "memcached-debug", "sizes", "testapp", "timedrun")
 
 
 @dataclass(frozen=True)
 class Variant:
-    """How memcached is built. `{bin}` stands for the folder of Tandem's compilers."""
+    """How memcached is built. `{bin}` stands for the folder of Tandem's compilers, `{reports}` for
+    that of reports, `{conversions}` for that of conversion files.
+    """
 
     name: str
     summary: str
@@ -50,9 +59,24 @@ class Variant:
         return "TANDEM_REPORT" in self.environment
 
     @property
+    def converted(self) -> bool:
+        """Whether its locks are atomic sections."""
+        return "TANDEM_CONVERT" in self.environment
+
+    @property
     def checked(self) -> bool:
         """Whether its programs check the analysis while they run."""
         return "TANDEM_CHECK_EFFECTS" in self.environment
+
+
+def _converted(name: str, summary: str, enforce: str, conversion: str = "convert.toml") -> Variant:
+    """Locks become atomic sections, as one of the conversion files says."""
+    environment = {
+        "TANDEM_ENFORCE": enforce,
+        "TANDEM_CONVERT": "{conversions}/" + conversion,
+        "TANDEM_REPORT": "{reports}/%o.json",
+    }
+    return Variant(name, summary, TANDEM_CC, environment, "{bin}/tandem-cc")
 
 
 VARIANTS = {
@@ -61,24 +85,14 @@ VARIANTS = {
         Variant(
             "none",
             "tandem-cc, nothing enforced, with a report",
-            (
-                "CC={bin}/tandem-cc",
-                "AR={bin}/tandem-ar",
-                "RANLIB={bin}/tandem-ranlib",
-                "NM={bin}/tandem-nm",
-            ),
+            TANDEM_CC,
             {"TANDEM_ENFORCE": "none", "TANDEM_REPORT": "{reports}/%o.json"},
             "{bin}/tandem-cc",
         ),
         Variant(
             "check",
             "tandem-cc; what its sections touch is checked against the analysis while it runs",
-            (
-                "CC={bin}/tandem-cc",
-                "AR={bin}/tandem-ar",
-                "RANLIB={bin}/tandem-ranlib",
-                "NM={bin}/tandem-nm",
-            ),
+            TANDEM_CC,
             {"TANDEM_CHECK_EFFECTS": "1", "TANDEM_REPORT": "{reports}/%o.json"},
             "{bin}/tandem-cc",
         ),
@@ -97,6 +111,14 @@ VARIANTS = {
             {},
             "clang-19",
         ),
+        _converted("global-lock", "locks converted; one lock for all sections", "global-lock"),
+        _converted("locks", "locks converted; inferred locks", "locks"),
+        _converted("stm", "locks converted; transactions in software", "stm"),
+        _converted("hybrid", "locks converted; transactions, and inferred locks", "hybrid"),
+        _converted("htm", "locks converted; transactions in hardware where it has them", "htm"),
+        _converted("stm-1", "stm, only statistics converted", "stm", "convert-1-stats.toml"),
+        _converted("stm-2", "stm, also the slab allocator", "stm", "convert-2-slabs.toml"),
+        _converted("stm-3", "stm, also the lists of recent use", "stm", "convert-3-lru.toml"),
     )
 }
 
@@ -219,9 +241,13 @@ class Memcached:
         return run_suite(self.tree, self.own, jobs, checked=self.variant.checked, only=only)
 
     def _fill(self, text: str) -> str:
-        return text.replace("{bin}", str(self.prefix / "bin")).replace(
-            "{reports}", str(self.own / "reports")
-        )
+        for name, path in (
+            ("{bin}", self.prefix / "bin"),
+            ("{reports}", self.own / "reports"),
+            ("{conversions}", CONVERSIONS),
+        ):
+            text = text.replace(name, str(path))
+        return text
 
     def _environment(self) -> dict[str, str]:
         # Not what would change the compilers, or make, behind the key's back.
@@ -247,6 +273,8 @@ class Memcached:
             tools = [self.prefix / "bin" / "tandem-cc", *(self.prefix / "lib" / "tandem").glob("*")]
             if self.variant.checked:
                 tools.append(self.prefix / "lib" / "libtandem_observe.so")
+            if self.variant.converted:
+                tools.append(Path(self._fill(self.variant.environment["TANDEM_CONVERT"])))
             parts += [_digest(path) for path in sorted(tools) if path.is_file()]
         return "\n".join(parts) + "\n"
 

@@ -76,17 +76,17 @@ Status plan_relocatable(const Request &request, const CommandLine &line, const S
 // The libraries that a transformed program calls. lld drops those that it does not.
 std::vector<std::string> runtime_libraries(const Request &request, const CommandLine &line,
                                            const Settings &settings) {
-  const Enforcement built = built_enforcement(settings.enforcement);
   const std::string &folder = request.installation.libraries;
-  if (built == Enforcement::none || line.other_width)
+  if (settings.enforcement == Enforcement::none || line.other_width)
     return {};
   std::vector<std::string> libraries = {"-Wl,--push-state,--as-needed"};
   if (request.files.exists(folder + (line.is_static ? "/libtandem.a" : "/libtandem.so"))) {
     libraries.push_back("-L" + folder);
     libraries.emplace_back("-ltandem");
   }
-  if (built == Enforcement::stm)
-    libraries.emplace_back("-litm");
+  // The engine, which is also libitm.so.1 at run time.
+  if (settings.enforcement != Enforcement::global_lock && !line.is_static)
+    libraries.emplace_back("-ltandem_tm");
   if (settings.check_effects)
     libraries.emplace_back("-ltandem_observe");
   libraries.emplace_back("-Wl,--pop-state");
@@ -105,6 +105,7 @@ Environment link_environment(const Request &request, const CommandLine &line,
   set[kEnvEnforce] = to_string(settings.enforcement);
   set[kEnvReport] = settings.report;
   set[kEnvCatalogue] = absolute(settings.catalogue, request.folder);
+  set[kEnvConvert] = absolute(settings.convert, request.folder);
   set[kEnvPointsTo] = to_string(settings.points_to);
   set[kEnvCheckEffects] = settings.check_effects ? "1" : "";
   set[kEnvLinkOutput] = line.output.empty() ? "a.out" : line.output;

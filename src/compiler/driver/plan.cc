@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "compiler/catalogue/catalogue.h"
+#include "compiler/convert/file.h"
 #include "compiler/driver/link.h"
 #include "compiler/report/report.h"
 
@@ -52,7 +53,12 @@ void add_compile_options(const Request &request, const CommandLine &line, const 
   if (!makes_bitcode(line) || !(line.has(InputKind::c_family) || line.has(InputKind::ir)))
     return;
   options.emplace_back("-flto=full");
-  const bool passes_run = line.optimises && (!settings.analyses() || line.instruments);
+  // Locks are known by the variables of the source, which optimised code does not have any more:
+  // where passes must run, they run without optimising, and the link optimises.
+  const bool only_instruments =
+      line.optimises && line.instruments && settings.analyses() && !settings.convert.empty();
+  const bool passes_run =
+      line.optimises && (!settings.analyses() || line.instruments) && !only_instruments;
   if (passes_run && line.has(InputKind::c_family))
     options.emplace_back("-D__TANDEM_OPTIMISED__=1"); // marks then say so (compiler/attribute)
   if (!settings.analyses())
@@ -63,6 +69,8 @@ void add_compile_options(const Request &request, const CommandLine &line, const 
     options.emplace_back("-Xclang"); // the pass sees what the source says, and optimises later
     options.emplace_back("-disable-llvm-passes");
   }
+  if (only_instruments)
+    options.insert(options.end(), {"-Xclang", "-O0", "-Xclang", "-disable-O0-optnone"});
 }
 
 // The file that the step leaves behind, as far as the command line says it. Empty: none, or more
@@ -82,6 +90,8 @@ Status add_checks(const CommandLine &line, const Settings &settings, std::vector
     return Unit{};
   if (!settings.catalogue.empty() && !is_builtin_catalogue(settings.catalogue))
     checks.push_back({Check::Kind::catalogue, settings.catalogue, ""});
+  if (!settings.convert.empty())
+    checks.push_back({Check::Kind::conversion, settings.convert, ""});
   if (settings.report.empty())
     return Unit{};
   const Result<std::string> path =
@@ -202,6 +212,10 @@ Status run_checks(const Plan &plan) {
     case Check::Kind::catalogue:
       if (Result<Catalogue> catalogue = Catalogue::load(check.path); !catalogue)
         return catalogue.error();
+      break;
+    case Check::Kind::conversion:
+      if (Result<ConversionFile> file = read_conversion(check.path); !file)
+        return file.error();
       break;
     case Check::Kind::present:
       if (!real_files().exists(check.path))

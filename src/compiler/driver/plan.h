@@ -36,7 +36,7 @@ struct Request {
 
 // Something to find out before the program starts.
 struct Check {
-  enum class Kind { writable, catalogue, present };
+  enum class Kind { writable, catalogue, conversion, present };
   Kind kind = Kind::writable;
   std::string path;
   std::string remedy; // follows a semicolon in the message

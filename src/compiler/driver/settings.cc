@@ -35,6 +35,11 @@ constexpr std::array kOwnOptions = {
                 settings.catalogue = value;
                 return Status{Unit{}};
               }},
+    OwnOption{"-ftandem-convert=", kEnvConvert,
+              [](Settings &settings, const std::string &value) {
+                settings.convert = value;
+                return Status{Unit{}};
+              }},
     OwnOption{"-ftandem-points-to=", kEnvPointsTo,
               [](Settings &settings, const std::string &value) {
                 return assign(settings.points_to, parse_points_to(value));
@@ -65,7 +70,7 @@ Result<Settings> read_settings(const std::vector<std::string> &own_options,
     const OwnOption *option = option_of(word);
     if (option == nullptr)
       return Error{fmt::format("'{}' is not an option; use -ftandem-enforce=, -ftandem-report=, "
-                               "-ftandem-catalogue=, -ftandem-points-to= or "
+                               "-ftandem-catalogue=, -ftandem-convert=, -ftandem-points-to= or "
                                "-ftandem-check-effects=",
                                word)};
     last[static_cast<std::size_t>(option - kOwnOptions.data())] = &word;
@@ -88,6 +93,9 @@ Result<Settings> read_settings(const std::vector<std::string> &own_options,
   }
   if (settings.check_effects)
     settings.enforcement = Enforcement::global_lock; // which needs no copies of functions
+  if (!settings.convert.empty() && settings.enforcement == Enforcement::none)
+    return Error{"-ftandem-convert: with -ftandem-enforce=none nothing would keep the sections "
+                 "atomic; use another enforcement"};
   return settings;
 }
 
@@ -103,6 +111,9 @@ TANDEM OPTIONS (each also an environment variable; the command line wins):
   -ftandem-catalogue=<file>
                           What external functions do: a TOML file, 'papers' or 'deferred-output'
                           (TANDEM_CATALOGUE)
+  -ftandem-convert=<file>
+                          Make atomic sections of what the locks guard that this TOML file names
+                          (TANDEM_CONVERT)
   -ftandem-points-to=sensitive|insensitive
                           Precision of the points-to analysis [insensitive] (TANDEM_POINTS_TO)
   -ftandem-check-effects=0|1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The driver's own options: -ftandem-enforce, -ftandem-report, -ftandem-catalogue and
-// -ftandem-points-to, each also an environment variable. The last one on the command line wins,
+// The driver's own options: -ftandem-enforce, -ftandem-report, -ftandem-catalogue,
+// -ftandem-convert and others, each also an environment variable. The last one on the command line wins,
 // then the environment.
 #pragma once
 
@@ -20,6 +20,7 @@ struct Settings {
   Enforcement enforcement = Enforcement::hybrid;
   std::string report;    // the pattern; empty: no report
   std::string catalogue; // a path, the name of a built-in one, or empty
+  std::string convert;   // a path, or empty: lock regions keep their locks
   PointsTo points_to = PointsTo::insensitive;
   bool check_effects = false; // enforcement is global_lock then
 

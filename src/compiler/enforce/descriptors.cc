@@ -3,6 +3,7 @@
 
 #include "tandem/abi.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -60,9 +61,41 @@ GlobalVariable *constant(Module &module, Constant *value, const Twine &name,
 
 } // namespace
 
-Descriptors::Descriptors(Module &module, const Report &report) : module_(module), report_(report) {
+Descriptors::Descriptors(Module &module, const Report &report, Enforcement mode)
+    : module_(module), report_(report), mode_(mode) {
   for (std::size_t number = 0; number < report.colours.size(); ++number)
     colour_numbers_[report.colours[number].name] = number;
+}
+
+bool Descriptors::has_colours() const {
+  return mode_ != Enforcement::stm && mode_ != Enforcement::htm;
+}
+
+std::uint32_t Descriptors::flags_of(const ReportColour &colour) const {
+  // Sections of other outputs may hold the process's colour either way.
+  if (colour.name == kProcessColour)
+    return TANDEM_COLOUR_IRREVOCABLE | TANDEM_COLOUR_PROCESS | TANDEM_COLOUR_SHARED;
+  std::uint32_t flags = 0;
+  for (const ReportSection &section : report_.sections) {
+    if (!is_contained(section.colours, colour.name))
+      continue;
+    if (section.klass == SectionClass::non_revocable)
+      flags |= TANDEM_COLOUR_IRREVOCABLE;
+    if (mode_ == Enforcement::hybrid && section.kind != SectionKind::lock_region &&
+        section.irrevocable_at != IrrevocableAt::begin &&
+        is_contained(guard_of(section), colour.name))
+      flags |= TANDEM_COLOUR_SHARED;
+  }
+  return flags;
+}
+
+std::vector<std::string> Descriptors::guard_of(const ReportSection &section) const {
+  if (section.klass == SectionClass::non_revocable)
+    return section.colours;
+  std::vector<std::string> guard;
+  for (const ReportLock &lock : section.locks)
+    guard.push_back(lock.colour);
+  return guard;
 }
 
 Constant *Descriptors::string(const std::string &text) {
@@ -74,6 +107,8 @@ Constant *Descriptors::string(const std::string &text) {
 }
 
 Constant *Descriptors::colour_set(const std::vector<std::string> &colours) {
+  if (!has_colours())
+    return ConstantPointerNull::get(PointerType::getUnqual(module_.getContext()));
   std::vector<std::uint64_t> words((report_.colours.size() + 63) / 64);
   for (const std::string &colour : colours) {
     const std::size_t number = colour_numbers_.at(colour);
@@ -87,16 +122,11 @@ Constant *Descriptors::table() {
     return table_;
   IRBuilder<> builder(module_.getContext());
   Type *pointer = builder.getPtrTy();
-  std::map<std::string, bool> irrevocable;
-  for (const ReportSection &section : report_.sections)
-    for (const std::string &colour : section.colours)
-      irrevocable[colour] |= section.klass == SectionClass::non_revocable;
   std::vector<Constant *> colours;
-  for (const ReportColour &colour : report_.colours)
-    colours.push_back(ConstantStruct::getAnon(
-        {string(colour.name),
-         builder.getInt32(irrevocable[colour.name] ? TANDEM_COLOUR_IRREVOCABLE : 0),
-         builder.getInt32(0)}));
+  if (has_colours())
+    for (const ReportColour &colour : report_.colours)
+      colours.push_back(ConstantStruct::getAnon(
+          {string(colour.name), builder.getInt32(flags_of(colour)), builder.getInt32(0)}));
   StructType *colour_type = StructType::get(pointer, builder.getInt32Ty(), builder.getInt32Ty());
   Constant *list = ConstantPointerNull::get(builder.getPtrTy());
   if (!colours.empty())
@@ -108,7 +138,8 @@ Constant *Descriptors::table() {
   };
   Constant *value = ConstantStruct::getAnon(
       {number(TANDEM_ABI_VERSION), number(sizeof(tandem_colour_table)), number(colours.size()),
-       number((colours.size() + 63) / 64), number(report_.sections.size()), number(0),
+       number((colours.size() + 63) / 64), number(report_.sections.size()),
+       number(mode_ == Enforcement::htm ? TANDEM_TABLE_HTM : 0),
        string(report_.output.substr(report_.output.rfind('/') + 1)), list,
        ConstantPointerNull::get(builder.getPtrTy())});
   CHECK(module_.getDataLayout().getTypeAllocSize(value->getType()) == sizeof(tandem_colour_table));
@@ -122,18 +153,17 @@ Constant *Descriptors::of(std::size_t index) {
     return made;
   const ReportSection &section = report_.sections[index];
   IRBuilder<> builder(module_.getContext());
-  std::vector<std::string> guard;
-  for (const ReportLock &lock : section.locks)
-    guard.push_back(lock.colour);
-  Constant *colours = colour_set(section.colours);
+  const bool coloured = has_colours();
   Constant *value = ConstantStruct::getAnon(
       {builder.getInt32(TANDEM_ABI_VERSION), builder.getInt32(sizeof(tandem_section)),
-       builder.getInt8(abi_kind(section.kind)), builder.getInt8(abi_class(section.klass)),
-       builder.getInt8(abi_irrevocable_at(section.irrevocable_at)), builder.getInt8(0),
-       builder.getInt32(section.strict ? TANDEM_SECTION_STRICT : 0), builder.getInt32(section.line),
-       builder.getInt32(static_cast<std::uint32_t>(index)), string(section.name),
-       string(section.file), colours,
-       section.irrevocable_at == IrrevocableAt::begin ? colours : colour_set(guard), table()});
+       builder.getInt8(abi_kind(section.kind)),
+       builder.getInt8(abi_class(coloured ? section.klass : SectionClass::pure)),
+       builder.getInt8(
+           abi_irrevocable_at(coloured ? section.irrevocable_at : IrrevocableAt::never)),
+       builder.getInt8(0), builder.getInt32(section.strict ? TANDEM_SECTION_STRICT : 0),
+       builder.getInt32(section.line), builder.getInt32(static_cast<std::uint32_t>(index)),
+       string(section.name), string(section.file), colour_set(section.colours),
+       colour_set(guard_of(section)), table()});
   CHECK(module_.getDataLayout().getTypeAllocSize(value->getType()) == sizeof(tandem_section));
   GlobalVariable *global = constant(module_, value, "tandem.section." + section.name);
   global->setAlignment(Align(64)); // one cache line, as abi.h says

@@ -19,34 +19,39 @@ void end_tail_calls(llvm::Function &section) {
 
 } // namespace
 
-Result<bool> enforce(llvm::Module &module, std::vector<Section> sections, const Report &report,
+Result<bool> enforce(llvm::Module &module, std::vector<Section> sections, Report &report,
                      Enforcement mode, const Catalogue &catalogue) {
   CHECK(sections.size() == report.sections.size());
   if (mode != Enforcement::none)
     for (const Section &section : sections)
       if (section.kind != SectionKind::lock_region)
         end_tail_calls(*section.function);
+  Descriptors descriptors(module, report, mode);
   switch (mode) {
   case Enforcement::none:
     return remove_block_markers(module);
-  case Enforcement::global_lock: {
-    Descriptors descriptors(module, report);
-    enforce_by_global_lock(sections, descriptors);
+  case Enforcement::global_lock:
+    enforce_by_brackets(sections, kGlobalLock, [](std::size_t) { return true; }, descriptors);
     remove_block_markers(module); // of blocks that nothing enters
     return true;
-  }
+  case Enforcement::locks:
+    // A section that conflicts with none, itself included, excludes no one.
+    enforce_by_brackets(
+        sections, kColours, [&](std::size_t i) { return !report.sections[i].colours.empty(); },
+        descriptors);
+    remove_block_markers(module);
+    return true;
   case Enforcement::stm:
+  case Enforcement::hybrid:
+  case Enforcement::htm:
     if (Status outlined = outline_blocks(sections); !outlined)
       return outlined.error();
     remove_block_markers(module);
-    enforce_by_stm(module, sections, report, catalogue);
+    report.instrumentation =
+        enforce_by_transactions(module, sections, report, catalogue, descriptors);
     return true;
-  case Enforcement::locks:
-  case Enforcement::hybrid:
-  case Enforcement::htm:
-    break;
   }
-  CHECK(false, "enforcement {} is not built", to_string(mode));
+  CHECK(false, "enforcement {}", static_cast<int>(mode));
 }
 
 } // namespace tandem

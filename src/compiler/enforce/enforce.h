@@ -9,28 +9,50 @@
 #include "compiler/options/options.h"
 #include "compiler/sections/section.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+
 #include <vector>
 
 namespace tandem {
 
 // Transforms `module` so that the sections among `sections` that are no lock regions run atomically
-// under `mode`, which is none, global_lock or stm. `report` describes the same sections in the same
-// order. Result: whether the module changed. Error: a section that `mode` cannot enforce; the
-// module is half-changed then and must not be used.
-Result<bool> enforce(llvm::Module &module, std::vector<Section> sections, const Report &report,
+// under `mode`. `report` describes the same sections in the same order; it gets what was
+// instrumented. Result: whether the module changed. Error: a section that `mode` cannot enforce;
+// the module is half-changed then and must not be used.
+Result<bool> enforce(llvm::Module &module, std::vector<Section> sections, Report &report,
                      Enforcement mode, const Catalogue &catalogue);
 
-// One process-wide lock around every section, held until the outermost one is left, also by an
-// exception. Blocks stay where they are: the calls take the place of their markers. They are
-// _TANDEM_inline_global_lock_enter and _leave, which the runtime's bitcode defines.
-void enforce_by_global_lock(const std::vector<Section> &sections, Descriptors &descriptors);
+// The runtime's calls that enter and leave a section; both take its descriptor.
+struct BracketCalls {
+  llvm::StringRef enter;
+  llvm::StringRef leave;
+};
+// One process-wide lock; defined by the runtime's bitcode.
+inline constexpr BracketCalls kGlobalLock{"_TANDEM_inline_global_lock_enter",
+                                          "_TANDEM_inline_global_lock_leave"};
+// The section's colours, exclusively.
+inline constexpr BracketCalls kColours{"_TANDEM_colours_enter", "_TANDEM_colours_leave"};
 
-// Every section is a transaction of libitm's ABI. The function becomes a wrapper that begins, runs
-// the plain body or its transactional clone as the runtime decides, and commits, also when an
-// exception leaves it. A restart runs the body from its start in a fresh frame with the wrapper's
-// arguments, which no one changes: so it finds every local as it was at begin, whatever the
-// optimiser does.
-void enforce_by_stm(llvm::Module &module, const std::vector<Section> &sections,
-                    const Report &report, const Catalogue &catalogue);
+// A lock around every section that is `needed`, held until the outermost one is left, also by an
+// exception. Blocks stay where they are: the calls take the place of their markers.
+void enforce_by_brackets(const std::vector<Section> &sections, const BracketCalls &calls,
+                         llvm::function_ref<bool(std::size_t)> needed, Descriptors &descriptors);
+
+// The same for one function.
+void bracket_function(llvm::Function &function, const BracketCalls &calls,
+                      llvm::Constant *descriptor);
+
+// Every section is a transaction. The function becomes a wrapper that begins, runs the plain body
+// or its transactional clone as the runtime decides, and commits, also when an exception leaves it.
+// A restart runs the body from its start in a fresh frame with the wrapper's arguments, which no
+// one changes: so it finds every local as it was at begin, whatever the optimiser does.
+// Under the hybrid plan a non-revocable section that is irrevocable from its begin, or has no
+// transactional clone, runs its plain body with its colours held exclusively instead.
+// Result: what was instrumented.
+ReportInstrumentation enforce_by_transactions(llvm::Module &module,
+                                              const std::vector<Section> &sections,
+                                              const Report &report, const Catalogue &catalogue,
+                                              Descriptors &descriptors);
 
 } // namespace tandem

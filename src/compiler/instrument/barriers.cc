@@ -9,6 +9,10 @@ namespace {
 
 using namespace llvm;
 
+// Metadata of loads. Passes that merge loads keep it only if they know it, so that it may get lost
+// and never appears.
+constexpr StringRef kUnwritten = "tandem.unwritten";
+
 // Whether the address in `root` is only ever used to access it here: not passed on, stored or
 // returned. A callee would reach it through barriers, which may buffer what a plain access then
 // misses.
@@ -52,6 +56,27 @@ bool Barriers::is_private(const Value *address) {
   });
 }
 
+// The names that clang's and gcc's instrumentation gives its counters.
+bool Barriers::is_counter(const Value *address) {
+  const auto *global = dyn_cast<GlobalVariable>(getUnderlyingObject(address, 0));
+  return global != nullptr && (global->getName().starts_with("__profc_") ||
+                               global->getName().starts_with("__llvm_gcov_ctr") ||
+                               global->getName().starts_with("__sancov_gen_"));
+}
+
+void Barriers::mark_unwritten(LoadInst &load) {
+  load.setMetadata(kUnwritten, MDNode::get(load.getContext(), {}));
+}
+
+bool Barriers::stays_plain(const Value *address, bool captured) {
+  std::uint64_t &count = captured              ? counts_.captured
+                         : is_counter(address) ? counts_.counters
+                         : is_private(address) ? counts_.plain
+                                               : counts_.barriers;
+  ++count;
+  return &count != &counts_.barriers;
+}
+
 FunctionCallee Barriers::function(StringRef name, Type *result, ArrayRef<Type *> arguments) {
   FunctionCallee callee =
       module_.getOrInsertFunction(name, FunctionType::get(result, arguments, false));
@@ -90,6 +115,12 @@ AllocaInst *Barriers::temporary(Function &function, Type *type) {
 }
 
 void Barriers::replace_load(LoadInst &load) {
+  if (load.hasMetadata(kUnwritten)) {
+    ++counts_.unwritten;
+    return;
+  }
+  if (stays_plain(load.getPointerOperand(), captured_.read.contains(&load)))
+    return;
   IRBuilder<> builder(&load);
   Type *type = load.getType();
   Type *pointer = builder.getPtrTy();
@@ -114,6 +145,8 @@ void Barriers::replace_load(LoadInst &load) {
 }
 
 void Barriers::replace_store(StoreInst &store) {
+  if (stays_plain(store.getPointerOperand(), captured_.written.contains(&store)))
+    return;
   IRBuilder<> builder(&store);
   Value *value = store.getValueOperand();
   Type *type = value->getType();
@@ -136,10 +169,15 @@ void Barriers::replace_store(StoreInst &store) {
 }
 
 void Barriers::replace_copy(MemTransferInst &copy) {
-  const bool from_private = is_private(copy.getSource());
-  const bool to_private = is_private(copy.getDest());
-  if (from_private && to_private)
+  const bool from_captured = captured_.read.contains(&copy);
+  const bool to_captured = captured_.written.contains(&copy);
+  const bool from_private = from_captured || is_private(copy.getSource());
+  const bool to_private = to_captured || is_private(copy.getDest());
+  if (from_private && to_private) {
+    ++(from_captured || to_captured ? counts_.captured : counts_.plain);
     return;
+  }
+  ++counts_.barriers;
   IRBuilder<> builder(&copy);
   std::string name = isa<MemMoveInst>(copy) ? "_ITM_memmove" : "_ITM_memcpy";
   name += from_private ? "Rn" : "Rt";
@@ -152,7 +190,7 @@ void Barriers::replace_copy(MemTransferInst &copy) {
 }
 
 void Barriers::replace_set(MemSetInst &set) {
-  if (is_private(set.getDest()))
+  if (stays_plain(set.getDest(), captured_.written.contains(&set)))
     return;
   IRBuilder<> builder(&set);
   builder.CreateCall(function("_ITM_memsetW", builder.getVoidTy(),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/instrument/clones.h"
 
+#include "compiler/instrument/captured.h"
+#include "compiler/instrument/twins.h"
 #include "compiler/sections/called_function.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -15,6 +17,26 @@ using namespace llvm;
 
 // _ITM_transactionState modes of libitm.h: modeSerialIrrevocable.
 constexpr std::uint32_t kModeSerialIrrevocable = 0;
+
+// Of calls of known functions that can be undone. An attribute and no list of calls, since
+// simplification may drop calls.
+constexpr StringRef kRevocable = "tandem-revocable";
+
+// Whether this is the transactional version of an allocation, whose memory an abort gives back.
+bool is_allocator(StringRef replacement) {
+  return replacement == "_ITM_malloc" || replacement == "_ITM_calloc" ||
+         replacement.starts_with("_ZGTtn");
+}
+
+// Accesses that would become barriers.
+std::uint64_t shared_accesses(const Function &function) {
+  std::uint64_t count = 0;
+  for (const Instruction &instruction : instructions(function))
+    if (const Value *address = getLoadStorePointerOperand(&instruction);
+        address != nullptr && !Barriers::is_private(address))
+      ++count;
+  return count;
+}
 
 // Whether the instruction accesses memory through a pointer that no barrier takes (__seg_gs and the
 // like).
@@ -60,11 +82,10 @@ bool TransactionalClones::can_clone(const Function &function) const {
 void TransactionalClones::stands_for(Function &called, Function &body) { bodies_[&called] = &body; }
 
 Function &TransactionalClones::clone_of(Function &function) {
+  if (Function *made = clones_.lookup(&function))
+    return *made;
   const auto body = bodies_.find(&function);
   Function *source = body == bodies_.end() ? &function : body->second;
-  const auto [entry, fresh] = clones_.try_emplace(&function, nullptr);
-  if (!fresh)
-    return *entry->second;
   ValueToValueMapTy map;
   Function *clone = CloneFunction(source, map);
   clone->setName(function.getName() + ".tandem.tm");
@@ -73,9 +94,58 @@ Function &TransactionalClones::clone_of(Function &function) {
   clone->setDSOLocal(true);
   clone->setComdat(nullptr);
   drop_memory_promises(*clone);
+  // Whether a result is looked at shows in the callers of the original.
+  for (const Instruction &instruction : instructions(*source))
+    if (const auto *call = dyn_cast<CallBase>(&instruction);
+        call != nullptr && !call->isInlineAsm() && called_function(*call) != nullptr &&
+        actions_.irrevocable_action(*call).empty())
+      if (Value *copy = map.lookup(call))
+        cast<CallBase>(copy)->addFnAttr(Attribute::get(module_.getContext(), kRevocable));
   clones_[&function] = clone;
+  const std::uint64_t before = shared_accesses(*clone);
+  simplifier_.run(*clone);
+  merged_ += before - std::min(before, shared_accesses(*clone));
+  if (clone->getReturnType()->isPointerTy())
+    fresh_[&function] =
+        returns_captured(*clone, [this](const CallBase &call) { return makes_fresh_memory(call); });
   work_.push_back(clone);
   return *clone;
+}
+
+bool TransactionalClones::makes_fresh_memory(const CallBase &call) {
+  Function *callee = called_function(call);
+  if (callee == nullptr)
+    return false;
+  if (callee->isDeclaration()) {
+    const CatalogueEntry entry = catalogue_.lookup(callee->getName().str());
+    return entry.effect == ExternalEffect::tm_safe && entry.returns.value == PointerValue::fresh &&
+           is_allocator(entry.replacement);
+  }
+  if (!can_clone(*callee) || callee->isVarArg())
+    return false;
+  clone_of(*callee);
+  return fresh_.lookup(callee); // not while it is being made: it calls itself
+}
+
+void TransactionalClones::find_captured(Function &clone) {
+  Captured captured(clone, [this](const CallBase &call) { return makes_fresh_memory(call); });
+  Barriers::Plain plain;
+  for (Instruction &instruction : instructions(clone)) {
+    if (const auto *load = dyn_cast<LoadInst>(&instruction)) {
+      if (captured.holds(load->getPointerOperand(), instruction))
+        plain.read.insert(&instruction);
+    } else if (const auto *store = dyn_cast<StoreInst>(&instruction)) {
+      if (captured.holds(store->getPointerOperand(), instruction))
+        plain.written.insert(&instruction);
+    } else if (const auto *memory = dyn_cast<MemIntrinsic>(&instruction)) {
+      if (captured.holds(memory->getDest(), instruction))
+        plain.written.insert(&instruction);
+      if (const auto *copy = dyn_cast<MemTransferInst>(memory);
+          copy != nullptr && captured.holds(copy->getSource(), instruction))
+        plain.read.insert(&instruction);
+    }
+  }
+  barriers_.set_captured(std::move(plain));
 }
 
 void TransactionalClones::instrument() {
@@ -93,6 +163,7 @@ void TransactionalClones::instrument(Function &clone) {
   SmallVector<Instruction *> all;
   for (Instruction &instruction : instructions(clone))
     all.push_back(&instruction);
+  find_captured(clone);
   for (Instruction *instruction : all)
     instrument(*instruction);
 }
@@ -101,11 +172,9 @@ void TransactionalClones::instrument(Instruction &instruction) {
   if (instruction.isAtomic() || touches_other_address_space(instruction)) {
     become_irrevocable(instruction);
   } else if (auto *load = dyn_cast<LoadInst>(&instruction)) {
-    if (!Barriers::is_private(load->getPointerOperand()))
-      barriers_.replace_load(*load);
+    barriers_.replace_load(*load);
   } else if (auto *store = dyn_cast<StoreInst>(&instruction)) {
-    if (!Barriers::is_private(store->getPointerOperand()))
-      barriers_.replace_store(*store);
+    barriers_.replace_store(*store);
   } else if (auto *arguments = dyn_cast<VAArgInst>(&instruction)) {
     if (!Barriers::is_private(arguments->getPointerOperand()))
       become_irrevocable(instruction);
@@ -121,7 +190,16 @@ void TransactionalClones::instrument(Instruction &instruction) {
   }
 }
 
+ReportInstrumentation TransactionalClones::counts() const {
+  ReportInstrumentation counts = barriers_.counts();
+  counts.clones = clones_.size();
+  counts.merged = merged_;
+  counts.irrevocable = irrevocable_;
+  return counts;
+}
+
 void TransactionalClones::become_irrevocable(Instruction &before) {
+  ++irrevocable_;
   IRBuilder<> builder(&before);
   FunctionCallee change = module_.getOrInsertFunction(
       "_ITM_changeTransactionMode",
@@ -154,7 +232,7 @@ void TransactionalClones::instrument_call(CallBase &call) {
   } else if (!callee->isDeclaration()) {
     // The call keeps its own type; only the target changes.
     call.setCalledOperand(&clone_of(*callee));
-  } else if (!actions_.irrevocable_action(call).empty()) {
+  } else if (!call.hasFnAttr(kRevocable)) {
     become_irrevocable(call);
     return;
   } else {
@@ -165,13 +243,11 @@ void TransactionalClones::instrument_call(CallBase &call) {
       become_irrevocable(call);
       return;
     }
-    if (entry.effect != ExternalEffect::tm_safe)
+    if (!call_twin(module_, call, entry))
       return;
-    // libitm's memory functions return nothing where C's return their first argument.
-    if (StringRef(entry.replacement).starts_with("_ITM_mem") && !call.getType()->isVoidTy())
-      call.replaceAllUsesWith(call.getArgOperand(0));
-    call.setCalledOperand(
-        module_.getOrInsertFunction(entry.replacement, call.getFunctionType()).getCallee());
+    for (Function *function : callbacks_of(call, entry))
+      if (can_clone(*function))
+        called_by_pointer_.insert(function);
   }
   // What was promised of the plain callee does not hold of the clone.
   call.removeFnAttr(Attribute::Memory);
@@ -193,9 +269,8 @@ void TransactionalClones::emit_table() {
   auto *table =
       new GlobalVariable(module_, type, /*isConstant=*/false, GlobalValue::InternalLinkage,
                          ConstantArray::get(type, entries), "tandem.clone_table");
-  table->setSection(".tm_clone_table");
   table->setAlignment(Align(8));
-  appendToUsed(module_, {table});
+  register_clone_table(module_, *table, entries.size());
 }
 
 } // namespace tandem

@@ -8,6 +8,7 @@
 #include "compiler/catalogue/catalogue.h"
 #include "compiler/effects/actions.h"
 #include "compiler/instrument/barriers.h"
+#include "compiler/instrument/simplify.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
@@ -33,11 +34,15 @@ public:
   llvm::Function &clone_of(llvm::Function &function);
 
   // Instruments every clone that was asked for and those that they need, then emits the table in
-  // which the runtime finds clones by address (section .tm_clone_table, registered by the C start
-  // files).
+  // which the runtime finds clones by address.
   void instrument();
 
+  // What has been made so far.
+  [[nodiscard]] ReportInstrumentation counts() const;
+
 private:
+  bool makes_fresh_memory(const llvm::CallBase &call);
+  void find_captured(llvm::Function &clone);
   void instrument(llvm::Function &clone);
   void instrument(llvm::Instruction &instruction);
   void instrument_call(llvm::CallBase &call);
@@ -48,10 +53,15 @@ private:
   const Actions &actions_;
   const Catalogue &catalogue_;
   Barriers barriers_;
+  Simplifier simplifier_;
+  std::uint64_t irrevocable_ = 0; // places
   llvm::MapVector<llvm::Function *, llvm::Function *> clones_;
   llvm::DenseMap<const llvm::Function *, llvm::Function *> bodies_;
   llvm::SmallVector<llvm::Function *> work_;
   llvm::SetVector<llvm::Function *> called_by_pointer_;
+  llvm::DenseMap<const llvm::Function *, bool>
+      fresh_;                // whether clones of these return captured memory
+  std::uint64_t merged_ = 0; // accesses that simplification took out
 };
 
 } // namespace tandem

@@ -56,21 +56,6 @@ Result<Enforcement> parse_enforcement(std::string_view text) {
       "'{}' is not an enforcement; use none, global-lock, locks, stm, hybrid or htm", text)};
 }
 
-Enforcement built_enforcement(Enforcement asked) {
-  switch (asked) {
-  case Enforcement::locks:
-    return Enforcement::global_lock;
-  case Enforcement::hybrid:
-  case Enforcement::htm:
-    return Enforcement::stm;
-  case Enforcement::none:
-  case Enforcement::global_lock:
-  case Enforcement::stm:
-    return asked;
-  }
-  CHECK(false, "enforcement {}", static_cast<int>(asked));
-}
-
 std::string_view to_string(PointsTo mode) {
   return mode == PointsTo::sensitive ? "sensitive" : "insensitive";
 }
@@ -102,6 +87,7 @@ Result<PassOptions> PassOptions::from_environment() {
   if (options.check_effects)
     options.check_effects_drop = environment(kEnvCheckEffectsDrop);
   options.catalogue = environment(kEnvCatalogue);
+  options.convert = environment(kEnvConvert);
   options.link_output = environment(kEnvLinkOutput);
   std::string inputs = environment(kEnvLinkInputs);
   if (inputs.starts_with("@")) {

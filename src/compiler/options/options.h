@@ -19,9 +19,6 @@ std::string_view to_string(Enforcement enforcement); // "none", "global-lock", .
 // Error: `'x' is not an enforcement; use none, global-lock, ...`.
 Result<Enforcement> parse_enforcement(std::string_view text);
 
-// What carries out `asked` today: itself where it is built, else a sound mode of the same family.
-Enforcement built_enforcement(Enforcement asked);
-
 enum class PointsTo { insensitive, sensitive };
 std::string_view to_string(PointsTo mode);
 Result<PointsTo> parse_points_to(std::string_view text);
@@ -32,6 +29,7 @@ inline constexpr const char *kEnvReport = "TANDEM_REPORT";       // a pattern, s
 inline constexpr const char *kEnvCatalogue = "TANDEM_CATALOGUE"; // a path, or empty
 inline constexpr const char *kEnvPointsTo = "TANDEM_POINTS_TO";
 inline constexpr const char *kEnvCheckEffects = "TANDEM_CHECK_EFFECTS"; // "1", or empty
+inline constexpr const char *kEnvConvert = "TANDEM_CONVERT"; // a path, or empty
 // Read by the pass alone: an effect to delete, so that the check must fail.
 inline constexpr const char *kEnvCheckEffectsDrop = "TANDEM_CHECK_EFFECTS_DROP";
 // Set by the driver for the link step only.
@@ -45,6 +43,7 @@ struct PassOptions {
   Enforcement enforcement = Enforcement::none;
   std::string report; // the pattern; empty: no report
   std::string catalogue;
+  std::string convert; // which locks become sections; empty: none
   PointsTo points_to = PointsTo::insensitive;
   bool check_effects = false; // build a program that checks its analysis while it runs
   std::string check_effects_drop;

@@ -4,7 +4,9 @@
 #include "compiler/conflicts/conflicts.h"
 #include "compiler/effects/effects.h"
 #include "compiler/findings/findings.h"
+#include "compiler/pass/caller_conflicts.h"
 #include "compiler/pass/link_inputs.h"
+#include "compiler/pass/process_colour.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/strict/strict.h"
 
@@ -191,6 +193,9 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
   Analysis analysis;
   Report &report = analysis.report;
   analysis.sections = discover_sections(module);
+  std::optional<CallerConflicts> by_caller;
+  if (options.points_to == PointsTo::sensitive)
+    by_caller.emplace(module, catalogue, analysis.sections);
   const PointsToAnalysis points_to(module, catalogue, options.points_to);
   const Sharing sharing(module, points_to);
   Effects effects(module, catalogue, points_to, sharing);
@@ -201,18 +206,34 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
                                      points_to.has_objects());
         !dropped)
       analysis.observation = dropped.error();
-  const ConflictGraph graph(section_effects, locations, [&](std::size_t a, std::size_t b) {
-    return sharing.may_overlap(section_effects[a].entries, section_effects[b].entries);
-  });
+  const auto may_overlap = [&](std::size_t a, std::size_t b) {
+    return (!by_caller || by_caller->may_conflict(a, b)) &&
+           sharing.may_overlap(section_effects[a].entries, section_effects[b].entries);
+  };
+  const auto may_meet = [&](const Location &a, const Location &b) {
+    return effects.may_meet(a, b);
+  };
+  const ConflictGraph graph(section_effects, locations, may_overlap, may_meet);
+  const std::vector<bool> outside =
+      may_meet_other_outputs(module, options, catalogue)
+          ? need_process_colour(analysis.sections, section_effects, effects, graph)
+          : std::vector<bool>(analysis.sections.size());
   if (options.check_effects && !analysis.observation)
     analysis.observation = observe(module, analysis.sections, section_effects, locations, graph,
                                    points_to, options.check_effects_drop);
-  const std::vector<ColourMembers> colours = colour(graph);
+  // Sections that have the process's colour need no other against each other.
+  const ConflictGraph rest(
+      section_effects, locations,
+      [&](std::size_t a, std::size_t b) {
+        return !(outside[a] && outside[b]) && may_overlap(a, b);
+      },
+      may_meet);
+  const std::vector<ColourMembers> colours = colour(rest);
   const std::vector<Classified> classes = classify(section_effects, colours);
 
   report.output = options.link_output;
   report.enforcement = {std::string(to_string(options.enforcement)),
-                        std::string(to_string(built_enforcement(options.enforcement)))};
+                        std::string(to_string(options.enforcement))};
   std::set<std::uint32_t> touched;
   for (std::size_t i = 0; i < analysis.sections.size(); ++i) {
     report.sections.push_back(
@@ -221,7 +242,8 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
     touched.insert(section_effects[i].writes.begin(), section_effects[i].writes.end());
   }
   add_conflicts(report, graph, locations);
-  add_colours(report, colours, graph, locations);
+  add_colours(report, colours, rest, locations);
+  add_process_colour(report, outside, section_effects, locations, points_to);
   report.shared = names_of(touched, locations);
   add_locations(report, touched, effects);
   add_threads(report, sharing);
@@ -233,6 +255,9 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
   for (ReportFinding &violation : strict_violations(report))
     report.findings.push_back(std::move(violation));
   sort_report(report); // sections are in this order already
+  if (options.enforcement == Enforcement::stm || options.enforcement == Enforcement::hybrid ||
+      options.enforcement == Enforcement::htm)
+    analysis.unwritten_reads = effects.unwritten_reads(analysis.sections, section_effects);
   report.analysis.mode = to_string(options.points_to);
   report.analysis.instructions = module.getInstructionCount();
   report.analysis.peak_mib = peak_mib();

@@ -21,11 +21,12 @@ namespace tandem {
 struct Analysis {
   std::vector<Section> sections;
   Report report;
+  std::vector<const llvm::LoadInst *> unwritten_reads; // for transactions: see Effects
   std::optional<Result<Observation>> observation; // where options.check_effects
 };
 
 // Analyses `module`, the whole program as far as it is bitcode. `options.link_inputs` tells what
-// else is linked in. report.enforcement.used is what built_enforcement() says.
+// else is linked in.
 Analysis analyse_program(llvm::Module &module, const PassOptions &options,
                          const Catalogue &catalogue);
 

@@ -2,7 +2,9 @@
 #include "compiler/pass/pass.h"
 
 #include "base/file.h"
+#include "compiler/convert/convert.h"
 #include "compiler/enforce/enforce.h"
+#include "compiler/instrument/barriers.h"
 #include "compiler/observe/instrument.h"
 #include "compiler/pass/analyse.h"
 #include "compiler/pass/link_inputs.h"
@@ -16,7 +18,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <unistd.h>
 
@@ -53,20 +54,6 @@ void link_runtime(Module &module, const std::string &path) {
   CHECK(!failed, "{} does not link", path);
 }
 
-void tell_what_is_not_built(const Report &report) {
-  const auto sections = std::count_if(
-      report.sections.begin(), report.sections.end(),
-      [](const ReportSection &section) { return section.kind != SectionKind::lock_region; });
-  if (sections == 0 || report.enforcement.requested == report.enforcement.used)
-    return;
-  std::fprintf(
-      stderr,
-      "tandem-cc: warning: -ftandem-enforce=%s is not built yet: the %ld atomic section%s of "
-      "'%s' %s enforced by %s\n",
-      report.enforcement.requested.c_str(), static_cast<long>(sections), sections == 1 ? "" : "s",
-      report.output.c_str(), sections == 1 ? "is" : "are", report.enforcement.used.c_str());
-}
-
 void refuse_optimised(const std::vector<Section> &sections) {
   for (const Section &section : sections)
     if (section.kind != SectionKind::lock_region && section.optimised)
@@ -101,10 +88,16 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
         "{}: was compiled with -flto=thin, which hides it from the analysis; compile it "
         "with tandem-cc or with -flto=full",
         inputs.thin.front()));
-  const Enforcement mode = built_enforcement(options_.enforcement);
+  const Enforcement mode = options_.enforcement;
+  bool holds = false;
+  if (!options_.convert.empty() && mode != Enforcement::none) {
+    const Result<Conversion> converted = convert_locks(module, options_, *catalogue);
+    if (!converted)
+      stop(converted.error().message);
+    holds = converted->holds;
+  }
   Analysis analysis = analyse_program(module, options_, *catalogue);
   refuse_irrevocable(analysis.report);
-  tell_what_is_not_built(analysis.report);
   if (mode != Enforcement::none)
     refuse_optimised(analysis.sections);
   if (analysis.observation) {
@@ -112,12 +105,16 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
       stop(analysis.observation->error().message);
     instrument_observation(module, analysis.sections, std::move(*analysis.observation).value());
   }
+  for (const LoadInst *load : analysis.unwritten_reads)
+    Barriers::mark_unwritten(const_cast<LoadInst &>(*load));
   const Result<bool> changed =
       enforce(module, analysis.sections, analysis.report, mode, *catalogue);
   if (!changed)
     stop(changed.error().message);
   if (mode == Enforcement::global_lock)
     link_runtime(module, runtime_bitcode_);
+  if (holds)
+    link_runtime(module, runtime_bitcode_.substr(0, runtime_bitcode_.rfind('/') + 1) + "held.bc");
   std::string broken;
   raw_string_ostream stream(broken);
   CHECK(!verifyModule(module, &stream), "enforcement {} built wrong code: {}", to_string(mode),

@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
 // CHECK-LABEL: define {{.*}} @main(
 // CHECK: call {{.*}} @main.tandem.block(
 // CHECK: define {{.*}} @main.tandem.block(
-// CHECK: call {{.*}} @_ITM_beginTransaction(
+// CHECK: call {{.*}} @_TANDEM_begin(
 // CHECK: call void @_ITM_commitTransaction()
 // CHECK: define {{.*}} @main.tandem.block.tandem.tm(
 // CHECK-DAG: call i32 @_ITM_RU4(ptr @counter)

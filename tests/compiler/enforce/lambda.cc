@@ -7,5 +7,5 @@ int main() {
   return tandem::atomic([] { return ++counter; });
 }
 // CHECK: define {{.*}} @"[[ATOMIC:_ZN6tandem6atomic[^"]*]]"(
-// CHECK: call {{.*}} @_ITM_beginTransaction(
+// CHECK: call {{.*}} @_TANDEM_begin(
 // CHECK: define {{.*}} @"[[ATOMIC]].tandem.tm"(

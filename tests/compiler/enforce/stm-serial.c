@@ -10,7 +10,7 @@ int main(void) {
 }
 // 2 uninstrumented | 8 no cancel | 64 goes irrevocable
 // CHECK-LABEL: define {{.*}}@tell(
-// CHECK: call i32 (i32, ...) @_ITM_beginTransaction(i32 74)
+// CHECK: call i32 @_TANDEM_begin(i32 74, ptr @tandem.section.{{[^)]*}})
 // CHECK-NOT: call {{.*}}@tell.tandem.tm
 // CHECK: call void @tell.tandem.body()
 // CHECK-NEXT: br label %commit

@@ -31,11 +31,11 @@ int main(int argc, char **argv) {
 // CHECK: call i32 @twice(
 // CHECK: call void @early.tandem.shared(
 // CHECK-LABEL: define {{.*}}@early_read(
-// CHECK: call {{.*}}@_ITM_beginTransaction
+// CHECK: call {{.*}}@_TANDEM_begin
 // CHECK-LABEL: define {{.*}}@in_memory(
-// CHECK: call {{.*}}@_ITM_beginTransaction
+// CHECK: call {{.*}}@_TANDEM_begin
 // The loop is inside the transaction, not the transaction inside the loop.
 // CHECK-LABEL: define {{.*}}@in_a_loop(
-// CHECK: call {{.*}}@_ITM_beginTransaction
+// CHECK: call {{.*}}@_TANDEM_begin
 // CHECK-NOT: br label %for.cond
 // CHECK: ret void

@@ -22,7 +22,7 @@ int main(int argc, char **argv) { return count(argc); }
 // CHECK: if.end:
 // CHECK: call void @count.tandem.shared(
 // CHECK-LABEL: define internal {{.*}}@count.tandem.shared(
-// CHECK: call {{.*}}@_ITM_beginTransaction
+// CHECK: call {{.*}}@_TANDEM_begin
 // CHECK-LABEL: define internal {{.*}}@count.tandem.shared.tandem.tm(
 // CHECK-NOT: smallest_factor
 // CHECK: call i32 @_ITM_RU4(ptr @found)

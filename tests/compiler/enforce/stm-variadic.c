@@ -15,7 +15,7 @@ int main(void) {
 }
 // CHECK-LABEL: define {{.*}}@add(i32 {{.*}}, ...)
 // CHECK: call void @llvm.va_start{{.*}}(ptr %[[LIST:.*]])
-// CHECK: call i32 (i32, ...) @_ITM_beginTransaction
+// CHECK: call i32 @_TANDEM_begin
 // CHECK: call void @add.tandem.tm(i32 {{.*}}, ptr %[[LIST]])
 // CHECK-LABEL: define internal {{.*}}@add.tandem.tm(
 // CHECK-NOT: va_start

@@ -4,7 +4,7 @@ static int counter;
 __attribute__((atomic)) int tick(int by) { return counter += by; }
 int main(int argc, char **argv) { return tick(argc); }
 // CHECK-LABEL: define {{.*}}@tick(
-// CHECK: %[[ACTION:.*]] = call i32 (i32, ...) @_ITM_beginTransaction(i32 11) #[[TWICE:[0-9]+]]
+// CHECK: %[[ACTION:.*]] = call i32 @_TANDEM_begin(i32 11, ptr @tandem.section.{{[^)]*}}) #[[TWICE:[0-9]+]]
 // CHECK: and i32 %[[ACTION]], 2
 // CHECK: %[[PLAIN:.*]] = call i32 @tick.tandem.body(i32 {{.*}})
 // CHECK: %[[CLONE:.*]] = call i32 @tick.tandem.tm(i32 {{.*}})

@@ -15,7 +15,7 @@ namespace {
 
 using namespace llvm;
 
-// Properties that _ITM_beginTransaction takes, and the bit of its answer that is asked for
+// Properties that _TANDEM_begin takes, and the bit of its answer that is asked for
 // (libitm.h).
 constexpr std::uint32_t kInstrumentedCode = 0x1;
 constexpr std::uint32_t kUninstrumentedCode = 0x2;
@@ -73,12 +73,21 @@ Function &split_body(Function &section) {
 
 class Wrapper {
 public:
-  // `always_serial`: the section is irrevocable from its begin and runs only its plain body.
-  Wrapper(Function &section, bool always_serial)
-      : section_(section), module_(*section.getParent()), always_serial_(always_serial) {}
+  Wrapper(Function &section, Constant *descriptor)
+      : section_(section), module_(*section.getParent()), descriptor_(descriptor) {}
+
+  // Gives the emptied section its new body: the colours' exclusive locks around the plain body.
+  void build_locked(Function &body) {
+    IRBuilder<> builder(BasicBlock::Create(module_.getContext(), "entry", &section_));
+    const SmallVector<Value *> arguments = arguments_of(builder);
+    Value *result = call(builder, body, arguments);
+    finish(builder, result);
+    bracket_function(section_, kColours, descriptor_);
+    set_attributes();
+  }
 
   // Gives the emptied section its new body: begin, the plain body or the clone, commit. `clone` is
-  // null where the section is always serial.
+  // null where the section is always serial: irrevocable from its begin, and alone.
   void build(Function &body, Function *clone) {
     // Their locals must not move into the frame that begin returns to twice.
     for (Function *attempt : {&body, clone})
@@ -87,22 +96,12 @@ public:
         attempt->addFnAttr(Attribute::NoInline);
       }
     LLVMContext &context = module_.getContext();
-    BasicBlock *entry = BasicBlock::Create(context, "entry", &section_);
-    IRBuilder<> builder(entry);
-    SmallVector<Value *> arguments;
-    for (Argument &argument : section_.args())
-      arguments.push_back(&argument);
-    Value *list = nullptr;
-    if (section_.isVarArg()) {
-      list = builder.CreateAlloca(ArrayType::get(builder.getInt8Ty(), kVaListBytes));
-      cast<AllocaInst>(list)->setAlignment(Align(16));
-      builder.CreateIntrinsic(Intrinsic::vastart, {builder.getPtrTy()}, {list});
-      arguments.push_back(list);
-    }
-    Value *action = begin(builder);
+    IRBuilder<> builder(BasicBlock::Create(context, "entry", &section_));
+    const SmallVector<Value *> arguments = arguments_of(builder);
+    Value *action = begin(builder, /*always_serial=*/clone == nullptr);
     BasicBlock *commit = BasicBlock::Create(context, "commit");
     Value *result = nullptr;
-    if (always_serial_) {
+    if (clone == nullptr) {
       result = call(builder, body, arguments);
       builder.CreateBr(commit);
     } else {
@@ -128,12 +127,7 @@ public:
     commit->insertInto(&section_);
     builder.SetInsertPoint(commit);
     builder.CreateCall(runtime("_ITM_commitTransaction", builder.getVoidTy(), {}));
-    if (list != nullptr)
-      builder.CreateIntrinsic(Intrinsic::vaend, {builder.getPtrTy()}, {list});
-    if (section_.getReturnType()->isVoidTy())
-      builder.CreateRetVoid();
-    else
-      builder.CreateRet(result);
+    finish(builder, result);
     commit_on_exception();
     set_attributes();
   }
@@ -150,17 +144,48 @@ private:
     return callee;
   }
 
-  Value *begin(IRBuilder<> &builder) {
+  // What the bodies are called with: the section's arguments, and the list of variable ones.
+  SmallVector<Value *> arguments_of(IRBuilder<> &builder) {
+    SmallVector<Value *> arguments;
+    for (Argument &argument : section_.args())
+      arguments.push_back(&argument);
+    if (section_.isVarArg()) {
+      list_ = builder.CreateAlloca(ArrayType::get(builder.getInt8Ty(), kVaListBytes));
+      list_->setAlignment(Align(16));
+      builder.CreateIntrinsic(Intrinsic::vastart, {builder.getPtrTy()}, {list_});
+      arguments.push_back(list_);
+    }
+    return arguments;
+  }
+
+  void finish(IRBuilder<> &builder, Value *result) {
+    if (list_ != nullptr)
+      builder.CreateIntrinsic(Intrinsic::vaend, {builder.getPtrTy()}, {list_});
+    if (section_.getReturnType()->isVoidTy())
+      builder.CreateRetVoid();
+    else
+      builder.CreateRet(result);
+  }
+
+  // Whether the program asks the runtime to undo transactions: then they are undoable even alone.
+  bool may_be_undone() const {
+    return any_of(ArrayRef<StringRef>{"tandem_retry", "tandem_wait"}, [&](StringRef name) {
+      const Function *function = module_.getFunction(name);
+      return function != nullptr && !function->use_empty();
+    });
+  }
+
+  Value *begin(IRBuilder<> &builder, bool always_serial) {
     FunctionCallee callee = module_.getOrInsertFunction(
-        "_ITM_beginTransaction",
-        FunctionType::get(builder.getInt32Ty(), {builder.getInt32Ty()}, /*isVarArg=*/true));
+        "_TANDEM_begin",
+        FunctionType::get(builder.getInt32Ty(), {builder.getInt32Ty(), builder.getPtrTy()}, false));
     auto *declared = cast<Function>(callee.getCallee());
     declared->addFnAttr(Attribute::ReturnsTwice);
     declared->setDoesNotThrow();
-    const std::uint32_t properties =
-        kHasNoAbort | (always_serial_ ? kUninstrumentedCode | kDoesGoIrrevocable
-                                      : kInstrumentedCode | kUninstrumentedCode);
-    CallInst *call = builder.CreateCall(callee, {builder.getInt32(properties)});
+    const std::uint32_t properties = (may_be_undone() ? 0 : kHasNoAbort) |
+                                     (always_serial ? kUninstrumentedCode | kDoesGoIrrevocable
+                                                    : kInstrumentedCode | kUninstrumentedCode);
+    CallInst *call = builder.CreateCall(callee, {builder.getInt32(properties), descriptor_});
     call->addFnAttr(Attribute::ReturnsTwice);
     return call;
   }
@@ -203,27 +228,29 @@ private:
 
   Function &section_;
   Module &module_;
-  const bool always_serial_;
+  Constant *descriptor_;
+  AllocaInst *list_ = nullptr; // of a variadic section
 };
 
 } // namespace
 
-void enforce_by_stm(Module &module, const std::vector<Section> &sections, const Report &report,
-                    const Catalogue &catalogue) {
+ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<Section> &sections,
+                                              const Report &report, const Catalogue &catalogue,
+                                              Descriptors &descriptors) {
   const Actions actions(module, catalogue);
   std::vector<std::pair<std::size_t, std::vector<Instruction *>>> shared;
   for (std::size_t i = 0; i < sections.size(); ++i)
     if (sections[i].kind != SectionKind::lock_region)
       shared.emplace_back(i, shared_instructions(*sections[i].function, actions));
   struct Atomic {
-    const ReportSection &described;
+    std::size_t index;  // of the section
     Function &function; // the marked function, or the part of it that must be atomic
     Function &body;
   };
   std::vector<Atomic> atomics;
   for (const auto &[i, instructions] : shared) {
     Function &function = shrink(*sections[i].function, instructions);
-    atomics.push_back({report.sections[i], function, split_body(function)});
+    atomics.push_back({i, function, split_body(function)});
   }
   TransactionalClones clones(module, actions, catalogue);
   std::map<const Function *, Function *> body_of;
@@ -232,19 +259,25 @@ void enforce_by_stm(Module &module, const std::vector<Section> &sections, const 
     clones.stands_for(atomic.function, atomic.body);
   }
   for (const Atomic &atomic : atomics) {
-    const bool always_serial = atomic.described.irrevocable_at == IrrevocableAt::begin ||
-                               !clones.can_clone(atomic.function);
-    Wrapper(atomic.function, always_serial)
-        .build(atomic.body, always_serial ? nullptr : &clones.clone_of(atomic.function));
+    const ReportSection &described = report.sections[atomic.index];
+    const bool plain_only =
+        described.irrevocable_at == IrrevocableAt::begin || !clones.can_clone(atomic.function);
+    Wrapper wrapper(atomic.function, descriptors.of(atomic.index));
+    if (plain_only && descriptors.mode() == Enforcement::hybrid &&
+        described.klass == SectionClass::non_revocable)
+      wrapper.build_locked(atomic.body);
+    else
+      wrapper.build(atomic.body, plain_only ? nullptr : &clones.clone_of(atomic.function));
   }
   clones.instrument();
-  // A plain body runs inside a transaction already: sections that it calls are subsumed.
+  // A plain body runs inside a section already: sections that it calls are subsumed.
   for (const Atomic &atomic : atomics)
     for (Instruction &instruction : instructions(atomic.body))
       if (auto *call = dyn_cast<CallBase>(&instruction))
         if (const auto found = body_of.find(call->getCalledFunction());
             found != body_of.end() && !found->first->isVarArg())
           call->setCalledFunction(found->second);
+  return clones.counts();
 }
 
 } // namespace tandem

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/convert/balance.h"
+
+#include "compiler/sections/flags.h"
+#include "compiler/sections/trylock.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Instructions.h"
+
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// More locks at once, or more ways through a function, than anyone writes: then nothing is known.
+constexpr unsigned kMostHeld = 8;
+constexpr std::size_t kMostStates = 50000;
+
+class Walk {
+public:
+  Walk(const Function &function, const LockCalls &calls, const NamedLocks &named)
+      : function_(function), calls_(calls), named_(named), flags_(function, &calls) {}
+
+  Balance run() {
+    const Instruction &first = function_.getEntryBlock().front();
+    push({&function_.getEntryBlock(), 0, nullptr, nullptr, flags_.before(first), {}});
+    while (!work_.empty() && result_.good()) {
+      State state = std::move(work_.back());
+      work_.pop_back();
+      if (seen_.size() > kMostStates) {
+        result_.returns_inside = true;
+        break;
+      }
+      walk(std::move(state));
+    }
+    return result_;
+  }
+
+private:
+  struct State {
+    const BasicBlock *block;
+    unsigned held;
+    const LockSite *tried; // a trylock whose result was not asked for yet
+    const CallBase *since; // the latest acquisition; not part of what tells states apart
+    Flags::Values flags;
+    // Variables that hold a trylock's result: whether it is nonzero.
+    std::map<const Value *, bool> results;
+    bool operator<(const State &other) const {
+      return std::tie(block, held, tried, flags, results) <
+             std::tie(other.block, other.held, other.tried, other.flags, other.results);
+    }
+  };
+  using Loaded = std::map<const Value *, bool>; // what was loaded from such variables
+
+  void push(State state) {
+    if (seen_.insert(state).second)
+      work_.push_back(std::move(state));
+  }
+
+  void walk(State state) {
+    Loaded loaded;
+    for (const Instruction &instruction : *state.block) {
+      note_inside(instruction, state);
+      if (const LockSite *site = calls_.at(instruction);
+          site != nullptr && named_.section_of(*site) && !operate(*site, state))
+        return;
+      if (isa<ReturnInst>(instruction) && state.held > 0)
+        fail(result_.returns_inside, state.since);
+      flags_.apply(instruction, state.flags);
+      note(instruction, state, loaded);
+    }
+    const Instruction &branch = *state.block->getTerminator();
+    const BasicBlock *acquired =
+        state.tried == nullptr ? nullptr : acquired_side(*state.tried, branch, calls_);
+    for (unsigned number = 0; number < branch.getNumSuccessors(); ++number) {
+      State next = state;
+      next.block = branch.getSuccessor(number);
+      if (acquired != nullptr) {
+        next.tried = nullptr;
+        next.held += next.block == acquired ? 1 : 0;
+        remember(*state.tried, next.block == acquired, next);
+      } else if (!may_follow(branch, number, loaded)) {
+        continue;
+      }
+      std::optional<Flags::Values> flags = flags_.follow(branch, number, state.flags);
+      if (!flags)
+        continue;
+      next.flags = std::move(*flags);
+      push(std::move(next));
+    }
+  }
+
+  void note_inside(const Instruction &instruction, const State &state) {
+    if (state.held > 0 || state.tried != nullptr)
+      result_.inside.insert(&instruction);
+  }
+
+  static void note(const Instruction &instruction, State &state, Loaded &loaded) {
+    if (const auto *load = dyn_cast<LoadInst>(&instruction)) {
+      if (const auto found = state.results.find(load->getPointerOperand());
+          found != state.results.end())
+        loaded[load] = found->second;
+    } else if (const auto *store = dyn_cast<StoreInst>(&instruction)) {
+      const Value *variable = store->getPointerOperand();
+      state.results.erase(variable);
+      if (const auto *value = dyn_cast<Constant>(store->getValueOperand());
+          value != nullptr && value->isNullValue() && is_result(variable))
+        state.results[variable] = false;
+    }
+  }
+
+  // Whether `variable` is a local one that is only loaded and stored, a trylock's result among
+  // what is stored.
+  static bool is_result(const Value *variable) {
+    return isa<AllocaInst>(variable) && all_of(variable->users(), [&](const User *user) {
+             if (const auto *store = dyn_cast<StoreInst>(user))
+               return store->getPointerOperand() == variable;
+             const auto *call = dyn_cast<CallBase>(user);
+             return isa<LoadInst>(user) ||
+                    (call != nullptr && call->getIntrinsicID() != Intrinsic::not_intrinsic);
+           });
+  }
+
+  // What a trylock's result tells of the variables that it was stored in, in its own block.
+  static void remember(const LockSite &tried, bool acquired, State &state) {
+    if (tried.acquired == Acquired::minus_one)
+      return;
+    for (const User *user : tried.call->users())
+      if (const auto *store = dyn_cast<StoreInst>(user);
+          store != nullptr && store->getParent() == tried.call->getParent() &&
+          is_result(store->getPointerOperand()))
+        state.results[store->getPointerOperand()] =
+            acquired == (tried.acquired == Acquired::nonzero);
+  }
+
+  static bool may_follow(const Instruction &terminator, unsigned number, const Loaded &loaded) {
+    const auto *branch = dyn_cast<BranchInst>(&terminator);
+    const auto *compare = branch == nullptr || branch->isUnconditional()
+                              ? nullptr
+                              : dyn_cast<ICmpInst>(branch->getCondition());
+    if (compare == nullptr || !compare->isEquality())
+      return true;
+    const auto found = loaded.find(compare->getOperand(0));
+    const auto *constant = dyn_cast<Constant>(compare->getOperand(1));
+    if (found == loaded.end() || constant == nullptr || !constant->isNullValue())
+      return true;
+    const bool condition = found->second == (compare->getPredicate() == ICmpInst::ICMP_NE);
+    return condition == (number == 0);
+  }
+
+  // False: what follows is not looked at.
+  bool operate(const LockSite &site, State &state) {
+    if (state.tried != nullptr) {
+      // It may have acquired or not: both.
+      state.tried = nullptr;
+      State other = state;
+      ++other.held;
+      if (!resume(site, std::move(other)))
+        return false;
+    }
+    return apply(site, state);
+  }
+
+  bool apply(const LockSite &site, State &state) {
+    switch (site.operation) {
+    case LockOperation::lock:
+      ++state.held;
+      state.since = site.call;
+      break;
+    case LockOperation::trylock:
+      state.tried = &site;
+      state.since = site.call;
+      break;
+    case LockOperation::unlock:
+      if (state.held == 0) {
+        fail(result_.releases_callers, site.call);
+        return false;
+      }
+      --state.held;
+      break;
+    case LockOperation::wait:
+      break;
+    }
+    if (state.held > kMostHeld) {
+      fail(result_.returns_inside, site.call);
+      return false;
+    }
+    return true;
+  }
+
+  // The rest of the block with another number of locks, as if the trylock had acquired.
+  bool resume(const LockSite &site, State state) {
+    if (!apply(site, state))
+      return true;
+    bool behind = false;
+    for (const Instruction &instruction : *state.block) {
+      if (&instruction == site.call) {
+        behind = true;
+        continue;
+      }
+      if (!behind)
+        continue;
+      note_inside(instruction, state);
+      if (const LockSite *next = calls_.at(instruction);
+          next != nullptr && named_.section_of(*next) && !operate(*next, state))
+        return true;
+      if (isa<ReturnInst>(instruction) && state.held > 0)
+        fail(result_.returns_inside, state.since);
+    }
+    for (const BasicBlock *next : successors(state.block)) {
+      State there = state;
+      there.block = next;
+      push(std::move(there));
+    }
+    return true;
+  }
+
+  void fail(bool &what, const CallBase *at) {
+    if (result_.good())
+      result_.at = at;
+    what = true;
+  }
+
+  const Function &function_;
+  const LockCalls &calls_;
+  const NamedLocks &named_;
+  const Flags flags_;
+  std::set<State> seen_;
+  std::vector<State> work_;
+  Balance result_;
+};
+
+} // namespace
+
+Balance balance_of(const Function &function, const LockCalls &calls, const NamedLocks &named) {
+  return Walk(function, calls, named).run();
+}
+
+} // namespace tandem

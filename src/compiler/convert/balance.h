@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Whether a function releases as many converted locks as it acquires, on every path, and never one
+// of its caller's. Paths are told apart by the results of trylocks and by local flags.
+#pragma once
+
+#include "compiler/convert/sites.h"
+#include "compiler/sections/lock_calls.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/IR/Function.h"
+
+#include <string>
+
+namespace tandem {
+
+struct Balance {
+  bool returns_inside = false;        // some path may return with more locks than it began with
+  bool releases_callers = false;      // some path may release before it acquires
+  const llvm::CallBase *at = nullptr; // the first site that shows it
+  // If it is good: the instructions that some path reaches with a lock held.
+  llvm::DenseSet<const llvm::Instruction *> inside;
+  [[nodiscard]] bool good() const { return !returns_inside && !releases_callers; }
+};
+
+Balance balance_of(const llvm::Function &function, const LockCalls &calls, const NamedLocks &named);
+
+} // namespace tandem

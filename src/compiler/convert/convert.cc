@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/convert/convert.h"
+
+#include "compiler/convert/balance.h"
+#include "compiler/convert/file.h"
+#include "compiler/convert/modes.h"
+#include "compiler/convert/order.h"
+#include "compiler/convert/sites.h"
+#include "compiler/effects/effects.h"
+#include "compiler/sections/access_path.h"
+#include "compiler/sections/called_function.h"
+
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/CallGraph.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// Functions put into their callers one after another, at most.
+constexpr unsigned kMostRounds = 32;
+
+class Converter {
+public:
+  Converter(Module &module, const ConversionFile &file, const PassOptions &options,
+            const Catalogue &catalogue)
+      : module_(module), file_(file), options_(options), catalogue_(catalogue) {}
+
+  Result<Conversion> run() {
+    if (Status prepared = make_balanced(); !prepared)
+      return prepared.error();
+    const LockCalls calls(module_);
+    const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls);
+    if (!named)
+      return named.error();
+    {
+      const PointsToAnalysis points_to(module_, catalogue_, options_.points_to);
+      if (Status good = check_locks(module_, file_, calls, *named, points_to); !good)
+        return good.error();
+    }
+    count(calls, *named);
+    std::map<const Function *, Balance> balances;
+    for (const Function &function : module_)
+      if (!function.isDeclaration() && !is_balanced(function))
+        if (Balance balance = balance_of(function, calls, *named); balance.good())
+          balances.emplace(&function, std::move(balance));
+    BlocksInside inside;
+    for (auto &[function, sites] : take_over(module_, calls, *named)) {
+      const auto balance = balances.find(function);
+      const ModesResult modes = split_modes(
+          *function, sites, balance == balances.end() ? nullptr : &balance->second.inside);
+      result_.sections += modes.sections;
+      result_.counted += modes.counted;
+      result_.merged += modes.merged;
+      inside.insert(modes.inside.begin(), modes.inside.end());
+    }
+    if (Status good = check_waits(inside); !good)
+      return good.error();
+    result_.holds = finish_stand_ins(module_);
+    result_.changed = true;
+    return std::move(result_);
+  }
+
+private:
+  Status check_waits(const BlocksInside &inside) {
+    {
+      const LockCalls calls(module_);
+      for (Function &function : module_)
+        if (is_balanced(function))
+          trap_waits(function, calls, inside);
+    }
+    const LockCalls calls(module_);
+    const PointsToAnalysis points_to(module_, catalogue_, options_.points_to);
+    return check_order(module_, inside, calls, points_to);
+  }
+
+  // Puts functions that return with a converted lock held, or release their caller's, into their
+  // callers, until none is left.
+  Status make_balanced() {
+    for (unsigned round = 0; round < kMostRounds; ++round) {
+      const LockCalls calls(module_);
+      const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls);
+      if (!named)
+        return named.error();
+      bool changed = false;
+      for (Function *function : callees_first()) {
+        if (calls.is_wrapper(*function) || is_balanced(*function) ||
+            none_of(calls.sites(*function),
+                    [&](const LockSite *site) { return named->section_of(*site).has_value(); }))
+          continue;
+        const Balance balance = balance_of(*function, calls, *named);
+        if (balance.good())
+          continue;
+        if (Status done = put_into_callers(*function, balance, calls); !done)
+          return done;
+        changed = true;
+        break; // the calls' sites have changed
+      }
+      if (!changed)
+        return Unit{};
+    }
+    return Error{fmt::format("{}: more than {} functions would have to be put into their callers; "
+                             "make more locks gates, or add [[balanced]]",
+                             file_.path, kMostRounds)};
+  }
+
+  // The functions with bodies, each behind those that it calls, as far as they do not call it.
+  [[nodiscard]] std::vector<Function *> callees_first() {
+    std::vector<Function *> order;
+    CallGraph graph(module_);
+    for (auto component = scc_begin(&graph); !component.isAtEnd(); ++component)
+      for (const CallGraphNode *node : *component)
+        if (Function *function = node->getFunction();
+            function != nullptr && !function->isDeclaration())
+          order.push_back(function);
+    return order;
+  }
+
+  [[nodiscard]] bool is_balanced(const Function &function) const {
+    return any_of(file_.balanced, [&](const ConversionFile::Balanced &balanced) {
+      return balanced.function == function.getName();
+    });
+  }
+
+  Status put_into_callers(Function &function, const Balance &balance, const LockCalls &calls) {
+    const std::string name = source_name(function);
+    const LockSite *site = balance.at == nullptr ? nullptr : calls.at(*balance.at);
+    const auto cannot = [&](std::string_view why) {
+      return Error{fmt::format(
+          "{}: {} '{}', and it cannot be put into its callers: {}; make the lock a gate, or say "
+          "with [[balanced]] that no such path is taken",
+          balance.at == nullptr ? name : source_place(*balance.at),
+          balance.returns_inside ? fmt::format("{} may return and hold", name)
+                                 : fmt::format("{} may release its caller's", name),
+          site == nullptr ? "a converted lock" : site->locks.front(), why)};
+    };
+    if (function.use_empty())
+      return cannot("nothing in the program calls it");
+    if (!function.hasLocalLinkage())
+      return cannot("code outside the program may call it");
+    std::vector<CallBase *> callers;
+    for (User *user : function.users()) {
+      auto *call = dyn_cast<CallBase>(user);
+      if (call == nullptr || call->getCalledOperand() != &function)
+        return cannot("it is called by pointer");
+      if (call->getFunction() == &function)
+        return cannot("it calls itself");
+      callers.push_back(call);
+    }
+    for (CallBase *call : callers) {
+      InlineFunctionInfo info;
+      if (const InlineResult done = InlineFunction(*call, info); !done.isSuccess())
+        return cannot(done.getFailureReason());
+    }
+    function.eraseFromParent();
+    result_.inlined.push_back(name);
+    return Unit{};
+  }
+
+  void count(const LockCalls &calls, const NamedLocks &named) {
+    for (const ConversionFile::Locks &section : file_.sections)
+      result_.locks.push_back({section.names.front(), section.reason});
+    for (const Function &function : module_) {
+      if (calls.is_wrapper(function))
+        continue;
+      for (const LockSite *site : calls.sites(function))
+        if (const auto section = named.section_of(*site)) {
+          ConvertedLock &lock = result_.locks[*section];
+          ++(site->operation == LockOperation::lock      ? lock.acquisitions
+             : site->operation == LockOperation::trylock ? lock.tries
+                                                         : lock.releases);
+        }
+    }
+  }
+
+  Module &module_;
+  const ConversionFile &file_;
+  const PassOptions &options_;
+  const Catalogue &catalogue_;
+  Conversion result_;
+};
+
+} // namespace
+
+Result<Conversion> convert_locks(Module &module, const PassOptions &options,
+                                 const Catalogue &catalogue) {
+  const Result<ConversionFile> file = read_conversion(options.convert);
+  if (!file)
+    return file.error();
+  if (!file->applies_to(options.link_output))
+    return Conversion{};
+  if (options.link_shared)
+    return Error{fmt::format("{}: the locks of a shared library cannot be converted: code outside "
+                             "of it may use them; name other programs = [...] in the file",
+                             file->path)};
+  return Converter(module, *file, options, catalogue).run();
+}
+
+} // namespace tandem

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Conversion of lock regions into atomic sections. Afterwards the module has atomic blocks where
+// converted locks were, and nothing that comes later knows the difference.
+#pragma once
+
+#include "compiler/catalogue/catalogue.h"
+#include "compiler/options/options.h"
+
+#include "llvm/IR/Module.h"
+
+#include <string>
+#include <vector>
+
+namespace tandem {
+
+// What became of one section of the conversion file.
+struct ConvertedLock {
+  std::string lock;   // as the file names the first
+  std::string reason; // as in the file
+  std::size_t acquisitions = 0;
+  std::size_t tries = 0;
+  std::size_t releases = 0;
+};
+
+struct Conversion {
+  bool changed = false;
+  std::vector<ConvertedLock> locks;
+  std::vector<std::string> inlined; // functions that were put into their callers
+  std::size_t sections = 0;
+  std::size_t counted = 0; // sections that count their locks while they run
+  std::size_t merged = 0;  // acquisitions that lie in another lock's section
+  bool holds = false;      // the module calls held.c's functions
+};
+
+// Converts what options.convert says, where it is about options.link_output. Error: the user's
+// mistake, or why a lock cannot be converted, with its place; the module may be half-changed then
+// and must not be used.
+Result<Conversion> convert_locks(llvm::Module &module, const PassOptions &options,
+                                 const Catalogue &catalogue);
+
+} // namespace tandem

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/convert/file.h"
+
+#include "base/file.h"
+
+#include <algorithm>
+#include <map>
+#include <toml++/toml.h>
+
+namespace tandem {
+namespace {
+
+constexpr std::int64_t kVersion = 1;
+
+class Reader {
+public:
+  explicit Reader(const std::string &path) { file_.path = path; }
+
+  Result<ConversionFile> read(const toml::table &root) {
+    const toml::node *version = root.get("version");
+    if (version == nullptr)
+      return Error{fmt::format("{}: has no version; write version = {}", file_.path, kVersion)};
+    if (version->value<std::int64_t>() != kVersion)
+      return at(*version, fmt::format("is not version {}, the one that is known", kVersion));
+    for (const auto &[key, value] : root)
+      if (Status read = entry(key, value); !read)
+        return read.error();
+    if (file_.sections.empty())
+      return Error{fmt::format("{}: makes no lock a section; add [[section]]", file_.path)};
+    return std::move(file_);
+  }
+
+private:
+  template <typename Place> Error at(const Place &place, std::string_view message) const {
+    const toml::source_position begin = place.source().begin;
+    return Error{fmt::format("{}:{}:{}: {}", file_.path, begin.line, begin.column, message)};
+  }
+
+  Status entry(const toml::key &key, const toml::node &value) {
+    const std::string_view name = key.str();
+    if (name == "version")
+      return Unit{};
+    if (name == "programs")
+      return strings(value, name, file_.programs);
+    if (name != "section" && name != "gate" && name != "balanced")
+      return at(key, fmt::format("'{}' is not known; use version, programs, [[section]], [[gate]] "
+                                 "or [[balanced]]",
+                                 name));
+    const toml::array *tables = value.as_array();
+    if (tables == nullptr || !tables->is_homogeneous<toml::table>())
+      return at(key, fmt::format("'{0}' is not a list of tables; write [[{0}]]", name));
+    for (const toml::node &element : *tables)
+      if (Status read =
+              name == "balanced"
+                  ? balanced(*element.as_table())
+                  : locks(*element.as_table(), name == "section" ? file_.sections : file_.gates);
+          !read)
+        return read;
+    return Unit{};
+  }
+
+  Status locks(const toml::table &table, std::vector<ConversionFile::Locks> &into) {
+    ConversionFile::Locks locks;
+    locks.line = table.source().begin.line;
+    for (const auto &[key, value] : table) {
+      Status read = Unit{};
+      if (key.str() == "locks")
+        read = strings(value, "locks", locks.names);
+      else if (key.str() == "reason")
+        read = text(value, "reason", locks.reason);
+      else
+        return at(key, fmt::format("'{}' is not known here; use locks and reason", key.str()));
+      if (!read)
+        return read;
+    }
+    if (locks.names.empty())
+      return at(table, "names no lock; add locks = [\"...\"]");
+    if (locks.reason.empty())
+      return at(table, "has no reason; add reason = \"...\"");
+    for (const std::string &name : locks.names)
+      if (const auto [first, fresh] = seen_.emplace(name, locks.line); !fresh)
+        return Error{fmt::format("{}:{}: lock '{}' is named in line {} already", file_.path,
+                                 std::max(first->second, locks.line), name,
+                                 std::min(first->second, locks.line))};
+    into.push_back(std::move(locks));
+    return Unit{};
+  }
+
+  Status balanced(const toml::table &table) {
+    ConversionFile::Balanced balanced;
+    balanced.line = table.source().begin.line;
+    for (const auto &[key, value] : table) {
+      Status read = Unit{};
+      if (key.str() == "function")
+        read = text(value, "function", balanced.function);
+      else if (key.str() == "reason")
+        read = text(value, "reason", balanced.reason);
+      else
+        return at(key, fmt::format("'{}' is not known here; use function and reason", key.str()));
+      if (!read)
+        return read;
+    }
+    if (balanced.function.empty() || balanced.reason.empty())
+      return at(table, "needs function = \"...\" and reason = \"...\"");
+    file_.balanced.push_back(std::move(balanced));
+    return Unit{};
+  }
+
+  Status text(const toml::node &value, std::string_view key, std::string &into) const {
+    const auto *string = value.as_string();
+    if (string == nullptr || string->get().empty())
+      return at(value, fmt::format("{} is not a text", key));
+    into = string->get();
+    return Unit{};
+  }
+
+  Status strings(const toml::node &value, std::string_view key,
+                 std::vector<std::string> &into) const {
+    const toml::array *list = value.as_array();
+    if (list == nullptr)
+      return at(value, fmt::format("{} is not a list of texts", key));
+    for (const toml::node &element : *list) {
+      std::string name;
+      if (Status read = text(element, key, name); !read)
+        return read;
+      into.push_back(std::move(name));
+    }
+    return Unit{};
+  }
+
+  ConversionFile file_;
+  std::map<std::string, unsigned> seen_; // lock to line
+};
+
+// `c->thread->stats.mutex` as `c.thread.stats.mutex`.
+std::string with_dots(std::string_view path) {
+  std::string dots;
+  for (std::size_t i = 0; i < path.size(); ++i)
+    if (path.substr(i).starts_with("->")) {
+      dots += '.';
+      ++i;
+    } else {
+      dots += path[i];
+    }
+  return dots;
+}
+
+} // namespace
+
+bool ConversionFile::applies_to(std::string_view output) const {
+  const std::string_view name = output.substr(output.rfind('/') + 1); // npos + 1 == 0
+  return programs.empty() || std::find(programs.begin(), programs.end(), name) != programs.end();
+}
+
+Result<ConversionFile> read_conversion(const std::string &path) {
+  Result<std::string> text = read_file(path);
+  if (!text)
+    return text.error();
+  const toml::parse_result parsed = toml::parse(*text, path);
+  if (!parsed) {
+    const toml::source_position begin = parsed.error().source().begin;
+    return Error{fmt::format("{}:{}:{}: is not TOML: {}", path, begin.line, begin.column,
+                             parsed.error().description())};
+  }
+  return Reader(path).read(parsed.table());
+}
+
+bool names_lock(std::string_view name, std::string_view path) {
+  if (name == path)
+    return true;
+  const std::string wanted = with_dots(name);
+  const std::string found = with_dots(path);
+  return wanted == found ||
+         (wanted.find('.') != std::string::npos && found.ends_with("." + wanted));
+}
+
+} // namespace tandem

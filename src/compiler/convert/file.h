@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Conversion files: which locks of a program become atomic sections and which stay real
+// (docs/convert.md).
+#pragma once
+
+#include "base/result.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tandem {
+
+struct ConversionFile {
+  // Locks that belong together because the program does not tell them apart: one global lock, an
+  // array of locks, a field of a struct.
+  struct Locks {
+    std::vector<std::string> names;
+    std::string reason;
+    unsigned line = 0; // in the file
+  };
+  // A function that returns with no converted lock of its own held, although its text does not show
+  // it. Checked while the program runs.
+  struct Balanced {
+    std::string function;
+    std::string reason;
+    unsigned line = 0;
+  };
+
+  std::string path;
+  std::vector<std::string> programs; // file names of outputs that it is about; empty: every output
+  std::vector<Locks> sections;
+  std::vector<Locks> gates;
+  std::vector<Balanced> balanced;
+
+  // Whether it is about the output at `path`.
+  [[nodiscard]] bool applies_to(std::string_view path) const;
+};
+
+// Error: `file:line:column: ...`, or why the file cannot be read.
+Result<ConversionFile> read_conversion(const std::string &path);
+
+// Whether `name`, as a conversion file has it, names the lock that the analysis prints as `path`:
+// the same text, or its last fields (`thread.stats.mutex` is `c->thread->stats.mutex`).
+bool names_lock(std::string_view name, std::string_view path);
+
+} // namespace tandem

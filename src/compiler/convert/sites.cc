@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/convert/sites.h"
+
+#include "compiler/effects/effects.h"
+#include "compiler/findings/lock_address.h"
+#include "compiler/sections/access_path.h"
+#include "compiler/sections/called_function.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+#include <set>
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+const ConversionFile::Locks *entry_of(const std::vector<ConversionFile::Locks> &entries,
+                                      const std::string &lock) {
+  for (const ConversionFile::Locks &entry : entries)
+    for (const std::string &name : entry.names)
+      if (names_lock(name, lock))
+        return &entry;
+  return nullptr;
+}
+
+Error at(const LockSite &site, std::string_view message) {
+  const std::string place = source_place(*site.call);
+  return Error{fmt::format(
+      "{}: {}", place.empty() ? site.call->getFunction()->getName().str() : place, message)};
+}
+
+// Names that no lock has, and names that a section and a gate both match.
+Status check_names(const std::vector<ConversionFile::Locks> &entries, const ConversionFile &file,
+                   const std::set<std::string> &locks) {
+  for (const ConversionFile::Locks &entry : entries)
+    for (const std::string &name : entry.names)
+      if (none_of(locks, [&](const std::string &lock) { return names_lock(name, lock); }))
+        return Error{fmt::format("{}:{}: the program has no lock '{}'; `tandem analyze` prints its "
+                                 "locks, and programs = [...] says which programs this file is "
+                                 "about",
+                                 file.path, entry.line, name)};
+  return Unit{};
+}
+
+// The pointer to the lock that an operation of the library takes.
+const Value *lock_operand(const LockSite &site) {
+  return site.call->getArgOperand(site.operation == LockOperation::wait ? 1 : 0);
+}
+
+// A pthread_mutex_t's first bytes: enough to tell its place from its neighbours'.
+constexpr std::uint64_t kLockBytes = 4;
+
+// Whether the program hands the address of a lock to code outside that is not known to be one of
+// the library's functions for locks.
+Status check_outside(const Module &module, const LockCalls &calls) {
+  for (const Function &function : module)
+    for (const Instruction &instruction : instructions(function)) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      const Function *callee = call == nullptr ? nullptr : called_function(*call);
+      if (callee == nullptr || !callee->isDeclaration() || callee->isIntrinsic() ||
+          calls.at(instruction) != nullptr || callee->getName().starts_with("pthread_"))
+        continue;
+      for (const Use &argument : call->args()) {
+        if (!argument->getType()->isPointerTy())
+          continue;
+        const AccessPath path = access_path(argument.get(), 0);
+        if (path.type != nullptr && (path.type->getName().starts_with("pthread_mutex_t") ||
+                                     path.type->getName().starts_with("pthread_spinlock_t")))
+          return Error{fmt::format("{}: lock '{}' is given to '{}', code outside the program: no "
+                                   "lock of this program can become a section",
+                                   source_place(*call), path.text, callee->getName().str())};
+      }
+    }
+  return Unit{};
+}
+
+// The field that the lock is, as "record+offset"; empty where the text does not tell.
+std::string field_of(const LockSite &site) {
+  if (site.targets.size() != 1 || site.targets.front().offsets.size() != 1)
+    return "";
+  const LockSite::Target &target = site.targets.front();
+  // Not through variables, whose types may tell more than what is assigned to them.
+  APInt offset(64, 0);
+  const Value *record = target.base->stripAndAccumulateConstantOffsets(
+      site.call->getModule()->getDataLayout(), offset, /*AllowNonInbounds=*/true);
+  const std::string field = record_field(*record, offset.getSExtValue() + target.offsets.front());
+  // Else an element's, at a place that depends on a variable.
+  return field.empty() ? lock_field(target) : field;
+}
+
+// What a lock is by the text of its operation: a variable, or a field of a record type. Memory has
+// one type in C and C++, so two that differ are different locks. Empty where the text does not
+// tell; then the points-to analysis is asked.
+std::string class_of(const LockSite &site) {
+  if (site.named)
+    return "variable " + site.locks.front();
+  const std::string field = field_of(site);
+  return field.empty() ? "" : "field " + field;
+}
+
+bool are_different(const std::string &a, const std::set<std::string> &b) {
+  return !a.empty() && !b.contains("") && !b.contains(a);
+}
+
+bool overlap(const std::vector<ObjectRange> &a, const std::vector<ObjectRange> &b) {
+  return any_of(a, [&](const ObjectRange &one) {
+    return any_of(b, [&](const ObjectRange &other) {
+      return one.object == other.object && one.begin < other.end && other.begin < one.end;
+    });
+  });
+}
+
+// Whether the lock that a wrapper operates on is its caller's, an argument of it.
+bool takes_its_lock(const Function &wrapper, const LockCalls &calls) {
+  return any_of(calls.sites(wrapper), [](const LockSite *site) { return !site->named; });
+}
+
+} // namespace
+
+Result<NamedLocks> NamedLocks::match(const Module &module, const ConversionFile &file,
+                                     const LockCalls &calls) {
+  NamedLocks named(module, file);
+  std::set<std::string> locks;
+  for (const Function &function : module)
+    for (const LockSite *site : calls.sites(function))
+      for (std::string &name : named.names_of(*site))
+        locks.insert(std::move(name));
+  for (const auto *entries : {&file.sections, &file.gates})
+    if (Status known = check_names(*entries, file, locks); !known)
+      return known.error();
+  for (const Function &function : module)
+    for (const LockSite *site : calls.sites(function)) {
+      const auto *section = named.entry(file.sections, *site);
+      const auto *gate = named.entry(file.gates, *site);
+      if (section != nullptr && gate != nullptr)
+        return Error{
+            fmt::format("{}:{}: lock '{}' is a section in line {} and a gate here; drop one",
+                        file.path, gate->line, site->locks.front(), section->line)};
+    }
+  for (const ConversionFile::Balanced &balanced : file.balanced)
+    if (none_of(module, [&](const Function &function) {
+          return !function.isDeclaration() && function.getName() == balanced.function;
+        }))
+      return Error{fmt::format("{}:{}: the program has no function '{}'", file.path, balanced.line,
+                               balanced.function)};
+  return named;
+}
+
+NamedLocks::NamedLocks(const Module &module, const ConversionFile &file) : file_(&file) {
+  DebugInfoFinder finder;
+  finder.processModule(module);
+  for (const DIType *type : finder.types()) {
+    const auto *record = dyn_cast<DICompositeType>(type);
+    if (record == nullptr || record->getName().empty())
+      continue;
+    for (const DINode *element : record->getElements())
+      if (const auto *member = dyn_cast<DIDerivedType>(element);
+          member && !member->isStaticMember())
+        fields_.try_emplace(
+            fmt::format("{}+{}", record->getName().str(), member->getOffsetInBits() / 8),
+            fmt::format("{}.{}", record->getName().str(), member->getName().str()));
+  }
+}
+
+std::vector<std::string> NamedLocks::names_of(const LockSite &site) const {
+  std::vector<std::string> names = site.locks;
+  if (!site.named)
+    if (const auto field = fields_.find(field_of(site)); field != fields_.end())
+      names.push_back(field->second);
+  return names;
+}
+
+const ConversionFile::Locks *NamedLocks::entry(const std::vector<ConversionFile::Locks> &entries,
+                                               const LockSite &site) const {
+  for (const std::string &name : names_of(site))
+    if (const auto *found = entry_of(entries, name))
+      return found;
+  return nullptr;
+}
+
+std::optional<std::size_t> NamedLocks::section_of(const LockSite &site) const {
+  const auto *found = entry(file_->sections, site);
+  if (found == nullptr)
+    return std::nullopt;
+  return static_cast<std::size_t>(found - file_->sections.data());
+}
+
+Status check_locks(const Module &module, const ConversionFile &file, const LockCalls &calls,
+                   const NamedLocks &named, const PointsToAnalysis &points_to) {
+  if (Status inside = check_outside(module, calls); !inside)
+    return inside;
+  std::vector<const LockSite *> real; // operations of the library that stay
+  std::vector<std::vector<ObjectRange>> converted(file.sections.size());
+  std::vector<std::set<std::string>> classes(file.sections.size());
+  // Object 0 is memory of code outside the program. Such code may hand back pointers that it was
+  // given, but has no locks in objects of the program's types: check_outside().
+  const auto objects = [&](const Value &pointer) {
+    std::vector<ObjectRange> found = points_to.objects(pointer, kLockBytes);
+    std::erase_if(found, [](const ObjectRange &range) { return range.object == 0; });
+    return found;
+  };
+  for (const Function &function : module) {
+    bool all_converted = calls.is_wrapper(function) && !function.use_empty();
+    for (const User *user : function.users()) {
+      const auto *call = dyn_cast<CallBase>(user);
+      const LockSite *site = call == nullptr ? nullptr : calls.at(*call);
+      all_converted = all_converted && site != nullptr && called_function(*call) == &function &&
+                      named.section_of(*site).has_value();
+    }
+    for (const LockSite *site : calls.sites(function)) {
+      const std::optional<std::size_t> section = named.section_of(*site);
+      if (section) {
+        const std::string name = site->locks.front();
+        if (site->locks.size() > 1)
+          return at(*site, fmt::format("takes several locks at once, '{}' among them, which cannot "
+                                       "become a section yet; make it a gate",
+                                       name));
+        if (site->primitive != "pthread-mutex" && site->primitive != "pthread-spinlock")
+          return at(*site, fmt::format("lock '{}' is a {}, which cannot become a section yet; make "
+                                       "it a gate",
+                                       name, site->primitive));
+        if (site->operation == LockOperation::wait)
+          return at(*site, fmt::format("lock '{}' is given up by a condition wait, which a section "
+                                       "cannot do; make it a gate",
+                                       name));
+        if (isa<InvokeInst>(site->call) || site->guard || function.hasPersonalityFn())
+          return at(*site, fmt::format("lock '{}' is used where exceptions may pass, which cannot "
+                                       "become a section yet; make it a gate",
+                                       name));
+      }
+      if (site->wrapper != nullptr)
+        continue;
+      if (section || all_converted) {
+        if (section) {
+          append_range(converted[*section], objects(*lock_operand(*site)));
+          classes[*section].insert(class_of(*site));
+        }
+      } else {
+        real.push_back(site);
+      }
+    }
+  }
+  for (const LockSite *site : real) {
+    // What a wrapper shared with real locks is given for these, its callers say.
+    if (calls.is_wrapper(*site->call->getFunction()) &&
+        takes_its_lock(*site->call->getFunction(), calls))
+      continue;
+    const std::vector<ObjectRange> here = objects(*lock_operand(*site));
+    const std::string klass = class_of(*site);
+    for (std::size_t i = 0; i < converted.size(); ++i)
+      if (classes[i].contains(klass)
+              ? !klass.empty() || overlap(here, converted[i])
+              : !are_different(klass, classes[i]) && overlap(here, converted[i]))
+        return at(*site,
+                  fmt::format("lock '{}' may be '{}', which {}:{} makes a section; name both "
+                              "there",
+                              site->locks.front(), file.sections[i].names.front(), file.path,
+                              file.sections[i].line));
+  }
+  // Arguments of such wrappers.
+  for (const Function &function : module) {
+    if (!calls.is_wrapper(function) || !takes_its_lock(function, calls))
+      continue;
+    if (function.hasAddressTaken())
+      for (const LockSite *site : calls.sites(function))
+        return at(*site, "this function locks what it is given and is called by pointer; nothing "
+                         "that it may be given can become a section");
+    for (const User *user : function.users()) {
+      const auto *call = dyn_cast<CallBase>(user);
+      const LockSite *site = call == nullptr ? nullptr : calls.at(*call);
+      if (site == nullptr || named.section_of(*site))
+        continue;
+      for (const Use &argument : call->args()) {
+        if (!argument->getType()->isPointerTy())
+          continue;
+        const std::vector<ObjectRange> here = objects(*argument.get());
+        for (std::size_t i = 0; i < converted.size(); ++i)
+          if (overlap(here, converted[i]))
+            return at(*site,
+                      fmt::format("lock '{}' may be '{}', which {}:{} makes a section; name both "
+                                  "there",
+                                  site->locks.front(), file.sections[i].names.front(), file.path,
+                                  file.sections[i].line));
+      }
+    }
+  }
+  return Unit{};
+}
+
+namespace {
+
+ConvertedSite::Kind kind_of(LockOperation operation) {
+  switch (operation) {
+  case LockOperation::lock:
+    return ConvertedSite::Kind::acquire;
+  case LockOperation::trylock:
+    return ConvertedSite::Kind::try_acquire;
+  case LockOperation::unlock:
+    return ConvertedSite::Kind::release;
+  case LockOperation::wait:
+    break;
+  }
+  CHECK(false, "a converted wait");
+}
+
+constexpr const char *kOperations[] = {"acquire", "try", "release"};
+
+class TakeOver {
+public:
+  TakeOver(Module &module, const LockCalls &calls, const NamedLocks &named)
+      : module_(module), calls_(calls), named_(named) {}
+
+  ConvertedSites run() {
+    find_tried();
+    ConvertedSites sites;
+    std::vector<std::pair<CallBase *, const LockSite *>> work;
+    for (Function &function : module_)
+      if (!calls_.is_wrapper(function))
+        for (const LockSite *site : calls_.sites(function))
+          if (named_.section_of(*site))
+            work.emplace_back(const_cast<CallBase *>(site->call), site);
+    for (const auto &[call, site] : work) {
+      Function *function = call->getFunction();
+      CallBase *now = site->wrapper == nullptr ? replace(*call, *site, *named_.section_of(*site))
+                                               : redirect(*call, *site, *named_.section_of(*site));
+      sites[function].push_back({now, kind_of(site->operation), site->acquired});
+    }
+    // A wrapper whose callers are all converted would go on using the real lock if someone called
+    // it.
+    for (Function *wrapper : replaced_)
+      if (wrapper->use_empty() && wrapper->hasLocalLinkage())
+        wrapper->eraseFromParent();
+    return sites;
+  }
+
+private:
+  void find_tried() {
+    for (Function &function : module_)
+      for (const LockSite *site : calls_.sites(function))
+        if (const auto section = named_.section_of(*site);
+            section && site->operation == LockOperation::trylock)
+          tried_.insert(*section);
+  }
+
+  // The call of the library's operation becomes one of a stand-in.
+  CallBase *replace(CallBase &call, const LockSite &site, std::size_t section) {
+    IRBuilder<> builder(&call);
+    const std::string name = std::string(kStandIn) +
+                             (tried_.contains(section) ? "held." : "plain.") +
+                             kOperations[static_cast<int>(kind_of(site.operation))];
+    FunctionCallee stand_in = module_.getOrInsertFunction(
+        name, FunctionType::get(builder.getInt32Ty(), {builder.getPtrTy()}, false));
+    cast<Function>(stand_in.getCallee())->setDoesNotThrow();
+    CallInst *now = builder.CreateCall(stand_in, {call.getArgOperand(0)});
+    call.replaceAllUsesWith(now);
+    call.eraseFromParent();
+    return now;
+  }
+
+  // The call of a wrapper becomes one of its copy.
+  CallBase *redirect(CallBase &call, const LockSite &site, std::size_t section) {
+    call.setCalledOperand(&copy_of(*const_cast<Function *>(site.wrapper), section));
+    return &call;
+  }
+
+  Function &copy_of(Function &wrapper, std::size_t section) {
+    Function *&copy = copies_[{&wrapper, section}];
+    if (copy != nullptr)
+      return *copy;
+    ValueToValueMapTy map;
+    copy = CloneFunction(&wrapper, map);
+    copy->setLinkage(GlobalValue::InternalLinkage);
+    copy->setVisibility(GlobalValue::DefaultVisibility);
+    copy->setDSOLocal(true);
+    copy->setComdat(nullptr);
+    copy->setName(wrapper.getName() + ".tandem.converted");
+    replaced_.push_back(&wrapper);
+    for (const LockSite *inner : calls_.sites(wrapper)) {
+      auto *call = cast<CallBase>(&*map[inner->call]);
+      if (inner->wrapper == nullptr)
+        replace(*call, *inner, section);
+      else
+        redirect(*call, *inner, section);
+    }
+    return *copies_[{&wrapper, section}];
+  }
+
+  Module &module_;
+  const LockCalls &calls_;
+  const NamedLocks &named_;
+  std::set<std::size_t> tried_;
+  std::map<std::pair<Function *, std::size_t>, Function *> copies_;
+  std::vector<Function *> replaced_;
+};
+
+} // namespace
+
+ConvertedSites take_over(Module &module, const LockCalls &calls, const NamedLocks &named) {
+  return TakeOver(module, calls, named).run();
+}
+
+bool keeps_held(const Module &module) {
+  return any_of(kOperations, [&](const char *operation) {
+    return module.getFunction(std::string(kStandIn) + "held." + operation) != nullptr;
+  });
+}
+
+bool finish_stand_ins(Module &module) {
+  bool held = false;
+  for (const char *operation : kOperations)
+    for (const bool counted : {false, true}) {
+      Function *stand_in =
+          module.getFunction(std::string(kStandIn) + (counted ? "held." : "plain.") + operation);
+      if (stand_in == nullptr)
+        continue;
+      if (counted) {
+        stand_in->setName(std::string("_TANDEM_held_") + operation);
+        held = true;
+        continue;
+      }
+      for (User *user : make_early_inc_range(stand_in->users())) {
+        auto *call = cast<CallBase>(user);
+        call->replaceAllUsesWith(Constant::getNullValue(call->getType()));
+        call->eraseFromParent();
+      }
+      stand_in->eraseFromParent();
+    }
+  return held;
+}
+
+} // namespace tandem

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs that check themselves, their locks converted: what becomes a section, and that they are
+right at every level of optimisation, under every way to enforce sections.
+"""
+
+from __future__ import annotations
+
+import pytest
+from conftest import PROGRAMS, Converter
+
+NAMES = ("counter", "early", "elsewhere", "flag", "gate", "striped", "trylock")
+THREADS = (1, 4)
+TRANSACTIONS = ("eager", "lazy", "norec", "serial")
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("enforce", ["global-lock", "locks", "stm", "hybrid"])
+@pytest.mark.parametrize("name", NAMES)
+def test_program_is_right(converter: Converter, name: str, enforce: str, level: str) -> None:
+    compiled = converter.compile(
+        PROGRAMS / f"{name}.c", PROGRAMS / f"{name}.toml", level, f"-ftandem-enforce={enforce}"
+    )
+    assert compiled.status == 0, compiled.errors
+    for threads in THREADS:
+        for algorithm in TRANSACTIONS if enforce in ("stm", "hybrid") else ("auto",):
+            status, printed = converter.run(compiled.program, threads, algorithm)
+            assert status == 0, f"{threads} threads, {algorithm}: {printed}"
+
+
+# Lines of acquisitions that begin a section, and of those that stay real locks (one after a wait).
+EXPECTED = {
+    "counter": ([11], []),
+    "early": ([11], []),
+    # find_locked is put into its caller.
+    "elsewhere": ([11], []),
+    "flag": ([11, 18], []),
+    "gate": ([21], [15, 29, 35]),
+    "striped": ([20], []),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_report_tells_what_is_a_section(converter: Converter, name: str) -> None:
+    compiled = converter.compile(
+        PROGRAMS / f"{name}.c", PROGRAMS / f"{name}.toml", "-O2", "-ftandem-enforce=stm"
+    )
+    assert compiled.status == 0, compiled.errors
+    sections = sorted({x["line"] for x in compiled.sections("atomic")})
+    real = sorted({x["line"] for x in compiled.sections("lock-region")})
+    assert (sections, real) == EXPECTED[name]
+
+
+def test_converted_lock_is_no_longer_called(converter: Converter) -> None:
+    """The library's functions are gone where all their locks are converted."""
+    compiled = converter.compile(
+        PROGRAMS / "counter.c", PROGRAMS / "counter.toml", "-O2", "-ftandem-enforce=stm"
+    )
+    assert compiled.status == 0, compiled.errors
+    assert b"pthread_mutex_lock" not in compiled.program.read_bytes()
+
+
+def test_file_about_other_programs_changes_nothing(converter: Converter) -> None:
+    conversion = converter.folder / "other.toml"
+    text = (PROGRAMS / "counter.toml").read_text(encoding="utf-8")
+    conversion.write_text(text.replace("version = 1", 'version = 1\nprograms = ["server"]'))
+    compiled = converter.compile(
+        PROGRAMS / "counter.c", conversion, "-O2", "-ftandem-enforce=stm"
+    )
+    assert compiled.status == 0, compiled.errors
+    assert compiled.sections("atomic") == []
+    assert len(compiled.sections("lock-region")) == 1
