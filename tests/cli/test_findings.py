@@ -98,6 +98,16 @@ def test_a_suppression_file(tandem: Tandem, tmp_path: Path) -> None:
     assert "'cache_set_1' may reach" in text
 
 
+def test_several_suppression_files(tandem: Tandem, tmp_path: Path) -> None:
+    files = [tmp_path / "one.toml", tmp_path / "two.toml"]
+    for file, rule in zip(files, ("irrevocable-in-section", "lock-in-section"), strict=True):
+        file.write_text(f'[[suppress]]\nrule = "{rule}"\nreason = "known"\n')
+    text = tandem.output(
+        "analyze", "--root", CACHE, "--suppress", files[0], "--suppress", files[1], REPORT
+    )
+    assert "1 finding, 5 suppressed" in text
+
+
 def test_a_wrong_suppression_file(tandem: Tandem, tmp_path: Path) -> None:
     file = tmp_path / "allowed.toml"
     file.write_text('[[suppress]]\nrule = "lock-order"\n')

@@ -54,7 +54,7 @@ void declare_findings(Program &program, Arguments &arguments) {
   app.add_option("--suppress", arguments.suppress,
                  "do not show the findings that this file allows; may be given again")
       ->type_name("FILE")
-      ->expected(1);
+      ->allow_extra_args(false);
   program.add_flag("--show-suppressed", arguments.show_suppressed,
                    "show the findings that are suppressed, too, and why");
   app.add_flag(std::string("--error-on-findings{") + kAllRules + "}", arguments.error_rules,
@@ -64,7 +64,7 @@ void declare_findings(Program &program, Arguments &arguments) {
   app.add_option("--root", arguments.roots,
                  "where relative names of source files begin, if not here; may be given again")
       ->type_name("FOLDER")
-      ->expected(1);
+      ->allow_extra_args(false);
 }
 
 void declare_view(Program &program, Arguments &arguments) {

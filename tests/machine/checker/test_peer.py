@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,7 +14,6 @@ BUILD = Path(os.environ["TANDEM_BUILD"])
 PEER = Path(__file__).resolve().parents[3] / "bench" / "machine" / "checker_peer.py"
 
 
-@pytest.mark.skipif(shutil.which("spin") is None, reason="spin is not installed")
 @pytest.mark.parametrize("cores", ["1", "2", "3", "4"])
 def test_spin_reaches_as_many_states(cores: str, tmp_path: Path) -> None:
     theirs, ours = tmp_path / "spin.json", tmp_path / "tandem.json"
