@@ -17,8 +17,9 @@
 /* Registers `twin`, a function of the same type, as what transactions run in place of `function`:
  * at file scope, once for each function. The twin reaches shared memory by transactional accesses
  * (or is compiled as transactional code); the plain function stays as it is, with its assembly.
- * Counts for calls through pointers, and in programs that tandem-cc compiled for direct calls too;
- * gcc's own way for direct calls is __attribute__((transaction_wrap(function))) on the twin.
+ * Counts for calls through pointers. For direct calls tandem-cc wants an entry in the catalogue,
+ * gcc
+ * __attribute__((transaction_wrap(function))) on the twin.
  *
  * The output gives the pair to _ITM_registerTMCloneTable when it is loaded. */
 #ifdef __cplusplus

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 DATA = Path(__file__).parents[2] / "data"
+BUILD = Path(os.environ["TANDEM_BUILD"])
 CATALOGUE = tomllib.loads((DATA / "catalogue.toml").read_text(encoding="utf-8"))
 
 # Beginnings of names, separated by blanks, and the libraries that have them. The first that fits
@@ -28,12 +29,14 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "deflate inflate compress uncompress crc32 adler32 gz zlibVersion zError": ("libz.so.1",),
     "__kmpc_": ("libomp.so.5", "libomp.so"),
     "omp_ GOMP_": ("libgomp.so.1",),
-    "tandem_": (f"{os.environ['TANDEM_BUILD']}/lib/libitm.so.1",),
+    "tandem_": (str(BUILD / "lib/libitm.so.1"),),
     "": ("libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"),
 }
 # In glibc 2.38 and later, or (pthread_atfork and its like) only in the part of libc that is linked
 # into every program.
 NEWER = ("__isoc23_", "strlcpy", "strlcat", "__strlcpy_chk", "__strlcat_chk")
+# What the pass links into programs as bitcode.
+BITCODE = "_TANDEM_held_"
 STATIC = ("atexit", "at_quick_exit", "pthread_atfork")
 
 
@@ -64,7 +67,11 @@ def test_every_name_exists(beginnings: str) -> None:
     libraries = loaded(LIBRARIES[beginnings])
     if not libraries:
         pytest.skip(f"{LIBRARIES[beginnings][0]} is not installed here")
-    wanted = [name for name in names() if beginnings_of(name) == beginnings]
+    wanted = [
+        name
+        for name in names()
+        if beginnings_of(name) == beginnings and not name.startswith(BITCODE)
+    ]
     assert wanted
     missing = [
         name
@@ -87,3 +94,10 @@ def test_output_that_may_be_deferred_is_in_the_builtin_catalogue() -> None:
     assert set(listed) <= set(names())
     assert len(listed) == len(set(listed))
     assert {group["effect"] for group in deferred["group"]} == {"deferrable"}
+
+
+def test_names_of_the_bitcode_exist() -> None:
+    bitcode = (BUILD / "lib/tandem/held.bc").read_bytes()
+    wanted = [name for name in names() if name.startswith(BITCODE)]
+    assert wanted
+    assert [name for name in wanted if name.encode() not in bitcode] == []

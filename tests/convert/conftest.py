@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles programs with locks by the compilers of the build in TANDEM_BUILD, their locks converted,
+"""Compiles programs with locks by the compilers of the build in TANDEM_BUILD, locks converted,
 and runs them.
 """
 
@@ -52,7 +52,16 @@ class Converter:
         compiled.program.unlink(missing_ok=True)
         command = [
             str(self.build / "bin" / "tandem-cc"),
-            *("-std=gnu17", "-Wall", "-Wextra", "-Werror", "-g", "-pthread", "-I", str(PROGRAMS)),
+            *(
+                "-std=gnu17",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-g",
+                "-pthread",
+                "-I",
+                str(PROGRAMS),
+            ),
             f"-ftandem-convert={conversion}",
             f"-ftandem-report={compiled.report}",
             *options,
@@ -60,7 +69,12 @@ class Converter:
         ]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TANDEM_")}
         done = subprocess.run(
-            command, capture_output=True, text=True, env=environment, cwd=self.folder, check=False
+            command,
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=self.folder,
+            check=False,
         )
         return Compiled(done.returncode, done.stderr, compiled.program, compiled.report)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What cannot be converted is refused: one line with the place and what to do, status 2, no program."""
+"""What cannot be converted is refused: a line with the place and what to do, status 2."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ FIRST = HEAD.count("\n") + 1  # the next line's number
 SECTION_A = 'version = 1\n[[section]]\nlocks = ["a"]\nreason = "r"\n'
 
 
-def refused(converter: Converter, code: str, conversion: str, *options: str) -> tuple[Compiled, str]:
+def refused(
+    converter: Converter, code: str, conversion: str, *options: str
+) -> tuple[Compiled, str]:
     """Compiles; checks that it is refused by one line. Result: also that line, the program's name
     in front of it dropped.
     """
@@ -27,7 +29,9 @@ def refused(converter: Converter, code: str, conversion: str, *options: str) -> 
     source.write_text(HEAD + code, encoding="utf-8")
     file = converter.folder / "p.toml"
     file.write_text(conversion, encoding="utf-8")
-    compiled = converter.compile(source, file, "-O1", "-Wno-unused", "-ftandem-enforce=stm", *options)
+    compiled = converter.compile(
+        source, file, "-O1", "-Wno-unused", "-ftandem-enforce=stm", *options
+    )
     lines = [x for x in compiled.errors.splitlines() if x.startswith("tandem-cc: ")]
     assert compiled.status == 2, f"{compiled.status}: {compiled.errors}"
     assert len(lines) == 1, compiled.errors
@@ -40,13 +44,22 @@ LOCKED = "static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unloc
 
 
 FILES = {
-    "no version": ('[[section]]\nlocks = ["a"]\nreason = "r"\n', "p.toml: has no version"),
+    "no version": (
+        '[[section]]\nlocks = ["a"]\nreason = "r"\n',
+        "p.toml: has no version",
+    ),
     "another version": ("version = 2\n", "p.toml:1:11: is not version 1"),
     "no TOML": ("version = = 1\n", "p.toml:1:"),
     "no section": ("version = 1\n", "p.toml: makes no lock a section"),
     "unknown key": ("version = 1\nlocks = 3\n", "p.toml:2:1: 'locks' is not known"),
-    "no reason": ('version = 1\n[[section]]\nlocks = ["a"]\n', "p.toml:2:1: has no reason"),
-    "no lock": ('version = 1\n[[section]]\nreason = "r"\n', "p.toml:2:1: names no lock"),
+    "no reason": (
+        'version = 1\n[[section]]\nlocks = ["a"]\n',
+        "p.toml:2:1: has no reason",
+    ),
+    "no lock": (
+        'version = 1\n[[section]]\nreason = "r"\n',
+        "p.toml:2:1: names no lock",
+    ),
     "twice": (
         SECTION_A + '[[gate]]\nlocks = ["a"]\nreason = "r"\n',
         "p.toml:5: lock 'a' is named in line 2 already",
@@ -54,6 +67,10 @@ FILES = {
     "unknown lock": (
         SECTION_A.replace('"a"', '"a_lock"'),
         "p.toml:2: the program has no lock 'a_lock'; `tandem analyze` prints its locks",
+    ),
+    "neither true nor false": (
+        SECTION_A + '[[balanced]]\nfunction = "f"\nreason = "r"\nwaits-outside = 1\n',
+        "p.toml:8:17: waits-outside is neither true nor false",
     ),
     "unknown function": (
         SECTION_A + '[[balanced]]\nfunction = "g"\nreason = "r"\n',
@@ -83,19 +100,25 @@ CODE = {
         f"p.c:{FIRST + 2}: lock 'a' is given to 'outside', code outside the program",
     ),
     "by another name": (
-        "static void f(pthread_mutex_t *p) { pthread_mutex_lock(p); ++x; ++y;\n"
-        "  pthread_mutex_unlock(p); }\n"
-        "int main(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a);\n"
-        "  f(&a); f(&b); return x; }\n",
+        (
+            "static void f(pthread_mutex_t *p) { pthread_mutex_lock(p); ++x; ++y;\n"
+            "  pthread_mutex_unlock(p); }\n"
+            "int main(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a);\n"
+            "  f(&a); f(&b); return x; }\n"
+        ),
         f"p.c:{FIRST}: lock '*p' may be 'a', which p.toml:2 makes a section; name both there",
     ),
     "held at the end": (
-        "static void f(void) { pthread_mutex_lock(&a); ++x; }\n"
-        "static void g(void) { pthread_mutex_unlock(&a); }\n"
-        "void (*volatile p)(void) = f; void (*volatile q)(void) = g;\n"
-        "int main(void) { p(); q(); return x; }\n",
-        f"p.c:{FIRST}: f may return and hold 'a', and it cannot be put into its callers: "
-        "it is called by pointer; make the lock a gate",
+        (
+            "static void f(void) { pthread_mutex_lock(&a); ++x; }\n"
+            "static void g(void) { pthread_mutex_unlock(&a); }\n"
+            "void (*volatile p)(void) = f; void (*volatile q)(void) = g;\n"
+            "int main(void) { p(); q(); return x; }\n"
+        ),
+        (
+            f"p.c:{FIRST}: f may return and hold 'a', and it cannot be put into its callers: "
+            "it is called by pointer; make the lock a gate"
+        ),
     ),
     "reader and writer": (
         "static pthread_rwlock_t r = PTHREAD_RWLOCK_INITIALIZER;\n"
@@ -115,8 +138,11 @@ CODE = {
         "static void f(void) { pthread_mutex_lock(&a); g(); pthread_mutex_unlock(&a);\n"
         "  pthread_mutex_lock(&b); pthread_mutex_lock(&a); ++x;\n"
         "  pthread_mutex_unlock(&a); pthread_mutex_unlock(&b); }\n" + MAIN,
-        f"p.c:{FIRST}: a section waits for 'b' at p.c:{FIRST} (called from f at p.c:{FIRST + 1}), "
-        f"who holds 'b' waits for a section at p.c:{FIRST + 2}: they may wait for each other",
+        (
+            f"p.c:{FIRST}: a section waits for 'b' at p.c:{FIRST} "
+            f"(called from f at p.c:{FIRST + 1}), "
+            f"who holds 'b' waits for a section at p.c:{FIRST + 2}: they may wait for each other"
+        ),
     ),
     "a wait behind a real lock": (
         "static pthread_mutex_t d = PTHREAD_MUTEX_INITIALIZER;\n"
@@ -125,8 +151,10 @@ CODE = {
         "  pthread_mutex_lock(&b); pthread_mutex_lock(&d);\n"
         "  while (!x) pthread_cond_wait(&c, &d);\n"
         "  pthread_mutex_unlock(&d); pthread_mutex_unlock(&b); }\n" + MAIN,
-        f"p.c:{FIRST + 1}: a section waits for 'b' at p.c:{FIRST + 1}, who holds 'b' waits for "
-        f"another thread at p.c:{FIRST + 4}",
+        (
+            f"p.c:{FIRST + 1}: a section waits for 'b' at p.c:{FIRST + 1}, who holds 'b' waits for "
+            f"another thread at p.c:{FIRST + 4}"
+        ),
     ),
 }
 

@@ -18,7 +18,10 @@ TRANSACTIONS = ("eager", "lazy", "norec", "serial")
 @pytest.mark.parametrize("name", NAMES)
 def test_program_is_right(converter: Converter, name: str, enforce: str, level: str) -> None:
     compiled = converter.compile(
-        PROGRAMS / f"{name}.c", PROGRAMS / f"{name}.toml", level, f"-ftandem-enforce={enforce}"
+        PROGRAMS / f"{name}.c",
+        PROGRAMS / f"{name}.toml",
+        level,
+        f"-ftandem-enforce={enforce}",
     )
     assert compiled.status == 0, compiled.errors
     for threads in THREADS:
@@ -63,9 +66,7 @@ def test_file_about_other_programs_changes_nothing(converter: Converter) -> None
     conversion = converter.folder / "other.toml"
     text = (PROGRAMS / "counter.toml").read_text(encoding="utf-8")
     conversion.write_text(text.replace("version = 1", 'version = 1\nprograms = ["server"]'))
-    compiled = converter.compile(
-        PROGRAMS / "counter.c", conversion, "-O2", "-ftandem-enforce=stm"
-    )
+    compiled = converter.compile(PROGRAMS / "counter.c", conversion, "-O2", "-ftandem-enforce=stm")
     assert compiled.status == 0, compiled.errors
     assert compiled.sections("atomic") == []
     assert len(compiled.sections("lock-region")) == 1

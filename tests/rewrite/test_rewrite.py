@@ -274,8 +274,8 @@ def test_what_gcc_refuses_becomes_non_revocable(rewriter: Rewriter) -> None:
         f"shapes.c:{place}: note: section '{name}' becomes non-revocable: gcc accepts no {what} in "
         f"a transaction ({name}, shapes.c:{at})"
         for name, place, what, at in (
-            ("rename_it", 50, "call of 'strcpy'", 52),
-            ("sum", 70, "variable arguments", 72),
+            ("rename_it", 51, "call of 'strcpy'", 53),
+            ("sum", 71, "variable arguments", 73),
         )
     ]
     report = json.loads((rewriter.folder / "report.json").read_text(encoding="utf-8"))

@@ -201,9 +201,7 @@ def compile_test(source: Path, test: str) -> Path:
         objects.append(str(target))
     program = source.parent / test
     libraries = ["-lgmock_main", "-lgmock", "-lgtest"]
-    subprocess.run(
-        ["clang++-19", "-pthread", *objects, *libraries, "-o", str(program)], check=True
-    )
+    subprocess.run(["clang++-19", "-pthread", *objects, *libraries, "-o", str(program)], check=True)
     return program
 
 
@@ -238,8 +236,7 @@ def main() -> int:
         folder = Path(place)
         source = copy_source(folder)
         well = all(
-            finding([str(compile_test(source, test))], folder, "norec") is None
-            for test in TESTS
+            finding([str(compile_test(source, test))], folder, "norec") is None for test in TESTS
         )
         if not well:
             print("the tests fail without a bug")

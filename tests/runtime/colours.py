@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The protocol of colours (src/runtime/irrevocable/colours.h) for model.py.
 
-`word*` are colours: 0 free, 1 wanted or held. `mark*` are the marks of threads that share the colour
+`word*` are colours: 0 free, 1 wanted or held. `mark*`: the marks of threads that share the colour
 `word`, `begun*` the marks of transactions, `serial` the word of serial ones.
 """
 
@@ -130,9 +130,7 @@ def preference(without: frozenset[str]) -> Machine:
     return Machine(MEMORY | marks, programs)
 
 
-def rename(
-    step: object, turn: int
-) -> Load | Store | Swap | Set | Go | Check | Label | Barrier:
+def rename(step: object, turn: int) -> Load | Store | Swap | Set | Go | Check | Label | Barrier:
     """The same step for another turn of a loop that is written out."""
     if isinstance(step, Label):
         return Label(f"{step.name} {turn}")
@@ -152,9 +150,7 @@ def upgrade(without: frozenset[str]) -> Machine:
                 *share(me, without),
                 Load("x", "x"),
                 Load("once more", "x"),
-                Check(
-                    lambda r: r["x"] == r["once more"], "a transaction sees a section"
-                ),
+                Check(lambda r: r["x"] == r["once more"], "a transaction sees a section"),
                 *([] if "abort" in without else off),
                 *take([f"mark{other}"], without),
                 *([] if "again" in without else [Load("x", "x")]),

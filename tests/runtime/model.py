@@ -96,11 +96,7 @@ class Machine:
     def __init__(self, memory: Mapping[str, int], programs: list[Program]) -> None:
         self.programs = programs
         self.labels = [
-            {
-                step.name: at
-                for at, step in enumerate(program)
-                if isinstance(step, Label)
-            }
+            {step.name: at for at, step in enumerate(program) if isinstance(step, Label)}
             for program in programs
         ]
         self.first: State = (
@@ -179,9 +175,7 @@ class Machine:
                         continue
                     moved = True
                     if isinstance(after, str):
-                        return Result(
-                            len(origin), f"{after}: {self.way(origin, state)}"
-                        )
+                        return Result(len(origin), f"{after}: {self.way(origin, state)}")
                     if ends:
                         before.setdefault(after, []).append(state)
                     if after not in origin:

@@ -61,7 +61,15 @@ def test_the_profile_names_sections_and_colours(
     gnu_tm: GnuTm, program: Path, plugin: Path, tmp_path: Path
 ) -> None:
     profile = profile_of(gnu_tm, program, plugin, tmp_path / "profile.json")
-    found = {(section["output"], section["name"]): section for section in profile["sections"]}
+    # The plugin is loaded five times; where it then lies elsewhere, its sections are others, and
+    # their names say where they begin.
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for section in profile["sections"]:
+        key = (section["output"], section["name"].partition("@")[0])
+        same = found.setdefault(key, section)
+        assert same is section or section["output"] == plugin.name
+        if same is not section:
+            same["commits"] += section["commits"]
     assert set(found) == {
         (program.name, "exclusive"),
         (program.name, "hybrid"),

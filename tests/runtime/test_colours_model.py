@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Colours exclude, end, and prefer who waits, on every interleaving; leaving a part out does not."""
+"""Colours exclude, end, prefer who waits, on every interleaving; without a part they do not."""
 
 from __future__ import annotations
 
@@ -46,6 +46,4 @@ def test_protocol(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "part"), NEEDED)
 def test_every_part_is_needed(name: str, part: str) -> None:
-    assert (
-        getattr(colours, name)(frozenset({part})).explore(ends=True).error is not None
-    )
+    assert getattr(colours, name)(frozenset({part})).explore(ends=True).error is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Transactional versions of library functions: what the catalogue promises exists and is tested, and
+"""Transactional versions of library functions: what the catalogue promises exists, is tested, and
 programs that use it, compiled by tandem-cc and by gcc, are right and stay out of serial mode."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SPECULATIVE = ("eager", "lazy", "norec", "auto")
 
 
 def replacements(file: str) -> dict[str, str]:
-    """Function to transactional version, of a built-in catalogue; `*` expanded as its reader does."""
+    """Function to transactional version, of a built-in catalogue; `*` as its reader expands it."""
     catalogue = tomllib.loads((ROOT / "data" / file).read_text(encoding="utf-8"))
     found: dict[str, str] = {}
     entries = list(catalogue.get("function", {}).items())
@@ -64,7 +64,7 @@ def test_every_exported_version_is_called_by_a_test() -> None:
         f"_ZGTt{length}{name}" for length, name in re.findall(r"\bON_\w+\((\d+), (\w+),", text)
     }
     # A declaration is not a call.
-    calls = re.sub(r"^\w[\w:* ]* \*?_ZGTt\w+\([^;]*\);$", "", text, flags=re.M)
+    calls = re.sub(r"^\w[\w:* ]* \*?_ZGTt\w+\([^;]*\);$", "", text, flags=re.MULTILINE)
     called = named | set(re.findall(r"\b_ZGTt\w+", calls))
     assert len(twins - stock) > 140
     assert twins - stock - called == set()
@@ -132,7 +132,7 @@ def test_a_result_that_is_used_makes_output_irrevocable(gnu_tm: GnuTm, folder: P
     assert outcome.output.splitlines()[-1].startswith("total 401 serialised ")
 
 
-@pytest.mark.parametrize("algorithm", (*SPECULATIVE, "serial"))
+@pytest.mark.parametrize("algorithm", [*SPECULATIVE, "serial"])
 @pytest.mark.parametrize("enforcement", ["stm", "hybrid"])
 def test_the_interface_in_sections_of_tandem_cc(
     gnu_tm: GnuTm, folder: Path, enforcement: str, algorithm: str
@@ -142,11 +142,31 @@ def test_the_interface_in_sections_of_tandem_cc(
     assert (outcome.status, outcome.output) == (0, "sum right told right passed 8000 doubled 42\n")
 
 
+@pytest.mark.parametrize("serialise_after", ["1", "100"])
+@pytest.mark.parametrize("algorithm", [*SPECULATIVE, "serial"])
+@pytest.mark.parametrize("enforcement", ["stm", "hybrid"])
+def test_waits_in_sections_of_tandem_cc(
+    gnu_tm: GnuTm, folder: Path, enforcement: str, algorithm: str, serialise_after: str
+) -> None:
+    program = build(folder, "waits.c", "-O2", f"-ftandem-enforce={enforcement}")
+    environment = {"TANDEM_SERIALISE_AFTER": serialise_after}
+    outcome = gnu_tm.run(program, algorithm=algorithm, environment=environment)
+    assert (outcome.status, outcome.output) == (0, "arrived 200 opened 50\n")
+
+
 @pytest.mark.parametrize("algorithm", SPECULATIVE)
 def test_gcc_calls_them(gnu_tm: GnuTm, algorithm: str) -> None:
     program = gnu_tm.folder / "library-gnu"
     if not program.exists():
-        command = ["gcc", "-O2", "-w", "-fgnu-tm", "-fno-builtin", "-pthread", f"-I{ROOT / 'include'}"]
+        command = [
+            "gcc",
+            "-O2",
+            "-w",
+            "-fgnu-tm",
+            "-fno-builtin",
+            "-pthread",
+            f"-I{ROOT / 'include'}",
+        ]
         command += [str(PROGRAMS / "gnu.c"), f"-L{LIBRARY}", "-ltandem_tm", "-o", str(program)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

@@ -69,7 +69,8 @@ def test_statistics_and_items_do_not_conflict(tmp_path: Path) -> None:
         for name, paths in touched.items()
         if any(map(item.match, paths)) and not any("stats" in path for path in paths)
     }
-    assert len(statistics) >= 20 and len(items) >= 8
+    assert len(statistics) >= 20
+    assert len(items) >= 8
     meet = [
         (name, conflict["with"])
         for name in sorted(statistics)

@@ -70,8 +70,12 @@ class Variant:
 
 
 def _converted(name: str, summary: str, enforce: str, conversion: str = "convert.toml") -> Variant:
-    """Locks become atomic sections, as one of the conversion files says."""
+    """Locks become atomic sections, as one of the conversion files says. Where all of these are
+    transactions, real locks are taken in transactions too.
+    """
+    catalogue = {"TANDEM_CATALOGUE": "{conversions}/catalogue.toml"}
     environment = {
+        **(catalogue if enforce in ("stm", "htm") else {}),
         "TANDEM_ENFORCE": enforce,
         "TANDEM_CONVERT": "{conversions}/" + conversion,
         "TANDEM_REPORT": "{reports}/%o.json",
@@ -274,7 +278,9 @@ class Memcached:
             if self.variant.checked:
                 tools.append(self.prefix / "lib" / "libtandem_observe.so")
             if self.variant.converted:
-                tools.append(Path(self._fill(self.variant.environment["TANDEM_CONVERT"])))
+                files = ("TANDEM_CONVERT", "TANDEM_CATALOGUE")
+                paths = (self.variant.environment.get(name) for name in files)
+                tools += [Path(self._fill(path)) for path in paths if path]
             parts += [_digest(path) for path in sorted(tools) if path.is_file()]
         return "\n".join(parts) + "\n"
 

@@ -31,6 +31,7 @@ struct Arguments {
   bool mutants = false;
   bool no_symmetry = false;
   bool safety = false;
+  std::string only;
   std::string json;
 };
 
@@ -173,13 +174,14 @@ Outcome search_all(const Prover &prover, const std::vector<Case> &all, const Int
   return outcome;
 }
 
-Outcome mutate(const Prover &prover, const Interrupt &interrupt, std::FILE *out) {
+Outcome mutate(const Prover &prover, const std::string &only, const Interrupt &interrupt,
+               std::FILE *out) {
   Ticker ticker(Terminal::of(stderr).interactive);
   const std::vector<machine::Mutant> mutants =
       prover.mutate(prover.mutation, {[&](std::size_t done, std::size_t all) {
                                         ticker.show(fmt::format("mutant {} of {}", done, all));
                                       },
-                                      &interrupt.flag()});
+                                      &interrupt.flag(), only});
   ticker.clear();
   Outcome outcome;
   outcome.json = {{"protocol", prover.name}, {"mutants", ordered_json::array()}};
@@ -209,8 +211,8 @@ Result<int> check(const Arguments &a) {
       return writable.error();
   const Interrupt interrupt;
   std::FILE *out = a.json == "-" ? stderr : stdout;
-  const Outcome outcome =
-      a.mutants ? mutate(**prover, interrupt, out) : search_all(**prover, *all, interrupt, out);
+  const Outcome outcome = a.mutants ? mutate(**prover, a.only, interrupt, out)
+                                    : search_all(**prover, *all, interrupt, out);
   if (!a.json.empty())
     if (Status written = write_file(a.json, outcome.json.dump(2) + "\n"); !written)
       return written.error();
@@ -249,6 +251,8 @@ void declare(Program &program, Arguments &a) {
   program.add_flag("--mutants", a.mutants,
                    "alter each row in each small way instead, and see whether that is noticed");
   program.add_json(a.json, "write the results as JSON");
+  app.add_option("--only", a.only, "of the mutants: those whose name contains TEXT")
+      ->type_name("TEXT");
   program.set_epilogue(
       "Without options, the whole proof is run: several searches with the protocol's options,\n"
       "cores, blocks and resources. The status is 0 only where everything is proved.\n"

@@ -120,7 +120,8 @@ struct Callback {
 // The defaults of the members are those of a function that nothing is known of.
 struct CatalogueEntry {
   ExternalEffect effect = ExternalEffect::irrevocable;
-  // The transactional version's symbol; of tm_safe, and of deferrable functions that can be put off.
+  // The transactional version's symbol; of tm_safe, and of deferrable functions that can be put
+  // off.
   std::string replacement;
   // Pointer arguments that a call may write through. Empty for pure and reads.
   ArgumentSet writes = ArgumentSet::all();

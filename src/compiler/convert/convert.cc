@@ -70,7 +70,7 @@ private:
     {
       const LockCalls calls(module_);
       for (Function &function : module_)
-        if (is_balanced(function))
+        if (const auto *balanced = balanced_entry(function); balanced && balanced->waits_outside)
           trap_waits(function, calls, inside);
     }
     const LockCalls calls(module_);
@@ -120,10 +120,15 @@ private:
     return order;
   }
 
+  [[nodiscard]] const ConversionFile::Balanced *balanced_entry(const Function &function) const {
+    for (const ConversionFile::Balanced &balanced : file_.balanced)
+      if (balanced.function == function.getName())
+        return &balanced;
+    return nullptr;
+  }
+
   [[nodiscard]] bool is_balanced(const Function &function) const {
-    return any_of(file_.balanced, [&](const ConversionFile::Balanced &balanced) {
-      return balanced.function == function.getName();
-    });
+    return balanced_entry(function) != nullptr;
   }
 
   Status put_into_callers(Function &function, const Balance &balance, const LockCalls &calls) {

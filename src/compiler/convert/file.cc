@@ -95,8 +95,11 @@ private:
         read = text(value, "function", balanced.function);
       else if (key.str() == "reason")
         read = text(value, "reason", balanced.reason);
+      else if (key.str() == "waits-outside")
+        read = truth(value, "waits-outside", balanced.waits_outside);
       else
-        return at(key, fmt::format("'{}' is not known here; use function and reason", key.str()));
+        return at(key, fmt::format("'{}' is not known here; use function, reason and waits-outside",
+                                   key.str()));
       if (!read)
         return read;
     }
@@ -111,6 +114,14 @@ private:
     if (string == nullptr || string->get().empty())
       return at(value, fmt::format("{} is not a text", key));
     into = string->get();
+    return Unit{};
+  }
+
+  Status truth(const toml::node &value, std::string_view key, bool &into) const {
+    const auto *boolean = value.as_boolean();
+    if (boolean == nullptr)
+      return at(value, fmt::format("{} is neither true nor false", key));
+    into = boolean->get();
     return Unit{};
   }
 

@@ -25,6 +25,7 @@ struct ConversionFile {
   struct Balanced {
     std::string function;
     std::string reason;
+    bool waits_outside = false; // nor with one where it waits itself
     unsigned line = 0;
   };
 

@@ -116,6 +116,14 @@ TEST_F(PlanTest, TheUsersDebugAndOptimisationStand) {
   EXPECT_THAT(arguments("-O2 -c a.c"), Not(Contains("-D__TANDEM_OPTIMISED__=1")));
 }
 
+TEST_F(PlanTest, InstrumentedCodeWhoseLocksAreConvertedIsNotOptimised) {
+  EXPECT_THAT(arguments("-O2 --coverage -c a.c"), Not(Contains("-disable-O0-optnone")));
+  environment_["TANDEM_CONVERT"] = "c.toml";
+  EXPECT_THAT(arguments("-O2 --coverage -c a.c"), Contains("-disable-O0-optnone"));
+  EXPECT_THAT(arguments("-O2 --coverage -c a.c"), Not(Contains("-D__TANDEM_OPTIMISED__=1")));
+  EXPECT_THAT(arguments("-O2 -c a.c"), Not(Contains("-disable-O0-optnone")));
+}
+
 TEST_F(PlanTest, WhatIsNotBitcode) {
   EXPECT_THAT(arguments("-O2 -S a.c"),
               ElementsAre(kStart, "-D__TANDEM__=1", "-idirafter", "/t/include", kPlugin, kEnd,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The driver's own options: -ftandem-enforce, -ftandem-report, -ftandem-catalogue,
-// -ftandem-convert and others, each also an environment variable. The last one on the command line wins,
-// then the environment.
+// -ftandem-convert and others, each also an environment variable. The last one on the command line
+// wins, then the environment.
 #pragma once
 
 #include "compiler/options/options.h"

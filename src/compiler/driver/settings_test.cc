@@ -56,9 +56,10 @@ TEST(Settings, AMistakeNamesItsPlaceAndTheRightValues) {
             "hybrid or htm");
   EXPECT_EQ(mistake({}, {{"TANDEM_POINTS_TO", "deep"}}),
             "TANDEM_POINTS_TO: 'deep' is not a points-to mode; use sensitive or insensitive");
-  EXPECT_EQ(mistake({"-ftandem-enforcement=stm"}, {}),
-            "'-ftandem-enforcement=stm' is not an option; use -ftandem-enforce=, -ftandem-report=, "
-            "-ftandem-catalogue=, -ftandem-convert=, -ftandem-points-to= or -ftandem-check-effects=");
+  EXPECT_EQ(
+      mistake({"-ftandem-enforcement=stm"}, {}),
+      "'-ftandem-enforcement=stm' is not an option; use -ftandem-enforce=, -ftandem-report=, "
+      "-ftandem-catalogue=, -ftandem-convert=, -ftandem-points-to= or -ftandem-check-effects=");
   EXPECT_EQ(mistake({"-ftandem-enforce"}, {}).substr(0, 36),
             "'-ftandem-enforce' is not an option;");
   EXPECT_EQ(mistake({"-ftandem-enforce=stm"}, {{"TANDEM_ENFORCE", "nonsense"}}), "no mistake");

@@ -167,7 +167,9 @@ void Effects::add_call_facts(const CallBase &call, FunctionFacts &facts) {
     facts.calls.push_back({&call, target});
   const Function *callee = called_function(call);
   if (callee != nullptr && callee->isDeclaration() && is_lock_operation(*callee)) {
-    facts.irrevocable.try_emplace(callee->getName().str(), &call, true);
+    // Signals and waits have transactional versions.
+    if (!actions_.irrevocable_action(call).empty())
+      facts.irrevocable.try_emplace(callee->getName().str(), &call, true);
     facts.lock_operations.push_back(&call);
     return;
   }

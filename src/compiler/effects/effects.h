@@ -73,8 +73,8 @@ public:
   // The effects of all sections, in their order. Once.
   std::vector<SectionEffects> of(const std::vector<Section> &sections);
 
-  // Loads of sections, and of what they call, from memory that no section of the process writes. `effects` are
-  // those of all sections. May add to locations().
+  // Loads of sections, and of what they call, from memory that no section of the process writes.
+  // `effects` are those of all sections. May add to locations().
   [[nodiscard]] std::vector<const llvm::LoadInst *>
   unwritten_reads(const std::vector<Section> &sections, const std::vector<SectionEffects> &effects);
 

@@ -168,8 +168,17 @@ private:
   }
 
   // Whether the program asks the runtime to undo transactions: then they are undoable even alone.
-  bool may_be_undone() const {
-    return any_of(ArrayRef<StringRef>{"tandem_retry", "tandem_wait"}, [&](StringRef name) {
+  bool may_be_undone() const { return calls_one_of({"tandem_retry", "tandem_wait"}); }
+
+  // Whether the program waits for conditions: only the transactional versions of those calls let
+  // others run meanwhile, so sections run their clones even where they are alone.
+  bool may_wait() const {
+    return calls_one_of({"pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
+                         "cnd_wait", "cnd_timedwait"});
+  }
+
+  bool calls_one_of(ArrayRef<StringRef> names) const {
+    return any_of(names, [&](StringRef name) {
       const Function *function = module_.getFunction(name);
       return function != nullptr && !function->use_empty();
     });
@@ -182,9 +191,10 @@ private:
     auto *declared = cast<Function>(callee.getCallee());
     declared->addFnAttr(Attribute::ReturnsTwice);
     declared->setDoesNotThrow();
-    const std::uint32_t properties = (may_be_undone() ? 0 : kHasNoAbort) |
-                                     (always_serial ? kUninstrumentedCode | kDoesGoIrrevocable
-                                                    : kInstrumentedCode | kUninstrumentedCode);
+    const std::uint32_t properties =
+        (may_be_undone() ? 0 : kHasNoAbort) |
+        (always_serial ? kUninstrumentedCode | kDoesGoIrrevocable
+                       : kInstrumentedCode | (may_wait() ? 0 : kUninstrumentedCode));
     CallInst *call = builder.CreateCall(callee, {builder.getInt32(properties), descriptor_});
     call->addFnAttr(Attribute::ReturnsTwice);
     return call;

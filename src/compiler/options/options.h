@@ -29,7 +29,7 @@ inline constexpr const char *kEnvReport = "TANDEM_REPORT";       // a pattern, s
 inline constexpr const char *kEnvCatalogue = "TANDEM_CATALOGUE"; // a path, or empty
 inline constexpr const char *kEnvPointsTo = "TANDEM_POINTS_TO";
 inline constexpr const char *kEnvCheckEffects = "TANDEM_CHECK_EFFECTS"; // "1", or empty
-inline constexpr const char *kEnvConvert = "TANDEM_CONVERT"; // a path, or empty
+inline constexpr const char *kEnvConvert = "TANDEM_CONVERT";            // a path, or empty
 // Read by the pass alone: an effect to delete, so that the check must fail.
 inline constexpr const char *kEnvCheckEffectsDrop = "TANDEM_CHECK_EFFECTS_DROP";
 // Set by the driver for the link step only.

@@ -22,7 +22,7 @@ struct Analysis {
   std::vector<Section> sections;
   Report report;
   std::vector<const llvm::LoadInst *> unwritten_reads; // for transactions: see Effects
-  std::optional<Result<Observation>> observation; // where options.check_effects
+  std::optional<Result<Observation>> observation;      // where options.check_effects
 };
 
 // Analyses `module`, the whole program as far as it is bitcode. `options.link_inputs` tells what

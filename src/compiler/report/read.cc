@@ -153,11 +153,10 @@ Report read_report(const JsonReader &reader) {
   });
   if (reader.has("instrumentation")) {
     const JsonReader made = reader.field("instrumentation");
-    report.instrumentation = {made.field("clones").count(), made.field("barriers").count(),
-                              made.field("plain").count(), made.field("captured").count(),
+    report.instrumentation = {made.field("clones").count(),    made.field("barriers").count(),
+                              made.field("plain").count(),     made.field("captured").count(),
                               made.field("unwritten").count(), made.field("merged").count(),
-                              made.field("counters").count(),
-                              made.field("irrevocable").count()};
+                              made.field("counters").count(),  made.field("irrevocable").count()};
   }
   const JsonReader analysis = reader.field("analysis");
   report.analysis.mode = analysis.field("mode").text();

@@ -135,14 +135,10 @@ std::string to_json(const Report &report) {
   json["externals"] = report.externals;
   json["findings"] = list(report.findings, finding_json);
   if (const ReportInstrumentation &made = report.instrumentation; made.clones != 0)
-    json["instrumentation"] = Json{{"clones", made.clones},
-                                   {"barriers", made.barriers},
-                                   {"plain", made.plain},
-                                   {"captured", made.captured},
-                                   {"unwritten", made.unwritten},
-                                   {"merged", made.merged},
-                                   {"counters", made.counters},
-                                   {"irrevocable", made.irrevocable}};
+    json["instrumentation"] =
+        Json{{"clones", made.clones},     {"barriers", made.barriers},      {"plain", made.plain},
+             {"captured", made.captured}, {"unwritten", made.unwritten},    {"merged", made.merged},
+             {"counters", made.counters}, {"irrevocable", made.irrevocable}};
   json["analysis"] = analysis_json(report.analysis);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

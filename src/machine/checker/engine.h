@@ -192,6 +192,7 @@ public:
   // Calls visit(move) for every step to try in this state; some will turn out to wait. A state
   // where visit is never called is the end of everything.
   template <class F> void each_move(const State<P> &s, F &&visit) {
+    may_begin_ = !options_.sequential || quiescent(s);
     for (std::uint32_t i = 0; i < s.in_flight; ++i) {
       const Message &m = s.messages[i];
       if (deliverable(s, i))
@@ -581,7 +582,7 @@ private:
           continue;
       if (!options_.evictions && P::kEvents[number].kind == EventKind::spontaneous)
         continue;
-      if ((options_.never & bit(event)) != 0)
+      if (!may_begin_ || (options_.never & bit(event)) != 0)
         continue;
       if (!options_.devices && P::kEvents[number].kind == EventKind::device)
         continue;
@@ -847,6 +848,7 @@ private:
   unsigned stalled_used_ = 0;
   std::uint32_t touched_ = 0;
   bool looking_ = false;       // guards are evaluated without a step; nothing is chosen
+  bool may_begin_ = true;      // see Options::sequential
   Node at_;                    // whose step it is
   std::uint8_t accepting_ = 0; // the access that the step is, see Asked
   std::uint8_t completed_ = 0; // the one that a transaction did in this step

@@ -34,6 +34,7 @@ struct Options {
   bool devices = false;      // a device reads and writes, too: one access for each block at a time
   bool reservations = false; // loads may reserve, stores may be conditional (LR/SC)
   bool evictions = true;     // spontaneous events other than loads and stores may happen
+  bool sequential = false;   // nothing begins by itself while anything is under way
   std::uint64_t never = 0;   // events that do not happen by themselves: a bit for each, see bit()
   bool filter_false_positives = true;
   bool liveness = true;          // also: quiescence stays reachable

@@ -64,6 +64,7 @@ Prover flask_prover() {
            {}},
       },
       {{"4 cores, 1 block", {.cores = 4}, {}},
+       {"4 cores, 1 block, 5 tokens", {.cores = 4, .tokens = 5}, {}},
        {"two-phase, 4 cores, 1 block", {.cores = 4}, {"two_phase"}}},
       {
           {"device, 2 cores, 1 block", {.cores = 2, .devices = true}, {}},

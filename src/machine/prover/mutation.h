@@ -143,6 +143,10 @@ private:
       for (const auto &mutation : mutations<C>(rows[i])) {
         if (progress_.stop != nullptr && progress_.stop->load())
           return;
+        std::string what = fmt::format("{} {}: {}", names.name,
+                                       row_name(*document_, names, names.rows[i]), mutation.what);
+        if (what.find(progress_.only) == std::string::npos)
+          continue;
         std::vector<typename Table::Row> altered(rows.begin(), rows.end());
         if (mutation.deleted)
           altered.erase(altered.begin() + static_cast<std::ptrdiff_t>(i));
@@ -153,9 +157,7 @@ private:
         Taken expected = expected_;
         if (mutation.deleted)
           expected[role].erase(expected[role].begin() + static_cast<std::ptrdiff_t>(i));
-        mutants_.push_back({fmt::format("{} {}: {}", names.name,
-                                        row_name(*document_, names, names.rows[i]), mutation.what),
-                            killer(mutant, expected)});
+        mutants_.push_back({std::move(what), killer(mutant, expected)});
         if (progress_.report)
           progress_.report(mutants_.size(), all_);
       }

@@ -33,6 +33,7 @@ struct Mutant {
 struct MutationProgress {
   std::function<void(std::size_t done, std::size_t all)> report; // or null
   const std::atomic<bool> *stop = nullptr;
+  std::string only = {}; // mutants whose name contains this
 };
 
 struct Prover {

@@ -90,6 +90,30 @@ Prover token_b_prover() {
       {.cores = 2, .buffers = tight, .devices = true, .never = checker::bit(TokenB::Event::evict)},
       {"no-transient", "no-reissue"},
       tight_bounds + "; no evictions by cores"};
+  // While nobody else wants the block, no request has to become persistent.
+  const auto lone = [](unsigned cores, unsigned tokens) {
+    return checker::Options{.cores = cores,
+                            .tokens = tokens,
+                            .sequential = true,
+                            .never = checker::bit(TokenB::Event::timeout)};
+  };
+  const std::string one_at_a_time = "one request at a time, which is served without a timeout";
+  const Case lone_two{
+      "one request at a time, 2 cores, 1 block, 4 tokens", lone(2, 4), {}, one_at_a_time};
+  const Case lone_three{"one request at a time, dirty blocks do not migrate, 3 cores, 1 block, 6 "
+                        "tokens",
+                        lone(3, 6),
+                        {"no-migratory"},
+                        one_at_a_time};
+  const Case twice{"persistent requests only, after two timeouts, 1 core, 1 block",
+                   {.cores = 1, .buffers = tight},
+                   {"no-transient"},
+                   tight_bounds};
+  const Case device_sets{
+      "device, persistent requests only, 1 core, 2 blocks, sets of 1 way",
+      {.cores = 1, .blocks = 2, .buffers = few, .ways = 1, .llc = 1, .devices = true},
+      {"no-transient", "no-reissue"},
+      bounds};
   return make_prover<TokenB>(
       {
           one_core,
@@ -114,6 +138,9 @@ Prover token_b_prover() {
            "at most one undelivered message of a virtual network at each destination; no stores; "
            "safety only"},
           alone,
+          lone_two,
+          lone_three,
+          twice,
           device_one,
           device_three,
           device_two,
@@ -132,10 +159,7 @@ Prover token_b_prover() {
            {.cores = 3, .buffers = tight, .never = checker::bit(TokenB::Event::llc_evict)},
            {"no-transient", "no-reissue"},
            tight_bounds + "; no evictions of the LLC"},
-          {"device, persistent requests only, 1 core, 2 blocks, sets of 1 way",
-           {.cores = 1, .blocks = 2, .buffers = few, .ways = 1, .llc = 1, .devices = true},
-           {"no-transient", "no-reissue"},
-           bounds},
+          device_sets,
           {"requests sent twice, 2 cores, 1 block", two, {}, bounds},
           {"dirty blocks do not migrate, 2 cores, 1 block",
            two,
@@ -146,8 +170,8 @@ Prover token_b_prover() {
            {"no-transient", "no-reissue"},
            bounds + "; no stores"},
       },
-      {kept, alone, device_one, resting, device_three, one_core, calm_cores, device_two, small,
-       loading, busy, substrate});
+      {lone_two, lone_three, twice, kept, alone, device_one, resting, device_three, one_core,
+       calm_cores, device_two, small, loading, busy, substrate});
 }
 
 } // namespace tandem::machine

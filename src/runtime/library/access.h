@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // How the functions of this folder reach the program's memory. Each is the transactional version
-// (twin) of a function of the C library. Where nothing can be undone, outside of transactions and in
-// irrevocable ones, it calls that function; elsewhere it goes through the barriers of the thread's
-// algorithm.
+// (twin) of a function of the C library. Where nothing can be undone, outside of transactions and
+// in irrevocable ones, it calls that function; elsewhere it goes through the barriers of the
+// thread's algorithm.
 //
-// Strings are read by aligned eight-byte words: such a word lies in one page, so that nothing beyond
-// the page of the last byte is touched. What is next to a string in its first and last word becomes
-// part of the read set; the algorithms look at no less than that anyway (ownership records cover 32
-// bytes).
+// Strings are read by aligned eight-byte words: such a word lies in one page, so that nothing
+// beyond the page of the last byte is touched. What is next to a string in its first and last word
+// becomes part of the read set; the algorithms look at no less than that anyway (ownership records
+// cover 32 bytes).
 //
 // A barrier may begin the transaction again and then does not return: nothing in this folder may
 // hold a resource across one that the transaction's undoing does not give back (scratch.h).

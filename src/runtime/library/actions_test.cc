@@ -469,9 +469,11 @@ TEST(locks, exclude_plain_code_and_do_not_deadlock) {
          [] { pthread_mutex_lock(&mutex); }, [] { pthread_mutex_unlock(&mutex); });
   static mtx_t standard;
   mtx_init(&standard, mtx_plain);
+  // ThreadSanitizer knows the locks of pthread only; the others of C11 are the same.
   counts([] { EXPECT_EQ(_ZGTt8mtx_lock(&standard), thrd_success); },
-         [] { EXPECT_EQ(_ZGTt10mtx_unlock(&standard), thrd_success); }, [] { mtx_lock(&standard); },
-         [] { mtx_unlock(&standard); });
+         [] { EXPECT_EQ(_ZGTt10mtx_unlock(&standard), thrd_success); },
+         [] { pthread_mutex_lock(reinterpret_cast<pthread_mutex_t *>(&standard)); },
+         [] { pthread_mutex_unlock(reinterpret_cast<pthread_mutex_t *>(&standard)); });
   static pthread_spinlock_t spin;
   pthread_spin_init(&spin, 0);
   counts([] { EXPECT_EQ(_ZGTt17pthread_spin_lock(&spin), 0); },

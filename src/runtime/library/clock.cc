@@ -12,8 +12,7 @@ using namespace tandem::library;
 namespace {
 
 // The status of a system call that filled in `value`; what it did becomes the program's.
-template <class T, class Call>
-int filled(T *to, Thread *thread, const Call &call) noexcept {
+template <class T, class Call> int filled(T *to, Thread *thread, const Call &call) noexcept {
   T value = {};
   int status = 0;
   int error = 0;

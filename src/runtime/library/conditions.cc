@@ -13,6 +13,7 @@
 // spurious, which every caller must expect.
 //
 // A mutex that the calling thread does hold is given up as the plain function does it.
+#include "runtime/abi/itm.h"
 #include "runtime/library/access.h"
 #include "runtime/transaction/transaction.h"
 
@@ -67,6 +68,8 @@ int wait(const pthread_mutex_t *mutex, clockid_t clock, const timespec *until,
   const bool held = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) == gettid();
   if (!held && transaction::has_only_read(*thread))
     transaction::retry(*thread, 0, longest);
+  // If it has to begin again for that, not with plain code, which would wait and let nobody run.
+  thread->properties &= ~itm::kUninstrumentedCode;
   transaction::become_irrevocable(*thread, profile::Alone::irrevocable_call);
   if (!held) {
     transaction::give_way(*thread, longest, nullptr, nullptr);

@@ -27,8 +27,7 @@ void broadcast(void *condition) noexcept {
 } // namespace
 
 bool is_put_off(Work work) noexcept {
-  return work == post || work == signal || work == broadcast || is_output(work) ||
-         is_release(work);
+  return work == post || work == signal || work == broadcast || is_output(work) || is_release(work);
 }
 
 void *put_off_memory(Thread &thread, std::size_t bytes) noexcept {
@@ -68,8 +67,7 @@ namespace {
 
 // Success is what these functions report of every valid object; thrd_success is 0 too. Outside of
 // transactions, and where nothing can be undone, `plain` says how it went.
-template <class Object>
-int notify(int plain(Object *), Work work, Object *object) noexcept {
+template <class Object> int notify(int plain(Object *), Work work, Object *object) noexcept {
   Thread *thread = writer();
   if (thread == nullptr)
     return plain(object);
@@ -86,5 +84,9 @@ TANDEM_TWIN int _ZGTt19pthread_cond_signal(pthread_cond_t *condition) {
 TANDEM_TWIN int _ZGTt22pthread_cond_broadcast(pthread_cond_t *condition) {
   return notify(pthread_cond_broadcast, broadcast, condition);
 }
-TANDEM_TWIN int _ZGTt10cnd_signal(cnd_t *condition) { return notify(cnd_signal, signal, condition); }
-TANDEM_TWIN int _ZGTt13cnd_broadcast(cnd_t *condition) { return notify(cnd_broadcast, broadcast, condition); }
+TANDEM_TWIN int _ZGTt10cnd_signal(cnd_t *condition) {
+  return notify(cnd_signal, signal, condition);
+}
+TANDEM_TWIN int _ZGTt13cnd_broadcast(cnd_t *condition) {
+  return notify(cnd_broadcast, broadcast, condition);
+}

@@ -33,8 +33,7 @@ void _ITM_WU8(std::uint64_t *address, std::uint64_t value);
 namespace tandem::library {
 
 // False if the body cancelled it. The body's locals are in a frame below the begin, as gcc's are.
-template <class Body>
-[[gnu::noinline]] bool atomically(const Body &body, bool may_cancel = false) {
+template <class Body> [[gnu::noinline]] bool atomically(const Body &body, bool may_cancel = false) {
   const std::uint32_t actions =
       _ITM_beginTransaction(itm::kInstrumentedCode | (may_cancel ? 0 : itm::kHasNoAbort));
   if ((actions & itm::kAbort) != 0)
@@ -82,8 +81,10 @@ class Region {
 public:
   static constexpr std::size_t kBytes = 4096;
   Region() {
-    void *pages = mmap(nullptr, 2 * kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED || mprotect(static_cast<char *>(pages) + kBytes, kBytes, PROT_NONE) != 0)
+    void *pages =
+        mmap(nullptr, 2 * kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED ||
+        mprotect(static_cast<char *>(pages) + kBytes, kBytes, PROT_NONE) != 0)
       std::abort();
     begin_ = static_cast<char *>(pages);
   }

@@ -17,9 +17,9 @@ struct Use {
   static constexpr std::int64_t kUnlimited = INT64_MAX;
 
   Kind kind = Kind::none;
-  std::uint8_t width = 4;    // bytes that %n writes
-  bool limited_by = false;   // `limit` is the number of the argument that says it
-  std::int64_t limit = 0;    // of a text: bytes, or wide characters
+  std::uint8_t width = 4;  // bytes that %n writes
+  bool limited_by = false; // `limit` is the number of the argument that says it
+  std::int64_t limit = 0;  // of a text: bytes, or wide characters
 };
 
 // The arguments that a format takes, by position.

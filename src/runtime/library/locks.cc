@@ -26,7 +26,7 @@ struct Kind {
   int (*attempt)(void *);
   int (*acquire)(void *);
   int (*unlock)(void *);
-  Work release;  // unlock, as an action
+  Work release; // unlock, as an action
   bool exclusive;
 };
 
@@ -98,7 +98,8 @@ template <const Kind &K> Pending keep(Thread &thread, void *lock) noexcept {
       release = &action;
     else if (action.function == take_again<K>)
       release = nullptr;
-    else if (action.function == give_back<kWrite> || (!K.exclusive && action.function == give_back<K>))
+    else if (action.function == give_back<kWrite> ||
+             (!K.exclusive && action.function == give_back<K>))
       suitable = true;
   }
   if (release == nullptr)
@@ -125,8 +126,8 @@ bool holder_waits_for_us(int holder) noexcept {
   close(file);
   long number = -1;
   unsigned long address = 0;
-  return bytes > 0 && std::sscanf(text, "%ld %lx", &number, &address) == 2 &&
-         number == SYS_futex && address == reinterpret_cast<std::uintptr_t>(&serial::word.value);
+  return bytes > 0 && std::sscanf(text, "%ld %lx", &number, &address) == 2 && number == SYS_futex &&
+         address == reinterpret_cast<std::uintptr_t>(&serial::word.value);
 }
 
 constexpr int kRoundsBeforeLooking = 200; // of a millisecond

@@ -54,8 +54,7 @@ char *copy_string(const char *from, std::size_t most, std::size_t &length, char 
 template <std::size_t Inline>
 char *Scratch<Inline>::string(const char *from, std::size_t most, std::size_t &length) noexcept {
   std::size_t taken = 0;
-  char *copy =
-      copy_string(from, most, length, inline_ + used_, Inline - used_, taken, thread_);
+  char *copy = copy_string(from, most, length, inline_ + used_, Inline - used_, taken, thread_);
   used_ += (taken + 15) & ~std::size_t{15};
   if (used_ > Inline)
     used_ = Inline;

@@ -19,8 +19,7 @@ using Compare = int (*)(const void *, const void *);
 
 // May make the transaction irrevocable, where the function has no clone.
 Compare clone_of(Compare plain) noexcept {
-  return reinterpret_cast<Compare>(
-      _ITM_getTMCloneOrIrrevocable(reinterpret_cast<void *>(plain)));
+  return reinterpret_cast<Compare>(_ITM_getTMCloneOrIrrevocable(reinterpret_cast<void *>(plain)));
 }
 
 // Merges the sorted halves of `items` by way of `spare`.

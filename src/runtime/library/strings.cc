@@ -22,8 +22,7 @@ std::size_t position_of(const void *from, std::uint8_t value, std::size_t most, 
     const std::uint64_t pattern = repeated(value);
     for (std::size_t at = 0; at < most;) {
       bytes.fill();
-      const auto part =
-          static_cast<unsigned>(std::min<std::size_t>(bytes.count(), most - at));
+      const auto part = static_cast<unsigned>(std::min<std::size_t>(bytes.count(), most - at));
       const unsigned found = first_zero(bytes.bits() ^ pattern);
       if constexpr (ended) {
         const unsigned zero = first_zero(bytes.bits());
@@ -79,8 +78,7 @@ int compare(const void *a, const void *b, std::size_t most, Thread *thread) noex
 }
 
 char *place(const void *text, std::size_t position) noexcept {
-  return position == kNowhere ? nullptr
-                              : static_cast<char *>(const_cast<void *>(text)) + position;
+  return position == kNowhere ? nullptr : static_cast<char *>(const_cast<void *>(text)) + position;
 }
 
 char *find_in_text(const char *text, int value, Thread *thread) noexcept {
@@ -124,7 +122,8 @@ TANDEM_TWIN void *_ZGTt6memchr(const void *from, int value, std::size_t bytes) {
   if (thread == nullptr)
     return const_cast<void *>(std::memchr(from, value, bytes));
   std::size_t end = 0;
-  return place(from, position_of<false>(from, static_cast<std::uint8_t>(value), bytes, end, thread));
+  return place(from,
+               position_of<false>(from, static_cast<std::uint8_t>(value), bytes, end, thread));
 }
 TANDEM_TWIN void *_ZGTt9rawmemchr(const void *from, int value) {
   return _ZGTt6memchr(from, value, kNowhere);

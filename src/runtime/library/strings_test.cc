@@ -83,8 +83,7 @@ struct Texts {
     length = random.below(random.one_in(8) ? 600 : 24);
     other_length = random.one_in(2) ? length : random.below(40);
     place = random.below(64);
-    other_place =
-        random.one_in(2) ? Region::kBytes - other_length - 1 : 1200 + random.below(64);
+    other_place = random.one_in(2) ? Region::kBytes - other_length - 1 : 1200 + random.below(64);
     const std::uint64_t letters = random.one_in(3) ? 1 : 4;
     const auto letter = [&] {
       return random.one_in(40) ? static_cast<char>(random.below(256))
@@ -180,7 +179,9 @@ ON_TEXTS(5, bcopy, {
   f(a, a + texts.length / 3, texts.most);
   return 0;
 })
-ON_TEXTS(6, strcpy, { return offset(region, f(b, a + texts.length - std::min(texts.length, texts.other_length))); })
+ON_TEXTS(6, strcpy, {
+  return offset(region, f(b, a + texts.length - std::min(texts.length, texts.other_length)));
+})
 ON_TEXTS(6, stpcpy, { return offset(region, f(a, b)); })
 ON_TEXTS(8, __stpcpy, { return offset(region, f(a, b)); })
 ON_TEXTS(6, strcat, { return offset(region, f(a, b)); })
@@ -195,7 +196,7 @@ ON_TEXTS(6, memmem, { return offset(region, f(a, texts.length, b, texts.other_le
                return const_cast<char *>(NAME(text, what));                                        \
              }),                                                                                   \
              static_cast<Function>(_ZGTt##LENGTH##NAME),                                           \
-             [](Function f, Region &region, [[maybe_unused]] char *a, [[maybe_unused]] char *b,    \
+             [](Function f, Region & region, [[maybe_unused]] char *a, [[maybe_unused]] char *b,   \
                 [[maybe_unused]] const Texts &texts) -> long CALL);                                \
   }
 using FindByte = char *(*)(const char *, int);
@@ -205,9 +206,8 @@ ON_TEXTS_AS(5, index, FindByte, { return offset(region, f(b, texts.wanted)); })
 ON_TEXTS_AS(7, strrchr, FindByte, { return offset(region, f(b, texts.wanted)); })
 ON_TEXTS_AS(6, rindex, FindByte, { return offset(region, f(b, texts.wanted)); })
 ON_TEXTS_AS(7, strpbrk, FindText, { return offset(region, f(b, "B\x07")); })
-ON_TEXTS_AS(6, strstr, FindText, {
-  return offset(region, f(a, b)) * 10000 + offset(region, f(b, "aa"));
-})
+ON_TEXTS_AS(6, strstr, FindText,
+            { return offset(region, f(a, b)) * 10000 + offset(region, f(b, "aa")); })
 ON_TEXTS_AS(10, strcasestr, FindText, { return offset(region, f(b, "Aa")); })
 
 // A loop over all tokens; the variable lies in the region.
@@ -246,9 +246,8 @@ ON_TEXTS(12, __strcpy_chk, { return offset(region, f(a, b, texts.other_length + 
 ON_TEXTS(12, __stpcpy_chk, { return offset(region, f(a, b, texts.other_length + 1)); })
 ON_TEXTS(13, __strncpy_chk, { return offset(region, f(a, b, texts.most, texts.most)); })
 ON_TEXTS(13, __stpncpy_chk, { return offset(region, f(a, b, texts.most, 4000)); })
-ON_TEXTS(12, __strcat_chk, {
-  return offset(region, f(a, b, texts.length + texts.other_length + 1));
-})
+ON_TEXTS(12, __strcat_chk,
+         { return offset(region, f(a, b, texts.length + texts.other_length + 1)); })
 ON_TEXTS(13, __strncat_chk, { return offset(region, f(a, b, texts.most, 4000)); })
 
 TEST(strings, strerror_r) {

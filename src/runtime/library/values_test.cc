@@ -85,14 +85,42 @@ namespace {
 // ---- numbers
 
 std::string number_text(Random &random) {
-  static const char *const whole[] = {
-      "0",          "-1",        "+7x",       "0x1fG",      "077",       "9223372036854775807",
-      "9223372036854775808",     "-9223372036854775809",    "18446744073709551616",
-      "99999999999999999999999", "",          "-",          "+-3",       "0x",
-      "zZ",         "  \t\n 42", " 1 2",      "1.5e3",      "-.5",       "1e999",
-      "-1e999",     "1e-999",    "inf",       "-INFINITY!", "nan",       "nan(12_a)",
-      "nan(12",     "NaN(-)",    "0x1.8p3",   "0x.p1",      "1e+",       "1e5.5",
-      "4.9e-324",   "1,5",       "1.7976931348623157e309",  "-2147483649"};
+  static const char *const whole[] = {"0",
+                                      "-1",
+                                      "+7x",
+                                      "0x1fG",
+                                      "077",
+                                      "9223372036854775807",
+                                      "9223372036854775808",
+                                      "-9223372036854775809",
+                                      "18446744073709551616",
+                                      "99999999999999999999999",
+                                      "",
+                                      "-",
+                                      "+-3",
+                                      "0x",
+                                      "zZ",
+                                      "  \t\n 42",
+                                      " 1 2",
+                                      "1.5e3",
+                                      "-.5",
+                                      "1e999",
+                                      "-1e999",
+                                      "1e-999",
+                                      "inf",
+                                      "-INFINITY!",
+                                      "nan",
+                                      "nan(12_a)",
+                                      "nan(12",
+                                      "NaN(-)",
+                                      "0x1.8p3",
+                                      "0x.p1",
+                                      "1e+",
+                                      "1e5.5",
+                                      "4.9e-324",
+                                      "1,5",
+                                      "1.7976931348623157e309",
+                                      "-2147483649"};
   if (random.one_in(2))
     return whole[random.below(std::size(whole))];
   std::string text(random.below(3), ' ');
@@ -200,12 +228,14 @@ int by_list(int (*f)(char *, std::size_t, const char *, va_list), char *to, std:
   on_formats("snprintf", plain_snprintf, _ZGTt8snprintf, FORMAT,                                   \
              [&](auto f, char *to, std::size_t bytes, const char *format,                          \
                  [[maybe_unused]] const char *text, [[maybe_unused]] wchar_t *wide,                \
-                 [[maybe_unused]] void *count) { return f(to, bytes, format __VA_OPT__(, ) __VA_ARGS__); });     \
+                 [[maybe_unused]] void *count) {                                                   \
+               return f(to, bytes, format __VA_OPT__(, ) __VA_ARGS__);                             \
+             });                                                                                   \
   on_formats("vsnprintf", plain_vsnprintf, _ZGTt9vsnprintf, FORMAT,                                \
              [&](auto f, char *to, std::size_t bytes, const char *format,                          \
                  [[maybe_unused]] const char *text, [[maybe_unused]] wchar_t *wide,                \
                  [[maybe_unused]] void *count) {                                                   \
-               return by_list(f, to, bytes, format __VA_OPT__(, ) __VA_ARGS__);                                  \
+               return by_list(f, to, bytes, format __VA_OPT__(, ) __VA_ARGS__);                    \
              })
 
 TEST(formats, every_conversion) {
@@ -213,8 +243,8 @@ TEST(formats, every_conversion) {
   for (int round = 0; round < 4; ++round) {
     ON_FORMAT("plain text, 100%%");
     ON_FORMAT("%d|%5i|%-8u|%+o|%#x|%X|% d", -1, 22, 33U, 44U, 0xbeefU, 0xfaceU, 7);
-    ON_FORMAT("%hhd %hd %ld %lld %jd %zd %td %qd", 300, 70000, 1L << 40, 1LL << 50, std::intmax_t{5},
-              std::size_t{6}, std::ptrdiff_t{-7}, 8LL);
+    ON_FORMAT("%hhd %hd %ld %lld %jd %zd %td %qd", 300, 70000, 1L << 40, 1LL << 50,
+              std::intmax_t{5}, std::size_t{6}, std::ptrdiff_t{-7}, 8LL);
     ON_FORMAT("%f %e %g %a %.3F %10.2E %-12G|", 1.5, 2.5e10, 3.25, 0.1, 1.0 / 3, 12345.678, 9e99);
     ON_FORMAT("%Lf %Lg %d %Le", 1.25L, 3e4000L, 17, -2.5L);
     ON_FORMAT("%d %Lf %f %s %Lf %d", 1, 2.0L, 3.0, text, 4.0L, 5);
@@ -243,7 +273,9 @@ TEST(formats, precision_bounds_what_is_read) {
   static Region region;
   static char out[32];
   std::memcpy(region.end() - 5, "abcde", 5);
-  atomically([] { _ZGTt8snprintf(out, sizeof out, "[%.5s][%.*s]", region.end() - 5, 3, region.end() - 3); });
+  atomically([] {
+    _ZGTt8snprintf(out, sizeof out, "[%.5s][%.*s]", region.end() - 5, 3, region.end() - 3);
+  });
   EXPECT_STREQ(out, "[abcde][cde]");
 }
 
@@ -300,18 +332,18 @@ TEST(formats, the_rest_of_the_family) {
                };
                return call(g, text, 5, 2.5);
              });
-  on_formats("__vsnprintf_chk", plain___vsnprintf_chk, _ZGTt15__vsnprintf_chk, format,
-             [](auto f, char *to, std::size_t bytes, const char *g, const char *text, wchar_t *,
-                void *) {
-               const auto call = [&](const char *h, ...) {
-                 va_list list;
-                 va_start(list, h);
-                 const int result = f(to, bytes, 1, 990, h, list);
-                 va_end(list);
-                 return result;
-               };
-               return call(g, text, 5, 2.5);
-             });
+  on_formats(
+      "__vsnprintf_chk", plain___vsnprintf_chk, _ZGTt15__vsnprintf_chk, format,
+      [](auto f, char *to, std::size_t bytes, const char *g, const char *text, wchar_t *, void *) {
+        const auto call = [&](const char *h, ...) {
+          va_list list;
+          va_start(list, h);
+          const int result = f(to, bytes, 1, 990, h, list);
+          va_end(list);
+          return result;
+        };
+        return call(g, text, 5, 2.5);
+      });
 }
 
 template <class Function, class Print>
@@ -401,10 +433,11 @@ TEST(sorting, qsort_and_bsearch) {
     const std::size_t sizes[] = {4, 8, 12, 5, 4, 100};
     const std::size_t bytes = sizes[random.below(6)];
     const std::size_t count = random.below(random.one_in(3) ? 4000 / bytes : 12);
-    differential("qsort", plain_qsort, _ZGTt5qsort, before, content, i, [&](auto f, Region &region) {
-      f(region.begin(), count, bytes, by_low_byte);
-      return 0L;
-    });
+    differential("qsort", plain_qsort, _ZGTt5qsort, before, content, i,
+                 [&](auto f, Region &region) {
+                   f(region.begin(), count, bytes, by_low_byte);
+                   return 0L;
+                 });
     plain_qsort(content.data(), count, bytes, by_low_byte);
     const std::uint32_t key = static_cast<std::uint32_t>(random.below(5));
     differential("bsearch", plain_bsearch, _ZGTt7bsearch, before, content, i,

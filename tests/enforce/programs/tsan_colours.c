@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tells ThreadSanitizer what libtandem's colours order: entering a section acquires what leaving one
-// with the same colour released, and nothing else. Linked into the program, before the library.
+// Tells ThreadSanitizer what libtandem's colours order: entering a section acquires what leaving
+// one with the same colour released, and nothing else. Linked into the program, before the library.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <tandem/abi.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// clang-format off
 //
 // Sections of every shape: how they are marked, how they are left, what they call.
 #include <math.h>

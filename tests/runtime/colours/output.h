@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
- * What tandem-cc would emit for one output: the colours "tandem.shared", of the process, and "A". */
+ * What tandem-cc would emit for one output: the colours "tandem.shared", of the process, and "A".
+ */
 #pragma once
 #include <tandem/abi.h>
 
 static const struct tandem_colour colours[] = {
     {"tandem.shared", TANDEM_COLOUR_IRREVOCABLE | TANDEM_COLOUR_PROCESS | TANDEM_COLOUR_SHARED, 0},
     {"A", TANDEM_COLOUR_IRREVOCABLE | TANDEM_COLOUR_SHARED, 0}};
-static struct tandem_colour_table table = {
-    TANDEM_ABI_VERSION, sizeof table, 2, 1, 3, 0, OUTPUT_NAME, colours, NULL};
+static struct tandem_colour_table table = {TANDEM_ABI_VERSION, sizeof table, 2,   1, 3, 0,
+                                           OUTPUT_NAME,        colours,      NULL};
 static const uint64_t both = 3;
 static const uint64_t own = 2;
 static const uint64_t none = 0;

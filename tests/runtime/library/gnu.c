@@ -35,7 +35,8 @@ static void *work(void *argument) {
       strcpy(other, text);
       if (strlen(other) != 2 || strcmp(other, text) != 0)
         ++wrong;
-      if (snprintf(other, sizeof other, "%ld", strtol(text, 0, 10) + 1) != 2 || strcmp(other, "42") != 0)
+      if (snprintf(other, sizeof other, "%ld", strtol(text, 0, 10) + 1) != 2 ||
+          strcmp(other, "42") != 0)
         ++wrong;
       char *memory = malloc(10);
       strcpy(memory, text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The library's own interface in sections that tandem-cc compiles: a bounded queue whose users sleep until they can
-// go on, commit functions, commutative counters, explicit accesses; and a condition variable whose mutex became a
-// section.
+// The library's own interface in sections that tandem-cc compiles: a bounded queue whose users
+// sleep until they can go on, commit functions, commutative counters, explicit accesses; and a
+// condition variable whose mutex became a section.
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

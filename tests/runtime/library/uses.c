@@ -28,9 +28,7 @@ static time_t now;
 static long wrong;
 static const char *const names[] = {"adam", "beth", "carl"};
 
-static int by_value(const void *a, const void *b) {
-  return *(const int *)a - *(const int *)b;
-}
+static int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 static int by_name(const void *key, const void *item) {
   return strcmp(key, *(const char *const *)item);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Acquires locks of all kinds, so many times that a profile of them is known. Contention is
- * arranged by barriers: a thread holds the lock until another one has been refused it.
+ * arranged: a thread holds the lock until another one waits for it.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -51,6 +51,8 @@ int main(int argc, char **argv) {
   pthread_create(&thread, NULL, other, NULL);
   pthread_mutex_lock(&contended); /* held */
   pthread_barrier_wait(&barrier);
+  while (__atomic_load_n(&contended.__data.__lock, __ATOMIC_RELAXED) != 2)
+    hold(1); /* glibc: 2 as soon as somebody waits */
   hold(50);
   pthread_mutex_unlock(&contended);
   pthread_mutex_lock(&waited); /* waits */

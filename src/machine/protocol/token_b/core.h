@@ -226,7 +226,9 @@ template <class Proto> struct Core {
         when(in(L::M), in(T::none, T::L, T::Q), Event::get_s).given(migratory).run(give_all).next(L::I),
         when(in(L::M), in(T::none, T::L, T::Q), Event::get_s).run(give_one).next(L::D),
         when(in(L::O, L::D), always, Event::get_s).given(spare).run(give_one),
-        when(in(L::O, L::D), always, Event::get_s).because("ignored: the only token here is the owner's"),
+        when(in(L::O, L::D), in(T::none, T::L, T::Q), Event::get_s).run(give_all).next(L::I)
+            .because("the owner's is the only token here: else the reader would have to become persistent"),
+        when(in(L::O, L::D), in(T::R, T::W, T::RP, T::WP), Event::get_s).because("ignored: it is collecting tokens itself"),
         when(in(L::I, L::N, L::S), always, Event::get_s),
         when(in(L::N, L::S, L::O, L::D, L::E, L::M), always, Event::get_x).run(give_all).next(L::I),
         when(in(L::I), always, Event::get_x),

@@ -234,7 +234,7 @@ template <class Proto> struct Home {
         when(any, in(T::active), Event::satisfied).given(alone).run(wake).next(T::none),
         when(any, in(T::active), Event::satisfied).run(close).next(T::closing),
         when(any, in(T::ending), Event::ack).given(waiting).run(count_answer),
-        when(any, in(T::ending), Event::ack).run(count_answer, close).next(T::closing),
+        when(any, in(T::ending), Event::ack).run(close).next(T::closing),
         when(any, in(T::closing), Event::ack).given(waiting).run(count_answer),
         when(any, in(T::closing), Event::ack).run(wake).next(T::none),
 

@@ -77,8 +77,18 @@ template <class View> const char *TokenB::violated(const View &view) {
     return "there is not exactly one owner token";
   if (!dirty && memory.data.value == 0)
     return "no copy is dirty, and memory's is stale";
+  if (dirty && memory.data.value != 0 && !view.conditional_stores())
+    return "a copy is called dirty, and memory has the last value";
   if (llc.valid && llc.data.value == 0)
     return "the LLC has tokens and stale data";
+  for (unsigned c = 0; c < view.cores(); ++c) {
+    using T = Core::TbeState;
+    const auto &tbe = view.core(c).tbe;
+    if (view.config().reissue && (tbe.state == T::RP || tbe.state == T::WP) && !tbe.reissued)
+      return "a request became persistent before it was sent twice";
+    if (tbe.reissued && (tbe.state == T::L || tbe.state == T::Q))
+      return "how a request was got outlives it";
+  }
   // Nobody obeys a persistent request that the home does not know.
   for (unsigned c = 0; c < view.cores(); ++c)
     if (const Node holder = view.core(c).tbe.holder; !holder.is_none()) {
