@@ -94,13 +94,11 @@ AccessType AccessTypes::of(const Instruction &instruction) {
   const MDNode *tag = instruction.getMetadata(LLVMContext::MD_tbaa);
   if (tag == nullptr || type_name(*tag).empty())
     return kAnyAccess;
-  Access access;
-  if (type_name(*tag) != "omnipotent char")
-    access.tag = tag;
+  if (type_name(*tag) == "omnipotent char")
+    return kAnyAccess;
+  Access access{.tag = tag, .member = {}};
   if (std::optional<Member> found = member(instruction); found && !untyped_.contains(found->record))
     access.member = *found;
-  if (access == Access{})
-    return kAnyAccess;
   const auto [entry, fresh] = known_.try_emplace(access, static_cast<AccessType>(accesses_.size()));
   if (fresh)
     accesses_.push_back(access);
@@ -125,8 +123,10 @@ bool AccessTypes::may_alias(AccessType a, AccessType b) {
   if (one.member.record != nullptr && other.member.record != nullptr &&
       !may_mean_one(one.member, other.member))
     return entry->second = false;
-  if (one.tag == nullptr || other.tag == nullptr)
-    return entry->second;
+  // Memory of no record may be one type now and another later (C11 6.5, paragraph 6).
+  if (one.member.record == nullptr && other.member.record == nullptr && !has_base(*one.tag) &&
+      !has_base(*other.tag))
+    return true;
   if (has_base(*one.tag) && has_base(*other.tag) &&
       one.tag->getOperand(1) == other.tag->getOperand(1) &&
       one.tag->getOperand(2) == other.tag->getOperand(2))

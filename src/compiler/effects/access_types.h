@@ -4,7 +4,8 @@
 // writes it down for its own optimiser (TBAA), and the structure whose member is accessed. What is
 // accessed as one type is not accessed as another at the same time. Accesses of characters, unions,
 // types with the attribute `may_alias`, memory that functions copy, and all that is compiled with
-// -fno-strict-aliasing may mean anything; a character that is a structure's member lies in that.
+// -fno-strict-aliasing may mean anything. Memory that is no structure's may be one type now and
+// another later: two such accesses are never told apart.
 #pragma once
 
 #include "llvm/ADT/DenseMap.h"

@@ -210,11 +210,17 @@ void Effects::touch(const Value *address, std::uint64_t size, bool reads, bool w
   if ((!reads && !writes) || is_private(address))
     return;
   const std::optional<Cell> cell = points_to_.local(*address);
-  if (!cell)
+  if (!cell) {
+    if (isa<ConstantExpr>(address)) // a number
+      touch_outside(reads, writes, out);
     return;
+  }
   const std::vector<ObjectRange> objects = points_to_.objects(*address, size);
-  if (objects.empty())
+  if (objects.empty()) {
+    if (points_to_.comes_from_nowhere(*address))
+      touch_outside(reads, writes, out);
     return;
+  }
   if (points_to_.has_objects()) {
     out.push_back({.cell = *cell,
                    .end = kToTheEnd,

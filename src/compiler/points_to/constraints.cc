@@ -36,6 +36,8 @@ void PointsToGraph::find_address_arithmetic() {
     for (const Instruction &instruction : instructions(function))
       if (isa<IntToPtrInst>(instruction))
         visit(back, instruction.getOperand(0));
+      else if (is_wide_cast(&instruction))
+        visit(back, &instruction); // one of several addresses
   while (!work.empty()) {
     const Value *value = work.back();
     work.pop_back();
@@ -65,14 +67,16 @@ void PointsToGraph::find_address_arithmetic() {
         // The distance of two addresses is none, nor is what a division leaves of one.
         const bool distance = code == Instruction::Sub && forth.contains(user->getOperand(0)) &&
                               forth.contains(user->getOperand(1));
+        const bool places = arithmetic->isShift() && // one address among several
+                            user->getType()->getScalarSizeInBits() > 64;
         if (distance ||
-            (code != Instruction::Add && code != Instruction::Sub && code != Instruction::And &&
-             code != Instruction::Or && code != Instruction::Xor))
+            (!places && code != Instruction::Add && code != Instruction::Sub &&
+             code != Instruction::And && code != Instruction::Or && code != Instruction::Xor))
           continue;
         if (is_arithmetic(user))
           arithmetic_.insert(user);
         visit(forth, user);
-      } else if (isa<PHINode, SelectInst, FreezeInst>(user)) {
+      } else if (isa<PHINode, SelectInst, FreezeInst>(user) || is_wide_cast(user)) {
         visit(forth, user);
       } else if (const auto *call = dyn_cast<CallBase>(user)) {
         const Function *callee = called_function(*call);
@@ -95,19 +99,31 @@ void PointsToGraph::add_function(const Function &function) {
     add_instruction(instruction);
 }
 
+// Vectors and wide integers are one leaf and hold several addresses.
+std::int64_t PointsToGraph::addresses_in(Type *type) const {
+  return type->isVectorTy() || type->isIntegerTy()
+             ? std::max<std::int64_t>(1, static_cast<std::int64_t>(
+                                             layout_.getTypeStoreSize(type).getKnownMinValue() / 8))
+             : 1;
+}
+
 void PointsToGraph::add_load(const Value &result, Pointer from, Type *type) {
   const SmallVector<Leaf, 1> parts(leaves(type));
+  const std::int64_t count = addresses_in(type);
   for (unsigned i = 0; i < parts.size(); ++i)
     if (parts[i].carries)
-      define(&result, i, load(shift(from, static_cast<std::int64_t>(parts[i].offset))));
+      for (std::int64_t at = 0; at < count; ++at)
+        define(&result, i, load(shift(from, static_cast<std::int64_t>(parts[i].offset) + 8 * at)));
 }
 
 void PointsToGraph::add_store(Pointer to, const Value *value) {
   const SmallVector<Leaf, 1> parts(leaves(value->getType()));
+  const std::int64_t count = addresses_in(value->getType());
   for (unsigned i = 0; i < parts.size(); ++i)
     if (parts[i].carries)
       if (const std::optional<Pointer> stored = pointer(value, i))
-        store(shift(to, static_cast<std::int64_t>(parts[i].offset)), *stored);
+        for (std::int64_t at = 0; at < count; ++at)
+          store(shift(to, static_cast<std::int64_t>(parts[i].offset) + 8 * at), *stored);
 }
 
 void PointsToGraph::add_aggregate(const Instruction &instruction) {
@@ -166,7 +182,8 @@ void PointsToGraph::add_instruction(const Instruction &instruction) {
       define(&instruction, 0, element(*gep, *base));
   } else if (isa<PHINode, SelectInst, BitCastInst, AddrSpaceCastInst, FreezeInst, PtrToIntInst,
                  IntToPtrInst, InsertElementInst, ShuffleVectorInst, ExtractElementInst>(
-                 instruction)) {
+                 instruction) ||
+             is_wide_cast(&instruction)) {
     for (const Use &operand : instruction.operands())
       if (!isa<BasicBlock>(operand))
         flow(&instruction, operand);

@@ -102,6 +102,13 @@ std::vector<ObjectRange> PointsToAnalysis::objects(const Value &pointer, std::ui
   return {found.begin(), found.end()};
 }
 
+bool PointsToAnalysis::comes_from_nowhere(const Value &pointer) const {
+  if (isa<ConstantPointerNull>(pointer) || isa<UndefValue>(pointer))
+    return false;
+  const ElementSet *known = flow_->objects_of(pointer);
+  return known != nullptr && known->empty();
+}
+
 // Whether it is data that two threads could both reach and one write.
 bool PointsToAnalysis::counts(ObjectId object) const {
   const Value *label = flow_->flow().label(object);

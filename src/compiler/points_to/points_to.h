@@ -132,6 +132,9 @@ public:
   // external node.
   [[nodiscard]] bool may_hold(NodeId node, ObjectId object) const;
   [[nodiscard]] bool is_external(NodeId node) const;
+  // Whether nothing that the analysis knows of flows into a pointer: an address that came by a
+  // pipe, or a number. False for null.
+  [[nodiscard]] bool comes_from_nowhere(const llvm::Value &pointer) const;
   // What the program's text has for an object; null for 0.
   [[nodiscard]] const llvm::Value *label(ObjectId object) const;
   [[nodiscard]] std::optional<ObjectId> object_of(const llvm::Value &label) const;

@@ -67,8 +67,23 @@ void PointsToGraph::finish() {
   do {
     apply_indexes();
     graph_.settle();
-  } while (search() || leave() || !indexes_.empty());
+  } while (search() || leave() || rejoin() || !indexes_.empty());
   mark_reached();
+}
+
+// What a call copied before all of the program knew it is the program's own, and so is the copy.
+// Whether there was any.
+bool PointsToGraph::rejoin() {
+  bool changed = false;
+  for (auto &[call, copies] : copies_)
+    for (const auto &[original, copy] : copies) {
+      const Cell root = graph_.find({original, 0});
+      if (graph_.scope(root.node) == kProgram && graph_.find({copy, 0}) != root) {
+        graph_.unify(root, {copy, 0});
+        changed = true;
+      }
+    }
+  return changed;
 }
 
 void PointsToGraph::solve_insensitive() {

@@ -141,6 +141,7 @@ private:
                   const llvm::Constant *value);
   Pointer element(const llvm::GEPOperator &gep, Pointer base);
   [[nodiscard]] Scope scope_of_value(const llvm::Value *value) const;
+  [[nodiscard]] static bool is_wide_cast(const llvm::Value *value);
   [[nodiscard]] bool carrier(const llvm::Value *value) const;
 
   // pointers.cc
@@ -162,6 +163,7 @@ private:
   void find_address_arithmetic();
   void add_function(const llvm::Function &function);
   void add_instruction(const llvm::Instruction &instruction);
+  [[nodiscard]] std::int64_t addresses_in(llvm::Type *type) const;
   void add_load(const llvm::Value &result, Pointer from, llvm::Type *type);
   void add_store(Pointer to, const llvm::Value *value);
   void add_aggregate(const llvm::Instruction &instruction);
@@ -191,6 +193,7 @@ private:
                                 const llvm::Function &callee);
   bool search();
   bool leave();
+  bool rejoin();
   void leave(const llvm::CallBase &call, const Pointer *callee);
   void mark_reached();
   void take_targets();

@@ -64,13 +64,22 @@ Scope PointsToGraph::scope_of_value(const Value *value) const {
   return kProgram;
 }
 
+// Whether a cast is between an integer of one address and one of several.
+bool PointsToGraph::is_wide_cast(const Value *value) {
+  const auto *cast = dyn_cast<CastInst>(value);
+  return cast != nullptr && (isa<TruncInst>(cast) || isa<ZExtInst>(cast)) &&
+         std::min(cast->getSrcTy()->getScalarSizeInBits(),
+                  cast->getDestTy()->getScalarSizeInBits()) >= 64;
+}
+
 // Whether an integer may hold an address that was copied, not computed.
 bool PointsToGraph::carrier(const Value *value) const {
   if (value->getType()->isPointerTy() || !isa<Instruction>(value))
     return true;
   if (isa<BinaryOperator>(value))
     return arithmetic_.contains(value);
-  return !isa<CastInst>(value) || isa<PtrToIntInst>(value) || isa<BitCastInst>(value);
+  return !isa<CastInst>(value) || isa<PtrToIntInst>(value) || isa<BitCastInst>(value) ||
+         is_wide_cast(value);
 }
 
 std::uint32_t PointsToGraph::index_of(const Value *value) {

@@ -9,7 +9,7 @@ struct __attribute__((may_alias)) counter {
 };
 struct link {
   struct link *next;
-  unsigned char flags;
+  int flags;
 };
 static volatile size_t where;
 static char pool[4096] __attribute__((aligned(16)));
