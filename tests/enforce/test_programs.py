@@ -10,7 +10,12 @@ import re
 import pytest
 from conftest import ALGORITHMS, PROGRAMS, Compilers
 
-SOURCES = ("sections.c", "sections.cc", "blocks.c", "blocks.cc", "restart.c", "captured.c")
+SOURCES = (
+    *("sections.c", "sections.cc", "blocks.c", "blocks.cc", "restart.c"),
+    *("captured.c", "captured_block.c", "by_value.c"),
+)
+# Those that print how often sections ran again.
+COUNTING = ("restart.c", "blocks.c", "captured.c", "captured_block.c", "by_value.c")
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
 THREADS = (1, 2, 4, 8)
 ROUNDS = 240  # of all threads together
@@ -46,7 +51,7 @@ def test_by_locks(compilers: Compilers, source: str, enforce: str, level: str) -
 @pytest.mark.parametrize("source", SOURCES)
 def test_by_transactions(compilers: Compilers, source: str, enforce: str, level: str) -> None:
     printed = check(compilers, source, level, enforce, ALGORITHMS)
-    if source in ("restart.c", "blocks.c", "captured.c"):
+    if source in COUNTING:
         restarts = sum(int(x) for x in re.findall(r"restarts (\d+)", printed))
         assert restarts > 0, "no section ever ran again, so nothing was tested"
 

@@ -153,6 +153,9 @@ bool Actions::computes_only(const Instruction &instruction) const {
     return !instruction.mayReadOrWriteMemory();
   if (const auto *intrinsic = dyn_cast<IntrinsicInst>(call))
     return is_harmless(*intrinsic);
+  for (unsigned i = 0; i < call->arg_size(); ++i) // the call copies it
+    if (call->isByValArgument(i) && !is_own(call->getArgOperand(i)))
+      return false;
   const Function *callee = called_function(*call);
   if (callee == nullptr)
     return false;

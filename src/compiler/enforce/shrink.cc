@@ -29,6 +29,9 @@ bool computes_only(const Instruction &instruction, const Actions &actions) {
   if (const auto *call = dyn_cast<CallBase>(&instruction)) {
     if (const auto *intrinsic = dyn_cast<IntrinsicInst>(call))
       return intrinsic->isAssumeLikeIntrinsic() || intrinsic->doesNotAccessMemory();
+    for (unsigned i = 0; i < call->arg_size(); ++i) // the call copies it
+      if (call->isByValArgument(i) && !Barriers::is_private(call->getArgOperand(i)))
+        return false;
     const Function *callee = called_function(*call);
     return callee != nullptr && actions.computes_only(*callee);
   }

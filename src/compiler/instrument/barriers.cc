@@ -17,15 +17,21 @@ constexpr StringRef kUnwritten = "tandem.unwritten";
 // returned. A callee would reach it through barriers, which may buffer what a plain access then
 // misses.
 bool stays_here(const Value &root) {
-  SmallVector<const User *, 16> work(root.users());
-  SmallPtrSet<const User *, 16> seen;
+  SmallVector<const Use *, 16> work;
+  const auto add = [&](const Value &value) {
+    for (const Use &use : value.uses())
+      work.push_back(&use);
+  };
+  add(root);
+  SmallPtrSet<const User *, 16> seen; // of addresses
   while (!work.empty()) {
-    const User *user = work.pop_back_val();
-    if (!seen.insert(user).second || isa<LoadInst>(user) || isa<ICmpInst>(user) ||
-        isa<VAArgInst>(user))
+    const Use *use = work.pop_back_val();
+    const User *user = use->getUser();
+    if (isa<LoadInst>(user) || isa<ICmpInst>(user) || isa<VAArgInst>(user))
       continue;
     if (isa<GetElementPtrInst>(user) || isa<BitCastInst>(user) || isa<AddrSpaceCastInst>(user)) {
-      append_range(work, user->users());
+      if (seen.insert(user).second)
+        add(*user);
       continue;
     }
     if (const auto *store = dyn_cast<StoreInst>(user))
@@ -37,6 +43,10 @@ bool stays_here(const Value &root) {
           id == Intrinsic::vastart || id == Intrinsic::vaend || id == Intrinsic::vacopy)
         continue;
     }
+    // The callee gets a copy.
+    if (const auto *call = dyn_cast<CallBase>(user))
+      if (call->isArgOperand(use) && call->isByValArgument(call->getArgOperandNo(use)))
+        continue;
     return false;
   }
   return true;
@@ -187,6 +197,23 @@ void Barriers::replace_copy(MemTransferInst &copy) {
                      {copy.getDest(), copy.getSource(),
                       builder.CreateZExtOrTrunc(copy.getLength(), builder.getInt64Ty())});
   copy.eraseFromParent();
+}
+
+void Barriers::replace_by_value(CallBase &call, unsigned argument) {
+  Value *source = call.getArgOperand(argument);
+  if (source->getType()->getPointerAddressSpace() != 0 || stays_plain(source, /*captured=*/false))
+    return;
+  Type *type = call.getParamByValType(argument);
+  const DataLayout &layout = module_.getDataLayout();
+  AllocaInst *copy = temporary(*call.getFunction(), type);
+  copy->setAlignment(std::max(copy->getAlign(),
+                              call.getParamAlign(argument).value_or(layout.getABITypeAlign(type))));
+  IRBuilder<> builder(&call);
+  Type *pointer = builder.getPtrTy();
+  builder.CreateCall(
+      function("_ITM_memcpyRtWn", builder.getVoidTy(), {pointer, pointer, builder.getInt64Ty()}),
+      {copy, source, builder.getInt64(layout.getTypeAllocSize(type).getFixedValue())});
+  call.setArgOperand(argument, copy);
 }
 
 void Barriers::replace_set(MemSetInst &set) {

@@ -44,6 +44,9 @@ public:
   void replace_store(llvm::StoreInst &store);
   void replace_copy(llvm::MemTransferInst &copy);
   void replace_set(llvm::MemSetInst &set);
+  // The call copies what this argument of it points to (`byval`): it gets a copy that a barrier
+  // made.
+  void replace_by_value(llvm::CallBase &call, unsigned argument);
 
   // What became of all accesses so far: `barriers`, `plain`, `captured`, `unwritten`, `counters`.
   [[nodiscard]] const ReportInstrumentation &counts() const { return counts_; }

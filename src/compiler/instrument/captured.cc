@@ -59,16 +59,30 @@ bool Captured::holds(const Value *address, const Instruction &at) {
   const auto *root = dyn_cast<CallBase>(getUnderlyingObject(address, 0));
   if (root == nullptr || !is_fresh_(*root))
     return false;
-  // Coming by there again makes another object; `root` is not behind a phi, so `at` means the last
-  // one.
-  SmallPtrSet<BasicBlock *, 1> again{const_cast<BasicBlock *>(root->getParent())};
-  const bool same_block = at.getParent() == root->getParent();
-  return none_of(escapes_of(*root), [&](const Instruction *escape) {
-    if (same_block)
-      return escape->getParent() == at.getParent() && root->comesBefore(escape) &&
-             !at.comesBefore(escape);
-    return escape == &at || isPotentiallyReachable(escape, &at, &again, &tree_);
-  });
+  return none_of(escapes_of(*root),
+                 [&](const Instruction *escape) { return may_precede(*escape, at, *root); });
+}
+
+// Whether control may get from `escape` to `at` without coming by `root`, which makes another
+// object that nobody knows yet. `root` is not behind a phi, so `at` means the one made last.
+bool Captured::may_precede(const Instruction &escape, const Instruction &at, const CallBase &root) {
+  const BasicBlock *made = root.getParent();
+  if (escape.getParent() == made) {
+    // Before `root` there are only phis, which name an object made earlier.
+    if (!root.comesBefore(&escape))
+      return false;
+    if (at.getParent() == made)
+      return !at.comesBefore(&escape);
+  } else if (at.getParent() == made) {
+    return false; // the block begins above `root`
+  } else if (escape.getParent() == at.getParent() && !at.comesBefore(&escape)) {
+    return true;
+  }
+  // Not by isPotentiallyReachable of two instructions or blocks: that does not leave a block to be
+  // avoided even where it begins there.
+  SmallVector<BasicBlock *, 8> next(successors(const_cast<BasicBlock *>(escape.getParent())));
+  const SmallPtrSet<BasicBlock *, 1> again{const_cast<BasicBlock *>(made)};
+  return !next.empty() && isPotentiallyReachableFromMany(next, at.getParent(), &again, &tree_);
 }
 
 bool returns_captured(const Function &function, const IsFresh &is_fresh) {

@@ -33,6 +33,8 @@ public:
 
 private:
   const llvm::SmallVector<const llvm::Instruction *, 4> &escapes_of(const llvm::Value &root);
+  bool may_precede(const llvm::Instruction &escape, const llvm::Instruction &at,
+                   const llvm::CallBase &root);
 
   llvm::DominatorTree tree_;
   IsFresh is_fresh_;

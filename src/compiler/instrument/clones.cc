@@ -213,6 +213,9 @@ void TransactionalClones::instrument_call(CallBase &call) {
       become_irrevocable(call);
     return;
   }
+  for (unsigned i = 0; i < call.arg_size(); ++i)
+    if (call.isByValArgument(i))
+      barriers_.replace_by_value(call, i);
   Function *callee = called_function(call);
   if (callee == nullptr) {
     for (const Function *target : actions_.targets(call))

@@ -504,6 +504,7 @@ TEST(locks, trylock_says_busy) {
     pthread_spin_lock(&spin);
     mtx_lock(&standard);
     step = 1;
+    step.notify_all();
     step.wait(1);
     pthread_mutex_unlock(&mutex);
     pthread_rwlock_unlock(&both);
