@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,10 @@ def refused(
     file = converter.folder / "p.toml"
     file.write_text(conversion, encoding="utf-8")
     compiled = converter.compile(
-        source, file, "-O1", "-Wno-unused", "-ftandem-enforce=stm", *options
+        source,
+        file,
+        *("-O1", "-D_GNU_SOURCE", "-Wno-unused", "-ftandem-enforce=stm"),
+        *options,
     )
     lines = [x for x in compiled.errors.splitlines() if x.startswith("tandem-cc: ")]
     assert compiled.status == 2, f"{compiled.status}: {compiled.errors}"
@@ -156,15 +160,124 @@ CODE = {
             f"another thread at p.c:{FIRST + 4}"
         ),
     ),
+    "label's address": (
+        "static void f(void) { static void *to[] = {&&l, &&e}; int i = 0;\n"
+        "  goto *to[i++];\n"
+        "l: pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); goto *to[i++];\n"
+        "e: return; }\n" + MAIN,
+        f"p.c:{FIRST + 2}: lock 'a' is used in a function that jumps to the address of a label",
+    ),
+    "by pointer": (
+        "static int (*volatile lock)(pthread_mutex_t *) = pthread_mutex_lock;\n"
+        "static int (*volatile unlock)(pthread_mutex_t *) = pthread_mutex_unlock;\n"
+        "static void g(void) { lock(&a); ++x; unlock(&a); }\n"
+        "static void f(void) { g(); pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }\n"
+        + MAIN,
+        f"p.c:{FIRST}: 'pthread_mutex_lock' is called by pointer, with locks",
+    ),
+    "shared by processes": (
+        "static void f(void) { pthread_mutexattr_t t; pthread_mutexattr_init(&t);\n"
+        "  pthread_mutexattr_setpshared(&t, PTHREAD_PROCESS_SHARED); pthread_mutex_init(&a, &t);\n"
+        "  pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }\n" + MAIN,
+        f"p.c:{FIRST + 1}: 'pthread_mutexattr_setpshared' may make a lock that several processes",
+    ),
+    "recursive": (
+        "static void f(void) { pthread_mutexattr_t t; pthread_mutexattr_init(&t);\n"
+        "  pthread_mutexattr_settype(&t, PTHREAD_MUTEX_RECURSIVE); pthread_mutex_init(&a, &t);\n"
+        "  if (!pthread_mutex_trylock(&a)) { ++x; pthread_mutex_unlock(&a); } }\n" + MAIN,
+        (
+            f"p.c:{FIRST + 2}: lock 'a' is tried, and may be one that its owner can lock again "
+            f"(p.c:{FIRST + 1})"
+        ),
+    ),
+    "recursive from its start": (
+        "#define INITIALISER PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP\n"
+        "static pthread_mutex_t r = INITIALISER;\n"
+        "static void f(void) {\n"
+        "  if (!pthread_mutex_trylock(&r)) { ++x; pthread_mutex_unlock(&r); } }\n" + MAIN,
+        (
+            f"p.c:{FIRST + 3}: lock 'r' is tried, and may be one that its owner can lock again "
+            f"(p.c:{FIRST + 1})"
+        ),
+    ),
+    "variable and field": (
+        (
+            "struct object { long n; pthread_mutex_t m; };\n"
+            "static struct object g = {0, PTHREAD_MUTEX_INITIALIZER};\n"
+            "static void h(struct object *q) { pthread_mutex_lock(&q->m); ++q->n;\n"
+            "  pthread_mutex_unlock(&q->m); }\n"
+            "static void f(void) { pthread_mutex_lock(&g.m); ++x; pthread_mutex_unlock(&g.m); }\n"
+            "void (*volatile p)(struct object *) = h;\n"
+            "int main(void) { f(); p(&g); return x; }\n"
+        ),
+        f"p.c:{FIRST + 2}: lock 'q->m' may be 'g.m', which p.toml:2 makes a section",
+    ),
+    "one record and another": (
+        (
+            "#include <stdlib.h>\n"
+            "struct pub { pthread_mutex_t m; long n; };\n"
+            "struct priv { pthread_mutex_t lock; long n, more; };\n"
+            "static void h(void *q) { struct priv *p = q; pthread_mutex_lock(&p->lock); ++p->n;\n"
+            "  pthread_mutex_unlock(&p->lock); }\n"
+            "static void f(struct pub *p) {\n"
+            "  pthread_mutex_lock(&p->m); ++p->n; pthread_mutex_unlock(&p->m); }\n"
+            "struct pub *volatile kept;\n"
+            "int main(void) { kept = calloc(1, sizeof(struct priv)); f(kept); h(kept); return x; }\n"
+        ),
+        f"p.c:{FIRST + 3}: lock 'p->lock' may be 'pub.m', which p.toml:2 makes a section",
+    ),
+    "in a marked section": (
+        (
+            "#include <tandem/tandem.h>\n"
+            "static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }\n"
+            "TANDEM_ATOMIC __attribute__((noinline)) void g(void) { f(); }\n"
+            "int main(void) { g();\n"
+            "  if (!pthread_mutex_trylock(&a)) { ++x; pthread_mutex_unlock(&a); } return x; }\n"
+        ),
+        (
+            f"p.c:{FIRST + 1}: lock 'a' is used here in a section that the program marks, and tried "
+            f"at p.c:{FIRST + 4}"
+        ),
+    ),
+}
+# What the file names, where that is not `a`.
+NAMED = {
+    "reader and writer": "r",
+    "recursive from its start": "r",
+    "variable and field": "g.m",
+    "one record and another": "pub.m",
 }
 
 
 @pytest.mark.parametrize("case", CODE)
 def test_what_cannot_be_converted(converter: Converter, case: str) -> None:
     code, message = CODE[case]
-    lock = "r" if case == "reader and writer" else "a"
-    _, line = refused(converter, code, SECTION_A.replace('"a"', f'"{lock}"'))
+    _, line = refused(
+        converter,
+        code,
+        SECTION_A.replace('"a"', f'"{NAMED.get(case, "a")}"'),
+    )
     assert line.startswith(message), line
+
+
+def test_lock_that_native_code_can_name(converter: Converter) -> None:
+    native = converter.folder / "native.c"
+    native.write_text(
+        "#include <pthread.h>\nextern pthread_mutex_t v;\n"
+        "void g(void) { pthread_mutex_lock(&v); pthread_mutex_unlock(&v); }\n",
+        encoding="utf-8",
+    )
+    built = native.with_suffix(".o")
+    subprocess.run(["cc", "-c", native, "-o", built], check=True)
+    code = (
+        "pthread_mutex_t v = PTHREAD_MUTEX_INITIALIZER;\nvoid g(void);\n"
+        "static void f(void) { pthread_mutex_lock(&v); ++x; pthread_mutex_unlock(&v); g(); }\n"
+        + MAIN
+    )
+    _, line = refused(converter, code, SECTION_A.replace('"a"', '"v"'), str(built))
+    assert line.startswith(
+        f"p.c:{FIRST + 2}: lock 'v' may lie in 'v', which code outside the program can name"
+    ), line
 
 
 def test_shared_library(converter: Converter) -> None:

@@ -8,7 +8,17 @@ from __future__ import annotations
 import pytest
 from conftest import PROGRAMS, Converter
 
-NAMES = ("counter", "early", "elsewhere", "flag", "gate", "striped", "trylock")
+NAMES = (
+    "counter",
+    "early",
+    "element",
+    "elsewhere",
+    "flag",
+    "gate",
+    "striped",
+    "truncated",
+    "trylock",
+)
 THREADS = (1, 4)
 TRANSACTIONS = ("eager", "lazy", "norec", "serial")
 
@@ -34,6 +44,8 @@ def test_program_is_right(converter: Converter, name: str, enforce: str, level: 
 EXPECTED = {
     "counter": ([11], []),
     "early": ([11], []),
+    # Both names.
+    "element": ([12, 21], []),
     # find_locked is put into its caller.
     "elsewhere": ([11], []),
     "flag": ([11, 18], []),

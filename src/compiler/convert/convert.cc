@@ -3,6 +3,7 @@
 
 #include "compiler/convert/balance.h"
 #include "compiler/convert/file.h"
+#include "compiler/convert/limits.h"
 #include "compiler/convert/modes.h"
 #include "compiler/convert/order.h"
 #include "compiler/convert/sites.h"
@@ -40,6 +41,8 @@ public:
     {
       const PointsToAnalysis points_to(module_, catalogue_, options_.points_to);
       if (Status good = check_locks(module_, file_, calls, *named, points_to); !good)
+        return good.error();
+      if (Status good = check_limits(module_, calls, *named, points_to); !good)
         return good.error();
     }
     count(calls, *named);

@@ -7,6 +7,8 @@
 #include "compiler/sections/called_function.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
@@ -94,18 +96,90 @@ std::string field_of(const LockSite &site) {
   return field.empty() ? lock_field(target) : field;
 }
 
-// What a lock is by the text of its operation: a variable, or a field of a record type. Memory has
-// one type in C and C++, so two that differ are different locks. Empty where the text does not
-// tell; then the points-to analysis is asked.
+// What a lock is by the text of its operation: a variable, or a field of a record type in memory
+// that has no name of its own. Empty where the text does not tell.
 std::string class_of(const LockSite &site) {
-  if (site.named)
-    return "variable " + site.locks.front();
   const std::string field = field_of(site);
+  const bool variable =
+      site.named &&
+      (field.empty() || isa<GlobalVariable>(getUnderlyingObject(site.targets.front().base)));
+  if (variable)
+    return "variable " + site.locks.front();
   return field.empty() ? "" : "field " + field;
 }
 
-bool are_different(const std::string &a, const std::set<std::string> &b) {
-  return !a.empty() && !b.contains("") && !b.contains(a);
+// Records by name, as debug information has them.
+class Records {
+public:
+  explicit Records(const Module &module) {
+    DebugInfoFinder finder;
+    finder.processModule(module);
+    for (const DIType *type : finder.types())
+      if (const auto *record = dyn_cast<DICompositeType>(type);
+          record != nullptr && !record->isForwardDecl())
+        // Named as record_field() does.
+        members_[record->getName().empty()
+                     ? fmt::format("{}:{}", record->getFilename().str(), record->getLine())
+                     : record->getName().str()]
+            .push_back(members_of(*record));
+  }
+
+  // Whether what is one record for some code may be the other for other code: it begins with the
+  // same members. True where that is not known.
+  [[nodiscard]] bool alike(const std::string &a, const std::string &b) const {
+    const auto left = members_.find(a);
+    const auto right = members_.find(b);
+    if (left == members_.end() || right == members_.end())
+      return true;
+    return any_of(left->second, [&](const Members &one) {
+      return any_of(right->second, [&](const Members &other) {
+        const std::size_t common = std::min(one.size(), other.size());
+        return std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(common),
+                          other.begin());
+      });
+    });
+  }
+
+private:
+  struct Member {
+    std::uint64_t offset; // bits, as the size
+    std::uint64_t size;
+    unsigned tag;
+    bool operator==(const Member &) const = default;
+  };
+  using Members = std::vector<Member>;
+
+  static Members members_of(const DICompositeType &record) {
+    Members members;
+    for (const DINode *element : record.getElements()) {
+      const auto *member = dyn_cast<DIDerivedType>(element);
+      if (member == nullptr || member->isStaticMember())
+        continue;
+      const DIType *type = member->getBaseType();
+      for (const auto *derived = dyn_cast_or_null<DIDerivedType>(type);
+           derived != nullptr && derived->getTag() != dwarf::DW_TAG_pointer_type;
+           derived = dyn_cast_or_null<DIDerivedType>(type))
+        type = derived->getBaseType();
+      members.push_back({member->getOffsetInBits(), member->getSizeInBits(),
+                         type == nullptr ? 0U : static_cast<unsigned>(type->getTag())});
+    }
+    return members;
+  }
+
+  std::map<std::string, std::vector<Members>> members_;
+};
+
+// Fields at different offsets of the records that they are in, or of records that do not begin
+// alike. What else has two names, as a variable and a field of it, may be one lock: the points-to
+// analysis is asked.
+bool are_different(StringRef a, const std::set<std::string> &b, const Records &records) {
+  return a.consume_front("field ") && all_of(b, [&](StringRef other) {
+           if (!other.consume_front("field "))
+             return false;
+           const auto [left, left_offset] = a.rsplit('+');
+           const auto [right, right_offset] = other.rsplit('+');
+           return left_offset != right_offset || !records.alike(left.str(), right.str());
+         });
 }
 
 bool overlap(const std::vector<ObjectRange> &a, const std::vector<ObjectRange> &b) {
@@ -170,9 +244,9 @@ NamedLocks::NamedLocks(const Module &module, const ConversionFile &file) : file_
 
 std::vector<std::string> NamedLocks::names_of(const LockSite &site) const {
   std::vector<std::string> names = site.locks;
-  if (!site.named)
-    if (const auto field = fields_.find(field_of(site)); field != fields_.end())
-      names.push_back(field->second);
+  // Also of an element of a variable: it is one of the record's locks.
+  if (const auto field = fields_.find(field_of(site)); field != fields_.end())
+    names.push_back(field->second);
   return names;
 }
 
@@ -191,6 +265,34 @@ std::optional<std::size_t> NamedLocks::section_of(const LockSite &site) const {
   return static_cast<std::size_t>(found - file_->sections.data());
 }
 
+std::vector<ObjectRange> lock_ranges(const LockSite &site, const PointsToAnalysis &points_to) {
+  std::vector<ObjectRange> found;
+  if (site.wrapper == nullptr) {
+    found = points_to.objects(*lock_operand(site), kLockBytes);
+  } else if (site.targets.empty()) {
+    for (const Use &argument : site.call->args())
+      if (argument->getType()->isPointerTy())
+        append_range(found, points_to.reachable_objects(*argument.get()));
+  }
+  for (const LockSite::Target &target : site.targets) {
+    if (site.wrapper == nullptr || target.base == nullptr || !target.base->getType()->isPointerTy())
+      continue;
+    if (target.offsets.size() != 1 || target.offsets.front() < 0) {
+      append_range(found, points_to.reachable_objects(*target.base));
+      continue;
+    }
+    const auto offset = static_cast<std::uint64_t>(target.offsets.front());
+    for (ObjectRange range : points_to.objects(*target.base, offset + kLockBytes)) {
+      if (range.end - range.begin == offset + kLockBytes) // else folded
+        range.begin += offset;
+      found.push_back(range);
+    }
+  }
+  if (points_to.has_objects())
+    std::erase_if(found, [](const ObjectRange &range) { return range.object == 0; });
+  return found;
+}
+
 Status check_locks(const Module &module, const ConversionFile &file, const LockCalls &calls,
                    const NamedLocks &named, const PointsToAnalysis &points_to) {
   if (Status inside = check_outside(module, calls); !inside)
@@ -198,13 +300,6 @@ Status check_locks(const Module &module, const ConversionFile &file, const LockC
   std::vector<const LockSite *> real; // operations of the library that stay
   std::vector<std::vector<ObjectRange>> converted(file.sections.size());
   std::vector<std::set<std::string>> classes(file.sections.size());
-  // Object 0 is memory of code outside the program. Such code may hand back pointers that it was
-  // given, but has no locks in objects of the program's types: check_outside().
-  const auto objects = [&](const Value &pointer) {
-    std::vector<ObjectRange> found = points_to.objects(pointer, kLockBytes);
-    std::erase_if(found, [](const ObjectRange &range) { return range.object == 0; });
-    return found;
-  };
   for (const Function &function : module) {
     bool all_converted = calls.is_wrapper(function) && !function.use_empty();
     for (const User *user : function.users()) {
@@ -234,29 +329,26 @@ Status check_locks(const Module &module, const ConversionFile &file, const LockC
                                        "become a section yet; make it a gate",
                                        name));
       }
-      if (site->wrapper != nullptr)
-        continue;
-      if (section || all_converted) {
-        if (section) {
-          append_range(converted[*section], objects(*lock_operand(*site)));
-          classes[*section].insert(class_of(*site));
-        }
-      } else {
+      if (section) {
+        append_range(converted[*section], lock_ranges(*site, points_to));
+        classes[*section].insert(class_of(*site));
+      } else if (site->wrapper == nullptr && !all_converted) {
         real.push_back(site);
       }
     }
   }
+  const Records records(module);
   for (const LockSite *site : real) {
     // What a wrapper shared with real locks is given for these, its callers say.
     if (calls.is_wrapper(*site->call->getFunction()) &&
         takes_its_lock(*site->call->getFunction(), calls))
       continue;
-    const std::vector<ObjectRange> here = objects(*lock_operand(*site));
+    const std::vector<ObjectRange> here = lock_ranges(*site, points_to);
     const std::string klass = class_of(*site);
     for (std::size_t i = 0; i < converted.size(); ++i)
       if (classes[i].contains(klass)
               ? !klass.empty() || overlap(here, converted[i])
-              : !are_different(klass, classes[i]) && overlap(here, converted[i]))
+              : !are_different(klass, classes[i], records) && overlap(here, converted[i]))
         return at(*site,
                   fmt::format("lock '{}' may be '{}', which {}:{} makes a section; name both "
                               "there",
@@ -276,18 +368,13 @@ Status check_locks(const Module &module, const ConversionFile &file, const LockC
       const LockSite *site = call == nullptr ? nullptr : calls.at(*call);
       if (site == nullptr || named.section_of(*site))
         continue;
-      for (const Use &argument : call->args()) {
-        if (!argument->getType()->isPointerTy())
-          continue;
-        const std::vector<ObjectRange> here = objects(*argument.get());
-        for (std::size_t i = 0; i < converted.size(); ++i)
-          if (overlap(here, converted[i]))
-            return at(*site,
-                      fmt::format("lock '{}' may be '{}', which {}:{} makes a section; name both "
-                                  "there",
-                                  site->locks.front(), file.sections[i].names.front(), file.path,
-                                  file.sections[i].line));
-      }
+      const std::vector<ObjectRange> here = lock_ranges(*site, points_to);
+      for (std::size_t i = 0; i < converted.size(); ++i)
+        if (overlap(here, converted[i]))
+          return at(*site, fmt::format("lock '{}' may be '{}', which {}:{} makes a section; name "
+                                       "both there",
+                                       site->locks.front(), file.sections[i].names.front(),
+                                       file.path, file.sections[i].line));
     }
   }
   return Unit{};

@@ -43,6 +43,10 @@ private:
 Status check_locks(const llvm::Module &module, const ConversionFile &file, const LockCalls &calls,
                    const NamedLocks &named, const PointsToAnalysis &points_to);
 
+// Where the locks of an operation may lie. Not in memory of code outside the program: such code may
+// hand back pointers that it was given, but has no locks in objects of the program's types.
+std::vector<ObjectRange> lock_ranges(const LockSite &site, const PointsToAnalysis &points_to);
+
 struct ConvertedSite {
   enum class Kind { acquire, try_acquire, release };
   llvm::CallBase *call = nullptr;

@@ -22,15 +22,44 @@ bool is_flag(const AllocaInst &slot) {
   if (!slot.getAllocatedType()->isIntegerTy() && !slot.getAllocatedType()->isPointerTy())
     return false;
   for (const User *user : slot.users()) {
-    if (isa<LoadInst>(user))
+    if (const auto *load = dyn_cast<LoadInst>(user)) {
+      if (load->getType() != slot.getAllocatedType())
+        return false;
       continue;
+    }
     const auto *store = dyn_cast<StoreInst>(user);
+    if (store != nullptr && store->getValueOperand()->getType() != slot.getAllocatedType())
+      return false;
     const auto *intrinsic = dyn_cast<IntrinsicInst>(user);
     if (store != nullptr ? store->getPointerOperand() != &slot
                          : intrinsic == nullptr || !intrinsic->isLifetimeStartOrEnd())
       return false;
   }
   return true;
+}
+
+// Whether a value is 0 or 1: what its lowest bit tells is all of it.
+bool is_truth(const Value *value, unsigned depth = 0) {
+  if (const auto *constant = dyn_cast<ConstantInt>(value))
+    return constant->isZero() || constant->isOne();
+  if (value->getType()->isIntegerTy(1))
+    return true;
+  if (const auto *extended = dyn_cast<ZExtInst>(value))
+    return is_truth(extended->getOperand(0), depth);
+  const auto *load = dyn_cast<LoadInst>(value);
+  const auto *slot = load == nullptr ? nullptr : dyn_cast<AllocaInst>(load->getPointerOperand());
+  return slot != nullptr && depth < 2 && is_flag(*slot) &&
+         all_of(
+             slot->users(),
+             [&](const User *user) {
+               const auto *store = dyn_cast<StoreInst>(user);
+               return store == nullptr || is_truth(store->getValueOperand(), depth + 1);
+             });
+}
+
+// Whether a cast's result is nonzero exactly where its operand is.
+bool keeps_truth(const CastInst &cast) {
+  return isa<ZExtInst, SExtInst>(cast) || (isa<TruncInst>(cast) && is_truth(cast.getOperand(0)));
 }
 
 // Whether a lock operation runs in `block`, or in one that follows it and no other.
@@ -132,7 +161,8 @@ std::optional<Flags::Test> Flags::test_of(const llvm::Value *condition,
   bool nonzero = true; // the condition holds if and only if `condition` is nonzero, or is zero
   for (unsigned depth = 0; depth < 8; ++depth) {
     llvm::Value *operand = nullptr;
-    if (match(condition, PatternMatch::m_Not(PatternMatch::m_Value(operand)))) {
+    if (condition->getType()->isIntegerTy(1) &&
+        match(condition, PatternMatch::m_Not(PatternMatch::m_Value(operand)))) {
       nonzero = !nonzero;
       condition = operand;
     } else if (const auto *compare = dyn_cast<ICmpInst>(condition)) {
@@ -146,8 +176,9 @@ std::optional<Flags::Test> Flags::test_of(const llvm::Value *condition,
       }
       nonzero = nonzero != equal;
       condition = compare->getOperand(0);
-    } else if (isa<CastInst>(condition)) {
-      condition = cast<Instruction>(condition)->getOperand(0);
+    } else if (const auto *cast = dyn_cast<CastInst>(condition);
+               cast != nullptr && keeps_truth(*cast)) {
+      condition = cast->getOperand(0);
     } else if (const auto *expect = dyn_cast<IntrinsicInst>(condition);
                expect != nullptr && expect->getIntrinsicID() == Intrinsic::expect) {
       condition = expect->getArgOperand(0);

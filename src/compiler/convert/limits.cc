@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/convert/limits.h"
+
+#include "compiler/effects/effects.h"
+#include "compiler/sections/called_function.h"
+#include "compiler/sections/lock_functions.h"
+#include "compiler/sections/section.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InstIterator.h"
+
+#include <set>
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// PTHREAD_MUTEX_NORMAL and PTHREAD_MUTEX_RECURSIVE.
+constexpr std::uint64_t kNormal = 0;
+constexpr std::uint64_t kRecursive = 1;
+// The field of glibc's __pthread_mutex_s that says which it is.
+constexpr unsigned kKindField = 4;
+
+std::string place_of(const Value &value) {
+  std::string place;
+  if (const auto *instruction = dyn_cast<Instruction>(&value)) {
+    place = source_place(*instruction);
+    return place.empty() ? instruction->getFunction()->getName().str() : place;
+  }
+  if (const auto *global = dyn_cast<GlobalVariable>(&value)) {
+    SmallVector<DIGlobalVariableExpression *, 1> known;
+    global->getDebugInfo(known);
+    if (!known.empty())
+      return fmt::format("{}:{}", known.front()->getVariable()->getFilename().str(),
+                         known.front()->getVariable()->getLine());
+  }
+  return value.getName().str();
+}
+
+// Where `function` is used other than by a call; null: nowhere.
+const Value *address_taken(const Function &function) {
+  SmallVector<const Use *> uses;
+  for (const Use &use : function.uses())
+    uses.push_back(&use);
+  SmallPtrSet<const Value *, 8> seen;
+  while (!uses.empty()) {
+    const Use &use = *uses.pop_back_val();
+    const User *user = use.getUser();
+    if (const auto *call = dyn_cast<CallBase>(user); call != nullptr && call->isCallee(&use))
+      continue;
+    if (user->getName().starts_with("llvm.") || !seen.insert(user).second)
+      continue;
+    if (isa<Instruction, GlobalValue>(user))
+      return user;
+    for (const Use &next : user->uses())
+      uses.push_back(&next);
+  }
+  return nullptr;
+}
+
+// A call of the library's function `name` whose argument is, or may be, something else than
+// `harmless`.
+const CallBase *call_with(const Module &module, StringRef name, std::uint64_t harmless) {
+  const Function *function = module.getFunction(name);
+  if (function == nullptr || !function->isDeclaration())
+    return nullptr;
+  for (const User *user : function->users())
+    if (const auto *call = dyn_cast<CallBase>(user)) {
+      const auto *told =
+          call->arg_size() < 2 ? nullptr : dyn_cast<ConstantInt>(call->getArgOperand(1));
+      if (told == nullptr || told->getZExtValue() != harmless)
+        return call;
+    }
+  return nullptr;
+}
+
+// Whether a variable begins as a mutex that its owner may lock again.
+bool has_recursive(const Constant &initial, unsigned depth = 0) {
+  if (const auto *record = dyn_cast<ConstantStruct>(&initial);
+      record != nullptr && record->getType()->hasName() &&
+      record->getType()->getName().starts_with("struct.__pthread_mutex_s")) {
+    const auto *kind = record->getNumOperands() <= kKindField
+                           ? nullptr
+                           : dyn_cast<ConstantInt>(record->getOperand(kKindField));
+    return kind != nullptr && kind->getZExtValue() == kRecursive;
+  }
+  return depth < 16 && isa<ConstantAggregate>(initial) &&
+         any_of(
+             initial.operands(),
+             [&](const Use &part) {
+               return has_recursive(*cast<Constant>(part.get()), depth + 1);
+             });
+}
+
+class Limits {
+public:
+  Limits(Module &module, const LockCalls &calls, const NamedLocks &named,
+         const PointsToAnalysis &points_to)
+      : module_(module), calls_(calls), named_(named), points_to_(points_to) {
+    for (const Function &function : module)
+      for (const LockSite *site : calls.sites(function))
+        if (const auto section = named.section_of(*site)) {
+          sites_.push_back(site);
+          if (site->operation == LockOperation::trylock) {
+            tried_.insert(*section);
+            if (a_try_ == nullptr)
+              a_try_ = site;
+          }
+        }
+  }
+
+  Status check() {
+    if (sites_.empty())
+      return Unit{};
+    for (Status (Limits::*one)() :
+         {&Limits::check_jumps, &Limits::check_pointers, &Limits::check_processes,
+          &Limits::check_recursive, &Limits::check_names, &Limits::check_marked})
+      if (Status good = (this->*one)(); !good)
+        return good;
+    return Unit{};
+  }
+
+private:
+  Status check_jumps() {
+    for (const LockSite *site : sites_)
+      for (const BasicBlock &block : *site->call->getFunction())
+        if (isa<IndirectBrInst, CallBrInst>(block.getTerminator()))
+          return Error{fmt::format("{}: lock '{}' is used in a function that jumps to the address "
+                                   "of a label ({}), which cannot become a section; make it a gate",
+                                   place_of(*site->call), site->locks.front(),
+                                   place_of(*block.getTerminator()))};
+    return Unit{};
+  }
+
+  Status check_pointers() {
+    for (const Function &function : module_)
+      if (function.isDeclaration() && lock_function(function).has_value())
+        if (const Value *taken = address_taken(function))
+          return Error{fmt::format("{}: '{}' is called by pointer, with locks that cannot be "
+                                   "found: no lock of this program can become a section",
+                                   place_of(*taken), function.getName().str())};
+    return Unit{};
+  }
+
+  Status check_processes() {
+    for (const char *name : {"pthread_mutexattr_setpshared", "pthread_spin_init"})
+      if (const CallBase *call = call_with(module_, name, 0))
+        return Error{fmt::format("{}: '{}' may make a lock that several processes share, and "
+                                 "sections are one process's: no lock of this program can become "
+                                 "a section",
+                                 place_of(*call), name)};
+    return Unit{};
+  }
+
+  Status check_recursive() {
+    if (a_try_ == nullptr)
+      return Unit{};
+    const Value *made = call_with(module_, "pthread_mutexattr_settype", kNormal);
+    for (const GlobalVariable &global : module_.globals())
+      if (made == nullptr && global.hasInitializer() && has_recursive(*global.getInitializer()))
+        made = &global;
+    if (made == nullptr)
+      return Unit{};
+    return Error{fmt::format("{}: lock '{}' is tried, and may be one that its owner can lock again "
+                             "({}); make it a gate",
+                             place_of(*a_try_->call), a_try_->locks.front(), place_of(*made))};
+  }
+
+  [[nodiscard]] const GlobalVariable *named_outside(const LockSite &site) const {
+    const auto outside = [](const Value *object) {
+      const auto *global = dyn_cast_or_null<GlobalVariable>(object);
+      return global != nullptr && !global->hasLocalLinkage() ? global : nullptr;
+    };
+    for (const LockSite::Target &target : site.targets)
+      if (target.base != nullptr && target.offsets.size() == 1)
+        if (const GlobalVariable *global = outside(getUnderlyingObject(target.base)))
+          return global;
+    for (const ObjectRange &range : lock_ranges(site, points_to_))
+      if (const GlobalVariable *global = outside(points_to_.label(range.object)))
+        return global;
+    return nullptr;
+  }
+
+  Status check_names() {
+    for (const LockSite *site : sites_)
+      if (const GlobalVariable *global = named_outside(*site))
+        return Error{fmt::format("{}: lock '{}' may lie in '{}', which code outside the program "
+                                 "can name and lock; make it a gate",
+                                 place_of(*site->call), site->locks.front(),
+                                 global->getName().str())};
+    return Unit{};
+  }
+
+  // A marked section that runs again would find the list of what its thread holds as it left it.
+  Status check_marked() {
+    if (tried_.empty())
+      return Unit{};
+    SetVector<const Function *> inside;
+    for (const Section &section : discover_sections(module_))
+      if (section.kind != SectionKind::lock_region)
+        inside.insert(section.function);
+    for (std::size_t i = 0; i < inside.size(); ++i) { // grows
+      for (const LockSite *site : calls_.sites(*inside[i]))
+        if (const auto section = named_.section_of(*site); section && tried_.contains(*section))
+          return Error{fmt::format("{}: lock '{}' is used here in a section that the program "
+                                   "marks, and tried at {}; make it a gate",
+                                   place_of(*site->call), site->locks.front(),
+                                   place_of(*a_try_->call))};
+      for (const Instruction &instruction : instructions(*inside[i]))
+        if (const auto *call = dyn_cast<CallBase>(&instruction))
+          for (const Function *target : points_to_.targets(*call))
+            inside.insert(target);
+    }
+    return Unit{};
+  }
+
+  Module &module_;
+  const LockCalls &calls_;
+  const NamedLocks &named_;
+  const PointsToAnalysis &points_to_;
+  std::vector<const LockSite *> sites_; // converted
+  std::set<std::size_t> tried_;         // sections
+  const LockSite *a_try_ = nullptr;
+};
+
+} // namespace
+
+Status check_limits(Module &module, const LockCalls &calls, const NamedLocks &named,
+                    const PointsToAnalysis &points_to) {
+  return Limits(module, calls, named, points_to).check();
+}
+
+} // namespace tandem
