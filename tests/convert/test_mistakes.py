@@ -222,7 +222,8 @@ CODE = {
             "static void f(struct pub *p) {\n"
             "  pthread_mutex_lock(&p->m); ++p->n; pthread_mutex_unlock(&p->m); }\n"
             "struct pub *volatile kept;\n"
-            "int main(void) { kept = calloc(1, sizeof(struct priv)); f(kept); h(kept); return x; }\n"
+            "int main(void) { kept = calloc(1, sizeof(struct priv)); f(kept); h(kept);\n"
+            "  return x; }\n"
         ),
         f"p.c:{FIRST + 3}: lock 'p->lock' may be 'pub.m', which p.toml:2 makes a section",
     ),
@@ -235,8 +236,8 @@ CODE = {
             "  if (!pthread_mutex_trylock(&a)) { ++x; pthread_mutex_unlock(&a); } return x; }\n"
         ),
         (
-            f"p.c:{FIRST + 1}: lock 'a' is used here in a section that the program marks, and tried "
-            f"at p.c:{FIRST + 4}"
+            f"p.c:{FIRST + 1}: lock 'a' is used here in a section that the program marks, and "
+            f"tried at p.c:{FIRST + 4}"
         ),
     ),
 }
