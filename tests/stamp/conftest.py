@@ -43,6 +43,13 @@ PROGRAMS = (
 )
 
 
+# What the runtime says once where hardware transactions are asked for.
+NO_HARDWARE = (
+    "libitm: note: hardware transactions are asked for; "
+    "this version has none and runs as with auto\n"
+)
+
+
 @dataclass(frozen=True)
 class Suite:
     """The built programs."""
@@ -83,7 +90,8 @@ class Suite:
     def report(self, row: str, variant: str, threads: int, *, seed: int = 1) -> dict[str, Any]:
         """The report of a run, whose result must be right."""
         done = self.run(row, variant, threads, seed=seed)
-        assert (done.returncode, done.stderr) == (0, ""), f"{row} {variant} ×{threads}"
+        said = NO_HARDWARE if variant == "cc-htm" else ""
+        assert (done.returncode, done.stderr) == (0, said), f"{row} {variant} ×{threads}"
         report: dict[str, Any] = json.loads(done.stdout)
         assert report["verified"] is True
         assert report["threads"] == threads
