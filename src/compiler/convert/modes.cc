@@ -200,7 +200,7 @@ private:
       copies.push_back(copy);
     }
     remapInstructionsInBlocks(copies, inside.map);
-    // The copies' ways out are connect()'s business: as the originals' for now.
+    // A copy leaves to where its original does, until connect() tells where.
     for (const auto &[block, depth] : inside.depth)
       if (owner_.at(block) != &inside) {
         Instruction *copy = instance(inside, block)->getTerminator();
