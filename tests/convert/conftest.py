@@ -79,14 +79,18 @@ class Converter:
         return Compiled(done.returncode, done.stderr, compiled.program, compiled.report)
 
     @staticmethod
-    def run(program: Path, threads: int, algorithm: str) -> tuple[int, str]:
-        """Status and what it printed; status 124: not within its time."""
+    def run(program: Path, threads: int, algorithm: str, phase: str = "auto") -> tuple[int, str]:
+        """Status and what it printed; status 124: not within its time. `phase`: TANDEM_HYBRID."""
         try:
             done = subprocess.run(
                 [str(program), str(threads)],
                 capture_output=True,
                 text=True,
-                env={**os.environ, "TANDEM_ALGORITHM": algorithm},
+                env={
+                    **os.environ,
+                    "TANDEM_ALGORITHM": algorithm,
+                    "TANDEM_HYBRID": phase,
+                },
                 timeout=RUN_SECONDS,
                 check=False,
             )

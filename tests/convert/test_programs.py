@@ -20,7 +20,7 @@ NAMES = (
     "trylock",
 )
 THREADS = (1, 4)
-TRANSACTIONS = ("eager", "lazy", "norec", "serial")
+TRANSACTIONS = ("eager", "lazy", "norec", "two-phase", "serial")
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
@@ -34,10 +34,12 @@ def test_program_is_right(converter: Converter, name: str, enforce: str, level: 
         f"-ftandem-enforce={enforce}",
     )
     assert compiled.status == 0, compiled.errors
+    runs = [(x, "transactions") for x in TRANSACTIONS] if enforce in ("stm", "hybrid") else []
+    runs += [("auto", phase) for phase in ("auto", *(["locks"] if enforce == "hybrid" else []))]
     for threads in THREADS:
-        for algorithm in TRANSACTIONS if enforce in ("stm", "hybrid") else ("auto",):
-            status, printed = converter.run(compiled.program, threads, algorithm)
-            assert status == 0, f"{threads} threads, {algorithm}: {printed}"
+        for algorithm, phase in runs:
+            status, printed = converter.run(compiled.program, threads, algorithm, phase)
+            assert status == 0, f"{threads} threads, {algorithm}, {phase}: {printed}"
 
 
 # Lines of acquisitions that begin a section, and of those that stay real locks (one after a wait).
@@ -72,6 +74,54 @@ def test_converted_lock_is_no_longer_called(converter: Converter) -> None:
     )
     assert compiled.status == 0, compiled.errors
     assert b"pthread_mutex_lock" not in compiled.program.read_bytes()
+
+
+# Which of the library's operations the program calls, and whether it has phases.
+PHASES = b"_TANDEM_phase_enter"
+
+
+def test_hybrid_keeps_the_locks_of_converted_programs(converter: Converter) -> None:
+    for enforce, kept in (("hybrid", True), ("stm", False), ("locks", False)):
+        compiled = converter.compile(
+            PROGRAMS / "counter.c",
+            PROGRAMS / "counter.toml",
+            "-O2",
+            f"-ftandem-enforce={enforce}",
+        )
+        assert compiled.status == 0, compiled.errors
+        program = compiled.program.read_bytes()
+        assert (PHASES in program, b"pthread_mutex_trylock" in program) == (
+            kept,
+            kept,
+        ), enforce
+
+
+def test_section_of_the_source_leaves_no_phases(converter: Converter) -> None:
+    """It knows nothing of the program's locks."""
+    text = (PROGRAMS / "counter.c").read_text(encoding="utf-8")
+    marked = converter.folder / "marked.c"
+    mark = "#include <tandem/tandem.h>\nTANDEM_ATOMIC void reset(long *at) { *at = 0; }\n"
+    marked.write_text(mark + text + "void (*keep)(long *) = reset;\n", encoding="utf-8")
+    compiled = converter.compile(
+        marked, PROGRAMS / "counter.toml", "-O2", "-ftandem-enforce=hybrid"
+    )
+    assert compiled.status == 0, compiled.errors
+    assert PHASES not in compiled.program.read_bytes()
+    status, printed = converter.run(compiled.program, 4, "norec")
+    assert status == 0, printed
+
+
+def test_phase_that_there_is_not_is_refused(converter: Converter) -> None:
+    compiled = converter.compile(
+        PROGRAMS / "counter.c",
+        PROGRAMS / "counter.toml",
+        "-O2",
+        "-ftandem-enforce=hybrid",
+    )
+    assert compiled.status == 0, compiled.errors
+    status, printed = converter.run(compiled.program, 1, "auto", "mutexes")
+    assert status == 2
+    assert "TANDEM_HYBRID: 'mutexes' is not auto, locks or transactions" in printed
 
 
 def test_file_about_other_programs_changes_nothing(converter: Converter) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 PROGRAMS = Path(__file__).parent / "programs"
 # Of the runtime: in place with an undo log, written back at commit, validated by value, serial.
-ALGORITHMS = ("eager", "lazy", "norec", "serial")
+ALGORITHMS = ("eager", "lazy", "norec", "two-phase", "serial")
 MODES = ("global-lock", "locks", "stm", "hybrid", "htm")
 RUN_SECONDS = 60.0  # of one run; the slowest seen took 2 s
 

@@ -135,6 +135,14 @@ def test_a_device_reads_and_writes_beside_the_cores(protocol: str) -> None:
     assert devices == {"reads": 1000, "writes": 1000}
 
 
+def test_the_mesh_follows_the_cores() -> None:
+    arguments = ("-p", "flask", "-w", "migratory", *SHORT)
+    for cores, columns in ((16, 4), (64, 8), (5, 3)):
+        given = ("--set", f"cores={cores}")
+        square = result(*arguments, *given, "--set", f"network.columns={columns}")["runs"][0]
+        assert result(*arguments, *given)["runs"][0]["cycles"] == square["cycles"]
+
+
 def test_multicast_saves_traffic() -> None:
     arguments = ("-p", "token-b", "-w", "migratory", *SHORT)
     links = [
@@ -145,6 +153,30 @@ def test_multicast_saves_traffic() -> None:
         )
     ]
     assert links[0] < 0.8 * links[1]
+
+
+def test_memory_follows_what_is_touched() -> None:
+    # 16 cores, 16 MB of LLC, a gigabyte of private data of which every block is on another page.
+    loaded = result(
+        "-p", "flask", "-w", "apache-like", "--accesses", "20000", "--warm-up", "0",
+        "--fast-forward", "10000000",
+    )  # fmt: skip
+    assert loaded["runs"][0]["host"]["peak_memory_bytes"] < 200e6
+
+
+def test_more_lookups_hit_where_members_have_no_cell() -> None:
+    arguments = ("-p", "flask", "-w", "omnetpp-like", "--accesses", "50000", "--warm-up", "0")
+    arguments += ("--fast-forward", "1500000", "--check-values")
+    full, enough = (
+        result(*arguments, "--set", f"directory.provision_percent={percent}")["metrics"]
+        for percent in (20, 160)
+    )
+    assert full["filter_spilled"]["mean"] > 0
+    assert enough["filter_spilled"]["mean"] == 0
+    for metrics in (full, enough):
+        assert metrics["filter_false_positive_percent"]["mean"] == pytest.approx(
+            metrics["filter_expected_percent"]["mean"], rel=0.5
+        )
 
 
 def test_interrupted_runs_leave_a_valid_part(tmp_path: Path) -> None:

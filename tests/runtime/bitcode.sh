@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# bitcode.sh RUNTIME_BC LLVM_BIN: the runtime's bitcode can be linked into code of any CPU and position model,
-# is inlined there, leaves nothing of itself behind, and keeps its state in the library.
+# bitcode.sh FOLDER LLVM_BIN: the runtime's bitcode can be linked into code of any CPU and position model, is inlined
+# there, leaves nothing of itself behind, and keeps its state in the library.
 set -eu
-bitcode=$1 llvm=$2
+folder=$1 llvm=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/user.c" <<'C'
@@ -11,7 +11,13 @@ struct tandem_section;
 extern const struct tandem_section section;
 void _TANDEM_inline_global_lock_enter(const struct tandem_section *);
 void _TANDEM_inline_global_lock_leave(const struct tandem_section *);
+extern __thread void *_TANDEM_thread_1 __attribute__((tls_model("initial-exec")));
+unsigned long _TANDEM_inline_RfWU8(const unsigned long *, void *);
+void _TANDEM_inline_WU8(unsigned long *, unsigned long, void *);
 int counter;
+void transactional(unsigned long *place) {
+  _TANDEM_inline_WU8(place, _TANDEM_inline_RfWU8(place, _TANDEM_thread_1) * 3, _TANDEM_thread_1);
+}
 void user(void) {
   _TANDEM_inline_global_lock_enter(&section);
   ++counter;
@@ -22,7 +28,7 @@ for flags in "-O2" "-O2 -fPIC" "-O2 -fno-pic" "-O2 -mavx2 -g" "-O2 -march=haswel
   "-O2 -mno-sse -mno-mmx -mno-80387"; do
   # shellcheck disable=SC2086 # several flags
   "$llvm/clang" $flags -c -emit-llvm "$work/user.c" -o "$work/user.bc"
-  "$llvm/llvm-link" --only-needed --internalize "$work/user.bc" "$bitcode" -o "$work/linked.bc" 2>"$work/err"
+  "$llvm/llvm-link" --only-needed --internalize "$work/user.bc" "$folder/runtime.bc" "$folder/barriers.bc" -o "$work/linked.bc" 2>"$work/err"
   if [ -s "$work/err" ]; then
     printf 'flags %s: linking warns:\n' "$flags" >&2
     cat "$work/err" >&2
@@ -35,12 +41,13 @@ for flags in "-O2" "-O2 -fPIC" "-O2 -fno-pic" "-O2 -mavx2 -g" "-O2 -march=haswel
     printf 'flags %s: the position model of the program changed\n' "$flags" >&2
     exit 1
   fi
-  if grep -q '@_TANDEM_inline' "$work/linked.ll"; then
+  if grep -q '@_TANDEM_inline\|^@_ZN6tandem' "$work/linked.ll"; then
     printf 'flags %s: not inlined\n' "$flags" >&2
     exit 1
   fi
   for line in '@_TANDEM_global_lock_depth = external thread_local(initialexec)' \
-    'declare void @_TANDEM_global_lock_enter' 'declare void @_TANDEM_global_lock_leave'; do
+    'declare void @_TANDEM_global_lock_enter' 'declare void @_TANDEM_global_lock_leave' \
+    '@_TANDEM_thread_1 = external thread_local(initialexec)' 'declare i64 @_ITM_RfWU8' 'declare void @_ITM_WU8'; do
     if ! grep -qF "$line" "$work/linked.ll"; then
       printf 'flags %s: no %s\n' "$flags" "$line" >&2
       exit 1

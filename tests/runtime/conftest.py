@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = Path(os.environ["TANDEM_BUILD"]) / "lib"
-ALGORITHMS = ("auto", "serial", "eager", "lazy", "norec")
+ALGORITHMS = ("auto", "serial", "eager", "lazy", "norec", "two-phase")
 POLICIES = (
     "polite",
     "karma",

@@ -165,6 +165,39 @@ void roll_back_eager""",
         "norec",
         ("opacity", "opaque", "micro"),
     ),
+    "two-phase-unlocked-read": Bug(
+        "two-phase: a read goes on where a writer has the lock",
+        "algorithms/two_phase.cc",
+        "      meet(*thread, orec, word, false, attempts);\n      continue;",
+        "      return memory::load(address);",
+        "two-phase",
+        ("opacity", "opaque", "micro"),
+    ),
+    "two-phase-readers-ignored": Bug(
+        "two-phase: a writer does not wait for readers",
+        "algorithms/two_phase.cc",
+        "    if ((word & ~kWanted & ~own) != 0) {",
+        "    if ((word & kHeld) != 0) {",
+        "two-phase",
+        ("opacity", "opaque", "micro"),
+    ),
+    "two-phase-released-early": Bug(
+        "two-phase: a read keeps no lock",
+        "algorithms/two_phase.h",
+        "    thread->reads.push_unchecked(&orec);\n    return memory::load(address);",
+        "    const U value = memory::load(address);\n    orec.clear(thread->limit);\n"
+        "    return value;",
+        "two-phase",
+        ("opacity", "opaque", "micro"),
+    ),
+    "two-phase-readers-forgotten": Bug(
+        "two-phase: a reader does not put its bit into the word that others have",
+        "algorithms/two_phase.h",
+        "!orec.acquire(word, word | thread->limit)) [[unlikely]]",
+        "(word != 0 ? false : !orec.acquire(word, thread->limit))) [[unlikely]]",
+        "two-phase",
+        ("opacity", "opaque", "micro"),
+    ),
     "no-quiescence": Bug(
         "eager: nobody waits after a commit",
         "sync/quiescence.h",
@@ -378,7 +411,7 @@ def engine_as_it_is(folder: Path, commands: dict[str, list[str]]) -> bool:
     compile_engine(copy_source(folder), folder / "libitm.so.1")
     well = True
     for program, command in commands.items():
-        for algorithm in ("eager", "lazy", "norec"):
+        for algorithm in ("eager", "lazy", "norec", "two-phase"):
             found = finding(command, folder, algorithm)
             if found is not None:
                 print(f"the engine as it is: {program} under {algorithm}: {found}")

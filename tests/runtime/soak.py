@@ -47,7 +47,9 @@ SECONDS = 300  # a program that takes longer hangs
 
 def configurations() -> list[dict[str, str]]:
     found = [{"TANDEM_ALGORITHM": name} for name in ("auto", "serial", "norec")]
-    for algorithm, policy, backoff in itertools.product(("eager", "lazy"), POLICIES, BACKOFFS):
+    for algorithm, policy, backoff in itertools.product(
+        ("eager", "lazy", "two-phase"), POLICIES, BACKOFFS
+    ):
         choice = {"TANDEM_ALGORITHM": algorithm, "TANDEM_POLICY": policy}
         found.append(choice | {"TANDEM_BACKOFF": backoff})
     return found

@@ -66,7 +66,7 @@ def test_no_operation_is_lost(gnu_tm: GnuTm, benchmark: str, algorithm: str) -> 
 
 @pytest.mark.parametrize("backoff", BACKOFFS)
 @pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("algorithm", ["eager", "lazy"])
+@pytest.mark.parametrize("algorithm", ["eager", "lazy", "two-phase"])
 def test_every_policy_makes_progress(
     gnu_tm: GnuTm, algorithm: str, policy: str, backoff: str
 ) -> None:
@@ -98,7 +98,7 @@ def test_preloaded(gnu_tm: GnuTm) -> None:
 @pytest.mark.parametrize(
     ("variable", "valid"),
     [
-        ("TANDEM_ALGORITHM", "auto, serial, eager, lazy, norec, htm"),
+        ("TANDEM_ALGORITHM", "auto, serial, eager, lazy, norec, two-phase, htm"),
         ("TANDEM_POLICY", ", ".join(POLICIES)),
         ("TANDEM_BACKOFF", ", ".join(BACKOFFS)),
         (
@@ -107,6 +107,7 @@ def test_preloaded(gnu_tm: GnuTm) -> None:
         ),
         ("TANDEM_HOURGLASS", "off and 1 to 1000000"),
         ("TANDEM_SERIALISE_AFTER", "never and 1 to 1000000"),
+        ("TANDEM_SERIAL_LOCK", "marks, readers-writer"),
     ],
 )
 def test_unknown_names_stop_before_main(gnu_tm: GnuTm, variable: str, valid: str) -> None:
@@ -126,7 +127,7 @@ def test_hardware_that_is_not_there_is_said_once(gnu_tm: GnuTm) -> None:
 
 @pytest.mark.parametrize("hourglass", ["off", "1", "3"])
 @pytest.mark.parametrize("serialise_after", ["1", "20", "never"])
-@pytest.mark.parametrize("algorithm", ["eager", "lazy", "norec"])
+@pytest.mark.parametrize("algorithm", ["eager", "lazy", "norec", "two-phase"])
 def test_restarts_that_end_in_the_hourglass_or_alone(
     gnu_tm: GnuTm, algorithm: str, serialise_after: str, hourglass: str
 ) -> None:

@@ -16,7 +16,7 @@ from conftest import LIBRARY, ROOT, GnuTm
 BUILD = Path(os.environ["TANDEM_BUILD"])
 PROGRAMS = Path(__file__).parent / "library"
 SOURCES = ROOT / "src" / "runtime" / "library"
-SPECULATIVE = ("eager", "lazy", "norec", "auto")
+SPECULATIVE = ("eager", "lazy", "norec", "two-phase", "auto")
 
 
 def replacements(file: str) -> dict[str, str]:

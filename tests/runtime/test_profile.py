@@ -75,6 +75,28 @@ def test_a_conflict_is_explained(gnu_tm: GnuTm, tmp_path: Path, algorithm: str) 
     assert reader["retries"]["max"] == sum(abort["count"] for abort in reader["aborts"])
 
 
+def test_a_lock_that_another_has_is_explained(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    program = gnu_tm.compile("profiled_locks", [PROGRAM.parent / "profiled_locks.c"], ["-g"])
+    path = tmp_path / "profile.json"
+    environment = {"TANDEM_PROFILE": str(path), "TANDEM_POLICY": "polka"}
+    outcome = gnu_tm.run(program, algorithm="two-phase", environment=environment)
+    assert (outcome.status, outcome.output) == (0, "")
+    profile = json.loads(path.read_text())
+    obeys(profile)
+    assert profile["run"]["algorithm"] == "two-phase"
+    assert profile["run"]["policy"]["contention"] == "polka"
+    found = {section["name"].partition("+")[0]: section for section in profile["sections"]}
+    reader, writer = found["reader"], found["writer"]
+    [abort] = reader["aborts"]
+    assert abort["cause"] == "locked"
+    assert abort["count"] >= 2
+    assert abort["location"]["symbol"] == "contested"
+    assert abort["other"] == writer["name"]
+    assert (reader["commits"], writer["commits"], writer["aborts"]) == (1, 1, [])
+    assert reader["read_set"] == {"counts": [0, 1], "sum": 1, "max": 1}
+    assert writer["write_set"] == {"counts": [0, 1], "sum": 1, "max": 1}
+
+
 @pytest.mark.parametrize("algorithm", SPECULATIVE)
 def test_sets_cancels_and_demands(gnu_tm: GnuTm, tmp_path: Path, algorithm: str) -> None:
     found = sections(profiled(gnu_tm, tmp_path, algorithm))

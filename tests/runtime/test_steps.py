@@ -44,7 +44,7 @@ def of_the_profile(steps: Counter[str]) -> list[str]:
     return [name for name in steps if "tandem::profile::" in name]
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "eager", "lazy", "norec"])
+@pytest.mark.parametrize("algorithm", ["auto", "eager", "lazy", "norec", "two-phase"])
 def test_a_profile_that_is_off_executes_nothing(
     gnu_tm: GnuTm, tmp_path: Path, algorithm: str
 ) -> None:
@@ -56,7 +56,7 @@ def test_a_profile_that_is_off_executes_nothing(
     assert off.total() < on.total()
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "norec", "eager"])
+@pytest.mark.parametrize("algorithm", ["auto", "norec", "eager", "two-phase"])
 def test_a_short_transaction_takes_the_short_paths(gnu_tm: GnuTm, algorithm: str) -> None:
     steps = executed(gnu_tm, algorithm)
     assert not [name for name in steps if "commit_fully" in name or "begin_otherwise" in name]

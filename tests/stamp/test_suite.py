@@ -23,6 +23,7 @@ VARIANTS = (
     "tandem-eager",
     "tandem-lazy",
     "tandem-norec",
+    "tandem-two-phase",
     "tandem-serial",
     "cc-global-lock",
     "cc-locks",

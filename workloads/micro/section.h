@@ -5,6 +5,7 @@
  *     -DMICRO_SEQUENTIAL   nothing; for one thread
  *     -DMICRO_MUTEX        one pthread mutex for all sections
  *     -DMICRO_GNU_TM       gcc -fgnu-tm: __transaction_atomic
+ *     -DMICRO_TANDEM       tandem-cc: tandem_atomic
  */
 #pragma once
 
@@ -30,6 +31,12 @@ extern pthread_mutex_t micro_mutex;
 #define SECTION __transaction_atomic {
 #define SECTION_END }
 #define SAFE __attribute__((transaction_safe))
+#elif defined(MICRO_TANDEM)
+#include <tandem/tandem.h>
+#define MICRO_VARIANT "tandem"
+#define SECTION tandem_atomic {
+#define SECTION_END }
+#define SAFE
 #else
-#error "define MICRO_SEQUENTIAL, MICRO_MUTEX or MICRO_GNU_TM"
+#error "define MICRO_SEQUENTIAL, MICRO_MUTEX, MICRO_GNU_TM or MICRO_TANDEM"
 #endif

@@ -5,7 +5,8 @@
 #
 #   sequential, sequential-clang, mutex   as built
 #   libitm-default, libitm-METHOD         gcc -fgnu-tm on GCC's library (ml_wt, gl_wt, htm, serialirr)
-#   tandem-ALGORITHM                      the same program on our library (auto, eager, lazy, norec, serial)
+#   tandem-ALGORITHM                      the same program on our library (auto, eager, lazy, norec, two-phase,
+#                                         serial)
 #   cc-ENFORCEMENT                        tandem-cc (global-lock, locks, stm, hybrid, htm)
 #   cc-hybrid-malloc                      with allocations counted as irrevocable
 #

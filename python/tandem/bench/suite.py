@@ -91,7 +91,7 @@ _VARIANTS = (
     ),
     *(
         Variant(f"tandem-{name}", "gnu-tm", f"gcc -fgnu-tm, our library: {name}", counts=True)
-        for name in ("auto", "eager", "lazy", "norec", "serial")
+        for name in ("auto", "eager", "lazy", "norec", "two-phase", "serial")
     ),
     *(
         Variant(

@@ -20,7 +20,15 @@ from tandem import __version__
 from tandem.errors import TandemError, UserError
 from tandem.paths import ROOT
 from tandem.workload.memcached import VARIANTS, Memcached
-from tandem.workload.replay import LOADS, build_clients, print_replay, replay, replay_json
+from tandem.workload.replay import (
+    LOADS,
+    build_clients,
+    count_locks,
+    print_locks,
+    print_replay,
+    replay,
+    replay_json,
+)
 from tandem.workload.steps import one_at_a_time, say
 from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult
 
@@ -119,6 +127,12 @@ def _parser() -> _Parser:
         help="of each of eight clients, in a round (replay) [200000]",
     )
     parser.add_argument("--seed", type=_count, metavar="N", help="of the first round (replay) [1]")
+    parser.add_argument(
+        "--locks",
+        action="store_true",
+        default=None,
+        help="count the locks that are acquired, too, in runs of their own (replay)",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rounds there (replay)")
     parser.add_argument(
         "--folder",
@@ -145,7 +159,7 @@ def _only(asked: argparse.Namespace) -> str:
 def _check_options(asked: argparse.Namespace) -> None:
     if asked.test and asked.action != "suite":
         raise UserError(f"--test: {asked.action} runs no tests; use suite")
-    for name in ("load", "threads", "rounds", "operations", "seed", "json"):
+    for name in ("load", "threads", "rounds", "operations", "seed", "locks", "json"):
         if getattr(asked, name) is not None and asked.action != "replay":
             raise UserError(f"--{name}: {asked.action} puts no load on anything; use replay")
     if asked.variant and len(asked.variant) > 1 and asked.action != "replay":
@@ -215,9 +229,10 @@ def _replay(asked: argparse.Namespace, folder: Path, make_jobs: int) -> None:
         memcached.build()
         programs[name] = memcached.tree / "memcached"
     load = LOADS[asked.load or "cache"]
+    clients = build_clients(folder)
     results = replay(
         programs,
-        build_clients(folder),
+        clients,
         load,
         threads=asked.threads or (2,),
         rounds=asked.rounds or 1,
@@ -226,6 +241,18 @@ def _replay(asked: argparse.Namespace, folder: Path, make_jobs: int) -> None:
         environment=os.environ,
     )
     print_replay(results, load)
+    if asked.locks:
+        counts = count_locks(
+            programs,
+            clients,
+            _prefix() / "lib" / "libtandem_locks.so",
+            load,
+            threads=asked.threads or (2,),
+            operations=asked.operations or 200_000,
+            seed=asked.seed or 1,
+            environment=os.environ,
+        )
+        print_locks(counts)
     if asked.json:
         asked.json.write_text(replay_json(results), encoding="utf-8")
 

@@ -19,7 +19,18 @@ from tandem.paths import ROOT
 from tandem.statistics import median
 from tandem.workload.steps import must_run, say
 
-__all__ = ["LOADS", "Load", "Replayed", "build_clients", "print_replay", "replay", "replay_json"]
+__all__ = [
+    "LOADS",
+    "Load",
+    "LockCount",
+    "Replayed",
+    "build_clients",
+    "count_locks",
+    "print_locks",
+    "print_replay",
+    "replay",
+    "replay_json",
+]
 
 SOURCES = ROOT / "workloads" / "memcached" / "replay"
 
@@ -79,6 +90,15 @@ class Replayed:
         return [1e9 * float(x[field]) / float(x["operations"]) for x in self.rounds]
 
 
+@dataclass(frozen=True)
+class LockCount:
+    """How many locks of its own one variant acquires an operation, with some threads."""
+
+    variant: str
+    threads: int
+    per_operation: float
+
+
 def build_clients(folder: Path) -> Path:
     """The library that is preloaded. CommandError where it cannot be built."""
     library = folder / "replay" / "libreplay.so"
@@ -123,6 +143,7 @@ def _run(
     settings: Mapping[str, str | int],
     threads: int,
     environment: Mapping[str, str],
+    preload: Sequence[Path] = (),
 ) -> Mapping[str, Any]:
     with tempfile.TemporaryDirectory(prefix="tandem-replay-") as folder:
         output = Path(folder) / "result.json"
@@ -131,7 +152,10 @@ def _run(
         done = subprocess.run(
             [*command, *load.options],
             env=dict(environment)
-            | {"LD_PRELOAD": str(library), "TANDEM_REPLAY": f"{told},output={output}"},
+            | {
+                "LD_PRELOAD": " ".join(map(str, (library, *preload))),
+                "TANDEM_REPLAY": f"{told},output={output}",
+            },
             capture_output=True,
             text=True,
             errors="replace",
@@ -145,6 +169,64 @@ def _run(
             raise CommandError(f"{program}: {why}")
         result: Mapping[str, Any] = json.loads(output.read_text(encoding="utf-8"))
         return result
+
+
+# Outputs whose locks are not memcached's: the clients, and what enforces sections.
+_OTHERS = ("libreplay.so", "libtandem", "libitm.so")
+
+
+def _own_acquisitions(profile: Path) -> int:
+    """Of a profile of locks; CommandError where it is none."""
+    try:
+        locks = json.loads(profile.read_text(encoding="utf-8"))["locks"]
+        return sum(
+            int(x["acquisitions"])
+            for x in locks
+            if not Path(x["object"]["output"]).name.startswith(_OTHERS)
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CommandError(f"{profile}: is not a profile of locks: {error}") from error
+
+
+def count_locks(
+    programs: Mapping[str, Path],
+    library: Path,
+    profiler: Path,
+    load: Load,
+    *,
+    threads: Sequence[int],
+    operations: int,
+    seed: int,
+    environment: Mapping[str, str],
+) -> list[LockCount]:
+    """Runs each of `programs` once more with each number of threads, its locks counted by
+    `profiler` (libtandem_locks.so). Sections that may hold either are transactions.
+    """
+    counts = []
+    for number in threads:
+        for variant, program in programs.items():
+            say(f"locks: {variant}, {number} threads")
+            with tempfile.TemporaryDirectory(prefix="tandem-locks-") as folder:
+                profile = Path(folder) / "locks.json"
+                settings = {"operations": operations, "seed": seed, **load.settings}
+                told = dict(environment) | {
+                    "TANDEM_LOCK_PROFILE": str(profile),
+                    "TANDEM_HYBRID": "transactions",
+                }
+                run = _run(program, library, load, settings, number, told, (profiler,))
+                share = _own_acquisitions(profile) / int(run["operations"])
+            counts.append(LockCount(variant, number, share))
+    return counts
+
+
+def print_locks(counts: Sequence[LockCount]) -> None:
+    """A table: what is left of the first variant's acquisitions in the others."""
+    print("\n  variant     threads   locks/operation   of the first's, converted")
+    for count in counts:
+        first = next(x for x in counts if x.threads == count.threads)
+        gone = 1 - count.per_operation / first.per_operation if first.per_operation else 0.0
+        converted = "" if count is first else f"{100 * gone:>25.2f} %"
+        print(f"  {count.variant:<12}{count.threads:>7}{count.per_operation:>18.3f}{converted}")
 
 
 def print_replay(results: Sequence[Replayed], load: Load) -> None:

@@ -47,6 +47,11 @@ void declare_output(Program &program, Arguments &arguments) {
   file("--sarif", arguments.sarif, "write the findings as SARIF 2.1.0");
   file("--svg", arguments.svg, "write the conflict graph as a picture");
   file("--dot", arguments.dot, "write the conflict graph for graphviz");
+  file("--suggest", arguments.suggest,
+       "write a first file for tandem-cc -ftandem-convert=: which locks may become sections, which "
+       "must stay real, and why");
+  file("--lock-profile", arguments.lock_profile,
+       "with --suggest: how much each lock was used, as TANDEM_LOCK_PROFILE wrote it");
 }
 
 void declare_findings(Program &program, Arguments &arguments) {
@@ -119,8 +124,8 @@ void declare(Program &program, Arguments &arguments) {
 
 std::vector<std::string> outputs_of(const Arguments &arguments) {
   std::vector<std::string> outputs;
-  for (const std::string *path :
-       {&arguments.json, &arguments.html, &arguments.sarif, &arguments.svg, &arguments.dot})
+  for (const std::string *path : {&arguments.json, &arguments.html, &arguments.sarif,
+                                  &arguments.svg, &arguments.dot, &arguments.suggest})
     if (!path->empty())
       outputs.push_back(*path);
   return outputs;
@@ -132,6 +137,8 @@ Status check(const Arguments &arguments) {
   if (!arguments.error_rules.empty() && arguments.error_rules != kAllRules)
     if (const auto rules = parse_rules(arguments.error_rules); !rules)
       return Error{"--error-on-findings: " + rules.error().message};
+  if (!arguments.lock_profile.empty() && arguments.suggest.empty())
+    return Error{"--lock-profile: is for --suggest; add it"};
   std::set<std::string> outputs;
   for (const std::string &path : outputs_of(arguments)) {
     if (!outputs.insert(path).second)

@@ -23,6 +23,9 @@ struct Arguments {
   std::string sarif;
   std::string dot;
   std::string svg;
+  std::string suggest;
+
+  std::string lock_profile; // for `suggest`
 
   std::vector<std::string> suppress; // suppression files
   std::vector<std::string> roots;    // where relative names of sources begin

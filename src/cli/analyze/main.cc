@@ -5,6 +5,7 @@
 #include "cli/analyze/arguments.h"
 #include "cli/analyze/compile.h"
 #include "cli/analyze/link.h"
+#include "cli/analyze/suggest.h"
 #include "cli/analyze/tables.h"
 #include "cli/common/progress.h"
 #include "cli/findings/findings.h"
@@ -133,7 +134,8 @@ Result<std::vector<JudgedFinding>> judged(const Arguments &arguments, const Repo
 }
 
 Status write_outputs(const Arguments &arguments, const Subject &subject,
-                     const std::vector<JudgedFinding> &findings, SourceFiles &sources) {
+                     const std::vector<JudgedFinding> &findings, SourceFiles &sources,
+                     const std::string &conversion) {
   Status status = Unit{};
   const auto write = [&](const std::string &path, const auto &make) {
     if (status && !path.empty())
@@ -144,7 +146,27 @@ Status write_outputs(const Arguments &arguments, const Subject &subject,
   write(arguments.sarif, [&] { return to_sarif(findings); });
   write(arguments.svg, [&] { return to_svg(subject.report); });
   write(arguments.dot, [&] { return to_dot(subject.report); });
+  write(arguments.suggest, [&] { return conversion; });
   return status;
+}
+
+// The suggested conversion file; empty where none is asked for.
+Result<std::string> suggestion(const Arguments &arguments, const Subject &subject) {
+  if (arguments.suggest.empty())
+    return std::string();
+  std::vector<LockUse> uses;
+  if (!arguments.lock_profile.empty()) {
+    const Result<std::string> text = read_file(arguments.lock_profile);
+    if (!text)
+      return text.error();
+    Result<std::vector<LockUse>> read = lock_uses_from_json(*text, arguments.lock_profile);
+    if (!read)
+      return read.error();
+    uses = std::move(*read);
+  }
+  const std::string &output = subject.report.output;
+  return suggest_conversion(subject.report, std::filesystem::path(output).filename().string(),
+                            uses);
 }
 
 // Whether the findings are such that the user wants to know by the exit status.
@@ -179,7 +201,11 @@ Result<int> run(const Arguments &arguments) {
           : section_text(subject->report, arguments.section, view, terminal);
   if (!text)
     return text.error();
-  if (Status written = write_outputs(arguments, *subject, *findings, sources); !written)
+  const Result<std::string> conversion = suggestion(arguments, *subject);
+  if (!conversion)
+    return conversion.error();
+  if (Status written = write_outputs(arguments, *subject, *findings, sources, *conversion);
+      !written)
     return written.error();
   const std::vector<std::string> outputs = outputs_of(arguments);
   if (std::find(outputs.begin(), outputs.end(), "-") == outputs.end())

@@ -126,6 +126,107 @@ std::vector<ColourMembers> colour(const ConflictGraph &graph) {
   return colours;
 }
 
+namespace {
+
+class Uniter {
+public:
+  Uniter(const std::vector<ColourMembers> &colours, std::size_t sections)
+      : sections_(sections), excluded_(sections, llvm::BitVector(bits(sections))) {
+    for (const ColourMembers &members : colours) {
+      llvm::BitVector &colour = colours_.emplace_back(bits(sections));
+      for (const std::size_t member : members)
+        colour.set(bits(member));
+      exclude(colour);
+    }
+  }
+
+  std::vector<ColourMembers> run(std::size_t most) {
+    for (;;) {
+      const std::vector<std::size_t> crowded = most_crowded();
+      if (crowded.size() <= most)
+        break;
+      unite_two_of(crowded);
+    }
+    std::vector<ColourMembers> result;
+    for (const llvm::BitVector &colour : colours_) {
+      ColourMembers &members = result.emplace_back();
+      for (const unsigned member : colour.set_bits())
+        members.push_back(member);
+    }
+    return result;
+  }
+
+private:
+  static unsigned bits(std::size_t number) { return static_cast<unsigned>(number); }
+
+  void exclude(const llvm::BitVector &colour) {
+    for (const unsigned member : colour.set_bits())
+      excluded_[member] |= colour;
+  }
+
+  // The colours of the first section of those that have the most.
+  [[nodiscard]] std::vector<std::size_t> most_crowded() const {
+    std::vector<std::size_t> count(sections_);
+    for (const llvm::BitVector &colour : colours_)
+      for (const unsigned member : colour.set_bits())
+        ++count[member];
+    std::vector<std::size_t> crowded;
+    if (sections_ == 0)
+      return crowded;
+    const auto section = std::max_element(count.begin(), count.end()) - count.begin();
+    for (std::size_t i = 0; i < colours_.size(); ++i)
+      if (colours_[i].test(static_cast<unsigned>(section)))
+        crowded.push_back(i);
+    return crowded;
+  }
+
+  // Pairs of sections that would exclude each other only because `a` and `b` are one.
+  [[nodiscard]] std::size_t new_pairs(const llvm::BitVector &a, const llvm::BitVector &b) const {
+    llvm::BitVector only_a = a;
+    only_a.reset(b);
+    llvm::BitVector only_b = b;
+    only_b.reset(a);
+    std::size_t pairs = 0;
+    for (const unsigned member : only_a.set_bits()) {
+      llvm::BitVector fresh = only_b;
+      fresh.reset(excluded_[member]);
+      pairs += fresh.count();
+    }
+    return pairs;
+  }
+
+  void unite_two_of(const std::vector<std::size_t> &candidates) {
+    struct {
+      std::size_t pairs, saved, first, second;
+    } best{1, 0, 0, 0};
+    for (std::size_t i = 0; i < candidates.size(); ++i)
+      for (std::size_t j = i + 1; j < candidates.size(); ++j) {
+        const llvm::BitVector &a = colours_[candidates[i]];
+        const llvm::BitVector &b = colours_[candidates[j]];
+        llvm::BitVector both = a;
+        both &= b;
+        const std::size_t saved = both.count(); // at least the section whose colours they are
+        const std::size_t pairs = new_pairs(a, b);
+        if (best.saved == 0 || pairs * best.saved < best.pairs * saved)
+          best = {pairs, saved, candidates[i], candidates[j]};
+      }
+    colours_[best.first] |= colours_[best.second];
+    colours_.erase(colours_.begin() + static_cast<std::ptrdiff_t>(best.second));
+    exclude(colours_[best.first]);
+  }
+
+  std::size_t sections_;
+  std::vector<llvm::BitVector> colours_;
+  std::vector<llvm::BitVector> excluded_; // by section: all of its colours' members
+};
+
+} // namespace
+
+std::vector<ColourMembers> unite_colours(const std::vector<ColourMembers> &colours,
+                                         std::size_t sections, std::size_t most) {
+  return Uniter(colours, sections).run(most);
+}
+
 std::string colour_name(std::size_t index) {
   std::string name;
   for (++index; index > 0; index = (index - 1) / 26)

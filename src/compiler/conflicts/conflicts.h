@@ -55,6 +55,15 @@ using ColourMembers = std::vector<std::size_t>;
 // conflicts only with itself gets a colour of its own.
 std::vector<ColourMembers> colour(const ConflictGraph &graph);
 
+// Colours of a section, at most: each one costs it a lock or a look at one.
+inline constexpr std::size_t kMostColours = 4;
+
+// Unites colours until no section has more than `most` of them. What comes of it are no cliques:
+// sections of one colour may exclude each other that do not conflict. Those are chosen that add the
+// fewest such pairs for each acquisition they save.
+std::vector<ColourMembers> unite_colours(const std::vector<ColourMembers> &colours,
+                                         std::size_t sections, std::size_t most = kMostColours);
+
 // "A", "B", ..., "Z", "AA", "AB", ...
 std::string colour_name(std::size_t index);
 

@@ -113,9 +113,44 @@ TEST_P(RandomPrograms, ColoursAreCliquesThatCoverEveryEdge) {
         << pair.first << " and " << pair.second << " share no colour";
 }
 
+TEST_P(RandomPrograms, UnitedColoursAreFewAndCoverEveryEdge) {
+  const ConflictGraph graph = graph_of(program_);
+  for (const std::size_t most : {1U, 2U, 4U}) {
+    const std::vector<ColourMembers> colours = unite_colours(colour(graph), graph.size(), most);
+    std::vector<std::size_t> count(graph.size());
+    for (const ColourMembers &members : colours) {
+      EXPECT_TRUE(std::ranges::is_sorted(members));
+      for (const std::size_t member : members)
+        ++count[member];
+    }
+    for (std::size_t section = 0; section < graph.size(); ++section)
+      EXPECT_LE(count[section], most);
+    for (const auto &[pair, on] : graph.edges())
+      EXPECT_TRUE(std::ranges::any_of(colours,
+                                      [&](const ColourMembers &members) {
+                                        return std::ranges::binary_search(members, pair.first) &&
+                                               std::ranges::binary_search(members, pair.second);
+                                      }))
+          << pair.first << " and " << pair.second << " share no colour";
+  }
+}
+
+TEST(UniteColours, KeepsWhatIsFewEnough) {
+  const std::vector<ColourMembers> colours = {{0, 1}, {0, 2}, {1, 2}, {3}};
+  EXPECT_EQ(unite_colours(colours, 4, 2), colours);
+}
+
+// Of section 0's colours {0,1,2} and {0,1,3} save two acquisitions, and only 2 and 3 exclude each
+// other for it.
+TEST(UniteColours, UnitesThoseThatHaveMostInCommon) {
+  const std::vector<ColourMembers> colours = {{0, 1, 2}, {0, 1, 3}, {0, 4, 5}};
+  const std::vector<ColourMembers> expected = {{0, 1, 2, 3}, {0, 4, 5}};
+  EXPECT_EQ(unite_colours(colours, 6, 2), expected);
+}
+
 TEST_P(RandomPrograms, LocksKeepNonRevocableSectionsApartFromWhatConflictsWithThem) {
   const ConflictGraph graph = graph_of(program_);
-  const std::vector<ColourMembers> colours = colour(graph);
+  const std::vector<ColourMembers> colours = unite_colours(colour(graph), graph.size());
   const std::vector<Classified> classes = classify(program_.sections, colours);
   const auto mode = [&](std::size_t section, std::size_t colour_number) {
     for (const auto &[number, lock_mode] : classes[section].locks)

@@ -28,8 +28,9 @@ constexpr unsigned kMostRounds = 32;
 class Converter {
 public:
   Converter(Module &module, const ConversionFile &file, const PassOptions &options,
-            const Catalogue &catalogue)
-      : module_(module), file_(file), options_(options), catalogue_(catalogue) {}
+            const Catalogue &catalogue, bool keep_locks)
+      : module_(module), file_(file), options_(options), catalogue_(catalogue),
+        keep_locks_(keep_locks) {}
 
   Result<Conversion> run() {
     if (Status prepared = make_balanced(); !prepared)
@@ -52,7 +53,8 @@ public:
         if (Balance balance = balance_of(function, calls, *named); balance.good())
           balances.emplace(&function, std::move(balance));
     BlocksInside inside;
-    for (auto &[function, sites] : take_over(module_, calls, *named)) {
+    result_.keeps_locks = keep_locks_ && can_keep_locks(module_, calls, *named);
+    for (auto &[function, sites] : take_over(module_, calls, *named, result_.keeps_locks)) {
       const auto balance = balances.find(function);
       const ModesResult modes = split_modes(
           *function, sites, balance == balances.end() ? nullptr : &balance->second.inside);
@@ -189,13 +191,14 @@ private:
   const ConversionFile &file_;
   const PassOptions &options_;
   const Catalogue &catalogue_;
+  const bool keep_locks_;
   Conversion result_;
 };
 
 } // namespace
 
 Result<Conversion> convert_locks(Module &module, const PassOptions &options,
-                                 const Catalogue &catalogue) {
+                                 const Catalogue &catalogue, bool keep_locks) {
   const Result<ConversionFile> file = read_conversion(options.convert);
   if (!file)
     return file.error();
@@ -205,7 +208,7 @@ Result<Conversion> convert_locks(Module &module, const PassOptions &options,
     return Error{fmt::format("{}: the locks of a shared library cannot be converted: code outside "
                              "of it may use them; name other programs = [...] in the file",
                              file->path)};
-  return Converter(module, *file, options, catalogue).run();
+  return Converter(module, *file, options, catalogue, keep_locks).run();
 }
 
 } // namespace tandem

@@ -28,15 +28,17 @@ struct Conversion {
   std::vector<ConvertedLock> locks;
   std::vector<std::string> inlined; // functions that were put into their callers
   std::size_t sections = 0;
-  std::size_t counted = 0; // sections that count their locks while they run
-  std::size_t merged = 0;  // acquisitions that lie in another lock's section
-  bool holds = false;      // the module calls held.c's functions
+  std::size_t counted = 0;  // sections that count their locks while they run
+  std::size_t merged = 0;   // acquisitions that lie in another lock's section
+  bool holds = false;       // the module calls held.c's functions
+  bool keeps_locks = false; // finish_own_locks() is to be called behind the enforcement
 };
 
 // Converts what options.convert says, where it is about options.link_output. Error: the user's
 // mistake, or why a lock cannot be converted, with its place; the module may be half-changed then
 // and must not be used.
+// `keep_locks`: sections are to be run under the program's own locks too, where that is possible.
 Result<Conversion> convert_locks(llvm::Module &module, const PassOptions &options,
-                                 const Catalogue &catalogue);
+                                 const Catalogue &catalogue, bool keep_locks);
 
 } // namespace tandem

@@ -226,27 +226,44 @@ Result<NamedLocks> NamedLocks::match(const Module &module, const ConversionFile 
   return named;
 }
 
-NamedLocks::NamedLocks(const Module &module, const ConversionFile &file) : file_(&file) {
+LockFields::LockFields(const Module &module) {
   DebugInfoFinder finder;
   finder.processModule(module);
-  for (const DIType *type : finder.types()) {
-    const auto *record = dyn_cast<DICompositeType>(type);
-    if (record == nullptr || record->getName().empty())
-      continue;
-    for (const DINode *element : record->getElements())
+  const auto add = [&](const DICompositeType &record, const std::string &key, StringRef name) {
+    for (const DINode *element : record.getElements())
       if (const auto *member = dyn_cast<DIDerivedType>(element);
           member && !member->isStaticMember())
-        fields_.try_emplace(
-            fmt::format("{}+{}", record->getName().str(), member->getOffsetInBits() / 8),
-            fmt::format("{}.{}", record->getName().str(), member->getName().str()));
+        fields_.try_emplace(fmt::format("{}+{}", key, member->getOffsetInBits() / 8),
+                            fmt::format("{}.{}", name.str(), member->getName().str()));
+  };
+  for (const DIType *type : finder.types()) {
+    if (const auto *record = dyn_cast<DICompositeType>(type)) {
+      if (!record->getName().empty())
+        add(*record, record->getName().str(), record->getName());
+    } else if (const auto *named = dyn_cast<DIDerivedType>(type);
+               named != nullptr && named->getTag() == dwarf::DW_TAG_typedef) {
+      // A record that only a typedef names.
+      const auto *nameless = dyn_cast_or_null<DICompositeType>(named->getBaseType());
+      if (nameless != nullptr && nameless->getName().empty())
+        add(*nameless, fmt::format("{}:{}", nameless->getFilename().str(), nameless->getLine()),
+            named->getName());
+    }
   }
 }
+
+std::string LockFields::name_of(const LockSite &site) const {
+  const auto field = fields_.find(field_of(site));
+  return field == fields_.end() ? "" : field->second;
+}
+
+NamedLocks::NamedLocks(const Module &module, const ConversionFile &file)
+    : file_(&file), fields_(module) {}
 
 std::vector<std::string> NamedLocks::names_of(const LockSite &site) const {
   std::vector<std::string> names = site.locks;
   // Also of an element of a variable: it is one of the record's locks.
-  if (const auto field = fields_.find(field_of(site)); field != fields_.end())
-    names.push_back(field->second);
+  if (std::string field = fields_.name_of(site); !field.empty())
+    names.push_back(std::move(field));
   return names;
 }
 
@@ -400,8 +417,8 @@ constexpr const char *kOperations[] = {"acquire", "try", "release"};
 
 class TakeOver {
 public:
-  TakeOver(Module &module, const LockCalls &calls, const NamedLocks &named)
-      : module_(module), calls_(calls), named_(named) {}
+  TakeOver(Module &module, const LockCalls &calls, const NamedLocks &named, bool keeps_locks)
+      : module_(module), calls_(calls), named_(named), keeps_locks_(keeps_locks) {}
 
   ConvertedSites run() {
     find_tried();
@@ -438,9 +455,12 @@ private:
   // The call of the library's operation becomes one of a stand-in.
   CallBase *replace(CallBase &call, const LockSite &site, std::size_t section) {
     IRBuilder<> builder(&call);
-    const std::string name = std::string(kStandIn) +
-                             (tried_.contains(section) ? "held." : "plain.") +
-                             kOperations[static_cast<int>(kind_of(site.operation))];
+    const bool held = tried_.contains(section);
+    const std::string name = keeps_locks_
+                                 ? std::string(kOwnLock) + (held ? "held_" : "plain_") +
+                                       called_function(call)->getName().str()
+                                 : std::string(kStandIn) + (held ? "held." : "plain.") +
+                                       kOperations[static_cast<int>(kind_of(site.operation))];
     FunctionCallee stand_in = module_.getOrInsertFunction(
         name, FunctionType::get(builder.getInt32Ty(), {builder.getPtrTy()}, false));
     cast<Function>(stand_in.getCallee())->setDoesNotThrow();
@@ -481,6 +501,7 @@ private:
   Module &module_;
   const LockCalls &calls_;
   const NamedLocks &named_;
+  const bool keeps_locks_;
   std::set<std::size_t> tried_;
   std::map<std::pair<Function *, std::size_t>, Function *> copies_;
   std::vector<Function *> replaced_;
@@ -488,14 +509,53 @@ private:
 
 } // namespace
 
-ConvertedSites take_over(Module &module, const LockCalls &calls, const NamedLocks &named) {
-  return TakeOver(module, calls, named).run();
+ConvertedSites take_over(Module &module, const LockCalls &calls, const NamedLocks &named,
+                         bool keeps_locks) {
+  return TakeOver(module, calls, named, keeps_locks).run();
+}
+
+namespace {
+
+struct OwnOperation {
+  const char *name; // the library's
+  const char *held; // held.c's
+};
+constexpr OwnOperation kOwnOperations[] = {
+    {"pthread_mutex_lock", "_TANDEM_held_acquire"},
+    {"pthread_mutex_trylock", "_TANDEM_held_try"},
+    {"pthread_mutex_unlock", "_TANDEM_held_release"},
+    {"pthread_spin_lock", "_TANDEM_held_acquire"},
+    {"pthread_spin_trylock", "_TANDEM_held_try"},
+    {"pthread_spin_unlock", "_TANDEM_held_release"},
+};
+
+bool can_keep(const LockSite &site) {
+  if (site.wrapper != nullptr)
+    return true; // what it calls is asked for by itself
+  const Function *callee = called_function(*site.call);
+  return callee != nullptr && any_of(kOwnOperations, [&](const OwnOperation &operation) {
+           return callee->getName() == operation.name;
+         });
+}
+
+} // namespace
+
+bool can_keep_locks(const Module &module, const LockCalls &calls, const NamedLocks &named) {
+  return all_of(module, [&](const Function &function) {
+    return all_of(calls.sites(function), [&](const LockSite *site) {
+      return (!named.section_of(*site) && !calls.is_wrapper(function)) || can_keep(*site);
+    });
+  });
 }
 
 bool keeps_held(const Module &module) {
-  return any_of(kOperations, [&](const char *operation) {
-    return module.getFunction(std::string(kStandIn) + "held." + operation) != nullptr;
-  });
+  return any_of(kOperations,
+                [&](const char *operation) {
+                  return module.getFunction(std::string(kStandIn) + "held." + operation) != nullptr;
+                }) ||
+         any_of(kOwnOperations, [&](const OwnOperation &operation) {
+           return module.getFunction(std::string(kOwnLock) + "held_" + operation.name) != nullptr;
+         });
 }
 
 bool finish_stand_ins(Module &module) {
@@ -519,6 +579,53 @@ bool finish_stand_ins(Module &module) {
       stand_in->eraseFromParent();
     }
   return held;
+}
+
+namespace {
+
+void resolve_own_lock(CallBase &call, const OwnOperation &operation, bool held,
+                      bool transactional) {
+  Module &module = *call.getModule();
+  FunctionType *type = call.getFunctionType();
+  if (!transactional) {
+    const bool notices = StringRef(operation.name) == "pthread_mutex_lock";
+    call.setCalledFunction(
+        module.getOrInsertFunction(notices ? kOwnMutexLock : operation.name, type));
+  } else if (held) {
+    call.setCalledFunction(module.getOrInsertFunction(operation.held, type));
+  } else {
+    call.replaceAllUsesWith(Constant::getNullValue(call.getType()));
+    call.eraseFromParent();
+  }
+}
+
+} // namespace
+
+bool finish_own_locks(Module &module, function_ref<bool(const Function &)> transactional) {
+  bool keeps = false;
+  for (const OwnOperation &operation : kOwnOperations)
+    for (const bool held : {false, true}) {
+      Function *stand_in =
+          module.getFunction(std::string(kOwnLock) + (held ? "held_" : "plain_") + operation.name);
+      if (stand_in == nullptr)
+        continue;
+      keeps = keeps || held;
+      for (User *user : make_early_inc_range(stand_in->users())) {
+        auto &call = *cast<CallBase>(user);
+        resolve_own_lock(call, operation, held, transactional(*call.getFunction()));
+      }
+      stand_in->eraseFromParent();
+    }
+  // Code that holds the program's locks needs no list of them. A section begins with an empty one.
+  for (const char *name : {kHeldCount, kHeldRestore})
+    if (Function *function = keeps ? module.getFunction(name) : nullptr; function != nullptr)
+      for (User *user : make_early_inc_range(function->users()))
+        if (auto *call = cast<CallBase>(user); !transactional(*call->getFunction())) {
+          if (!call->getType()->isVoidTy())
+            call->replaceAllUsesWith(Constant::getNullValue(call->getType()));
+          call->eraseFromParent();
+        }
+  return keeps;
 }
 
 } // namespace tandem

@@ -8,6 +8,7 @@
 #include "compiler/sections/lock_calls.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/Module.h"
 
 #include <map>
@@ -15,6 +16,18 @@
 #include <vector>
 
 namespace tandem {
+
+// Locks as fields of the records that they are in, by debug information.
+class LockFields {
+public:
+  explicit LockFields(const llvm::Module &module);
+  // `record.field`, or `typedef.field`; empty where the text does not tell, or the record has no
+  // name.
+  [[nodiscard]] std::string name_of(const LockSite &site) const;
+
+private:
+  std::map<std::string, std::string> fields_; // "record+offset" to "record.field"
+};
 
 // Which locks of the module the file names, and how.
 class NamedLocks {
@@ -34,7 +47,7 @@ private:
   entry(const std::vector<ConversionFile::Locks> &entries, const LockSite &site) const;
 
   const ConversionFile *file_;
-  std::map<std::string, std::string> fields_; // "record+offset" to "record.field"
+  LockFields fields_;
 };
 
 // Whether every operation on a converted lock is known: the lock is a pthread mutex or spinlock,
@@ -57,6 +70,11 @@ using ConvertedSites = std::map<llvm::Function *, std::vector<ConvertedSite>>;
 
 // Operations of the library that converted ones became; resolved by finish_stand_ins().
 inline constexpr const char *kStandIn = "tandem.converted.";
+// Those that are kept, followed by "plain_" or "held_" and the library's name; resolved by
+// finish_own_locks(). The catalogue knows them.
+inline constexpr const char *kOwnLock = "_TANDEM_own_";
+// Of the runtime's bitcode: pthread_mutex_lock, in a way that notices waiting.
+inline constexpr const char *kOwnMutexLock = "_TANDEM_inline_phase_lock";
 
 // Of held.c: how many locks the thread holds, and to set that.
 inline constexpr const char *kHeldCount = "_TANDEM_held_count";
@@ -66,10 +84,22 @@ bool keeps_held(const llvm::Module &module);
 
 // Replaces every operation on a converted lock by one that no longer touches the lock; wrappers get
 // copies that do. Result: the sites outside wrappers, by function.
-ConvertedSites take_over(llvm::Module &module, const LockCalls &calls, const NamedLocks &named);
+// With `keeps_locks` the operations stay to be had, for code that holds the program's own locks:
+// finish_own_locks() resolves them, behind the enforcement.
+ConvertedSites take_over(llvm::Module &module, const LockCalls &calls, const NamedLocks &named,
+                         bool keeps_locks);
+
+// Whether the library has an operation for each converted site that take_over() can keep.
+bool can_keep_locks(const llvm::Module &module, const LockCalls &calls, const NamedLocks &named);
 
 // Makes what take_over() left in the module code: nothing for locks that no one tries, else calls
 // of held.c. Result: whether there are any.
 bool finish_stand_ins(llvm::Module &module);
+
+// Of kept operations: in functions for which `transactional` is true, what finish_stand_ins() makes
+// of them; elsewhere the library's own on the program's lock. Result: whether the module calls
+// held.c's functions.
+bool finish_own_locks(llvm::Module &module,
+                      llvm::function_ref<bool(const llvm::Function &)> transactional);
 
 } // namespace tandem

@@ -20,7 +20,8 @@ void end_tail_calls(llvm::Function &section) {
 } // namespace
 
 Result<bool> enforce(llvm::Module &module, std::vector<Section> sections, Report &report,
-                     Enforcement mode, const Catalogue &catalogue) {
+                     Enforcement mode, const Catalogue &catalogue, bool phases) {
+  CHECK(!phases || mode == Enforcement::hybrid);
   CHECK(sections.size() == report.sections.size());
   if (mode != Enforcement::none)
     for (const Section &section : sections)
@@ -48,7 +49,7 @@ Result<bool> enforce(llvm::Module &module, std::vector<Section> sections, Report
       return outlined.error();
     remove_block_markers(module);
     report.instrumentation =
-        enforce_by_transactions(module, sections, report, catalogue, descriptors);
+        enforce_by_transactions(module, sections, report, catalogue, descriptors, phases);
     return true;
   }
   CHECK(false, "enforcement {}", static_cast<int>(mode));

@@ -19,9 +19,10 @@ namespace tandem {
 // Transforms `module` so that the sections among `sections` that are no lock regions run atomically
 // under `mode`. `report` describes the same sections in the same order; it gets what was
 // instrumented. Result: whether the module changed. Error: a section that `mode` cannot enforce;
-// the module is half-changed then and must not be used.
+// the module is half-changed then and must not be used. `phases`, of mode hybrid: plain code of all
+// sections holds the program's own locks, so there are phases in which it needs nothing else.
 Result<bool> enforce(llvm::Module &module, std::vector<Section> sections, Report &report,
-                     Enforcement mode, const Catalogue &catalogue);
+                     Enforcement mode, const Catalogue &catalogue, bool phases);
 
 // The runtime's calls that enter and leave a section; both take its descriptor.
 struct BracketCalls {
@@ -47,12 +48,14 @@ void bracket_function(llvm::Function &function, const BracketCalls &calls,
 // or its transactional clone as the runtime decides, and commits, also when an exception leaves it.
 // A restart runs the body from its start in a fresh frame with the wrapper's arguments, which no
 // one changes: so it finds every local as it was at begin, whatever the optimiser does.
+// With `phases` the wrapper asks first whether the plain body is to run as it is
+// (runtime/phases/inline.h).
 // Under the hybrid plan a non-revocable section that is irrevocable from its begin, or has no
 // transactional clone, runs its plain body with its colours held exclusively instead.
 // Result: what was instrumented.
 ReportInstrumentation enforce_by_transactions(llvm::Module &module,
                                               const std::vector<Section> &sections,
                                               const Report &report, const Catalogue &catalogue,
-                                              Descriptors &descriptors);
+                                              Descriptors &descriptors, bool phases);
 
 } // namespace tandem

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/enforce/outline.h"
 
+#include "compiler/instrument/barriers.h"
 #include "compiler/sections/blocks.h"
 #include "compiler/sections/called_function.h"
 
@@ -14,6 +15,7 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/CodeExtractor.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 #include <map>
 #include <set>
@@ -36,6 +38,10 @@ public:
         enter_(*const_cast<CallBase *>(block.entry.call)) {}
 
   Result<Function *> run() {
+    // Values go into the new function and come back; variables would be arguments by address, and
+    // each access of them a barrier. Where exceptions leave the block they have to be in memory.
+    if (!function_.hasOptNone() && !function_.hasPersonalityFn())
+      promote_variables(function_);
     find_region();
     if (Status unshared = unshare_dead_ends(); !unshared)
       return unshared.error();
@@ -290,6 +296,7 @@ private:
 
   void finish(Function &outlined) {
     outlined.addFnAttr(Attribute::NoInline);
+    mark_results(outlined);
     if (behind_ != nullptr)
       unwind_to_behind(outlined);
   }
@@ -328,5 +335,38 @@ private:
 } // namespace
 
 Result<Function *> outline_block(const Section &block) { return Outliner(block).run(); }
+
+void promote_variables(Function &function) {
+  std::vector<AllocaInst *> promotable;
+  for (Instruction &instruction : function.getEntryBlock())
+    if (auto *slot = dyn_cast<AllocaInst>(&instruction))
+      if (isAllocaPromotable(slot))
+        promotable.push_back(slot);
+  DominatorTree dominators(function);
+  PromoteMemToReg(promotable, dominators);
+}
+
+void mark_results(Function &outlined) {
+  const auto only_stored = [](const Argument &argument) {
+    return all_of(argument.users(), [&](const User *user) {
+      const auto *store = dyn_cast<StoreInst>(user);
+      return store != nullptr && store->getValueOperand() != &argument && !store->isVolatile();
+    });
+  };
+  // CodeExtractor's slot, and no variable: what was in it before the call is never looked at.
+  const auto only_loaded = [](const Value &given) {
+    return isa<AllocaInst>(given) && all_of(given.users(), [](const User *user) {
+             const auto *intrinsic = dyn_cast<IntrinsicInst>(user);
+             return isa<LoadInst>(user) ||
+                    (intrinsic != nullptr && intrinsic->isLifetimeStartOrEnd()) ||
+                    (isa<CallBase>(user) && intrinsic == nullptr);
+           });
+  };
+  const auto &call = cast<CallBase>(*outlined.user_back());
+  for (Argument &argument : outlined.args())
+    if (argument.getType()->isPointerTy() && only_stored(argument) &&
+        only_loaded(*call.getArgOperand(argument.getArgNo())->stripPointerCasts()))
+      Barriers::mark_result(argument);
+}
 
 } // namespace tandem

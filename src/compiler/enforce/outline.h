@@ -18,4 +18,11 @@ namespace tandem {
 // be used.
 Result<llvm::Function *> outline_block(const Section &block);
 
+// Turns the local variables of `function` whose address nobody takes into values.
+void promote_variables(llvm::Function &function);
+
+// Of a function that CodeExtractor made, and that is called once: marks the arguments by which it
+// gives values back (Barriers::mark_result).
+void mark_results(llvm::Function &outlined);
+
 } // namespace tandem

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/enforce/shrink.h"
 
+#include "compiler/enforce/outline.h"
 #include "compiler/instrument/barriers.h"
 #include "compiler/sections/called_function.h"
 
@@ -11,7 +12,6 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/CodeExtractor.h"
-#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 namespace tandem {
 namespace {
@@ -41,13 +41,7 @@ bool computes_only(const Instruction &instruction, const Actions &actions) {
 // Turns local variables into values. False where some must stay in memory: then a restart would
 // find them changed.
 bool promote_locals(Function &function) {
-  std::vector<AllocaInst *> promotable;
-  for (Instruction &instruction : function.getEntryBlock())
-    if (auto *slot = dyn_cast<AllocaInst>(&instruction))
-      if (isAllocaPromotable(slot))
-        promotable.push_back(slot);
-  DominatorTree dominators(function);
-  PromoteMemToReg(promotable, dominators);
+  promote_variables(function);
   return none_of(instructions(function),
                  [](const Instruction &instruction) { return isa<AllocaInst>(instruction); });
 }
@@ -132,6 +126,7 @@ Function &shrink(Function &section, ArrayRef<Instruction *> shared) {
   Function *outlined = extractor.extractCodeRegion(cache);
   if (outlined == nullptr)
     return section;
+  mark_results(*outlined);
   section.removeFnAttr(Attribute::NoInline);
   return *outlined;
 }

@@ -3,11 +3,13 @@
 
 #include "compiler/effects/actions.h"
 #include "compiler/enforce/shrink.h"
+#include "compiler/enforce/single.h"
 #include "compiler/instrument/clones.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/EscapeEnumerator.h"
 
 namespace tandem {
@@ -132,7 +134,54 @@ public:
     set_attributes();
   }
 
+  // Gives the emptied section its new body: asks for the phase, and runs `body` as it is or
+  // `enforced`, the body that the section had so far.
+  void build_by_phase(Function &body, Function &enforced) {
+    IRBuilder<> builder(BasicBlock::Create(module_.getContext(), "entry", &section_));
+    BasicBlock *plain = BasicBlock::Create(module_.getContext(), "own_locks", &section_);
+    BasicBlock *other = BasicBlock::Create(module_.getContext(), "enforced", &section_);
+    BasicBlock *leave = BasicBlock::Create(module_.getContext(), "leave", &section_);
+    const SmallVector<Value *> arguments = arguments_of(builder);
+    Value *by_locks = builder.CreateCall(
+        runtime(kPhaseEnter, builder.getInt32Ty(), {builder.getPtrTy()}), {descriptor_});
+    builder.CreateCondBr(builder.CreateICmpNE(by_locks, builder.getInt32(0)), plain, other,
+                         MDBuilder(module_.getContext()).createLikelyBranchWeights());
+    builder.SetInsertPoint(plain);
+    Value *plain_result = call(builder, body, arguments);
+    builder.CreateBr(leave);
+    builder.SetInsertPoint(other);
+    Value *other_result = call(builder, enforced, arguments);
+    builder.CreateBr(leave);
+    builder.SetInsertPoint(leave);
+    PHINode *result = nullptr;
+    if (!section_.getReturnType()->isVoidTy()) {
+      result = builder.CreatePHI(section_.getReturnType(), 2);
+      result->addIncoming(plain_result, plain);
+      result->addIncoming(other_result, other);
+    }
+    builder.CreateCall(runtime(kPhaseLeave, builder.getVoidTy(), {builder.getPtrTy()}),
+                       {descriptor_});
+    finish(builder, result);
+    if (!section_.doesNotThrow()) {
+      EscapeEnumerator exits(section_, "tandem.leave", /*HandleExceptions=*/true);
+      while (IRBuilder<> *at = exits.Next())
+        if (isa<ResumeInst>(&*at->GetInsertPoint()))
+          at->CreateCall(runtime(kPhaseLeave, at->getVoidTy(), {at->getPtrTy()}), {descriptor_});
+    }
+    set_attributes();
+    // Nothing begins twice in this frame: it and the plain body may be inlined.
+    for (Function *function : {&section_, &body})
+      if (!function->hasOptNone())
+        function->removeFnAttr(Attribute::NoInline);
+    for (User *user : body.users())
+      if (auto *other_call = dyn_cast<CallBase>(user);
+          other_call != nullptr && other_call->getFunction() == &enforced)
+        other_call->setIsNoInline();
+  }
+
 private:
+  static constexpr const char *kPhaseEnter = "_TANDEM_inline_phase_enter";
+  static constexpr const char *kPhaseLeave = "_TANDEM_inline_phase_leave";
   // sizeof(va_list) on x86-64; others have no larger one.
   static constexpr std::uint64_t kVaListBytes = 32;
 
@@ -246,7 +295,7 @@ private:
 
 ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<Section> &sections,
                                               const Report &report, const Catalogue &catalogue,
-                                              Descriptors &descriptors) {
+                                              Descriptors &descriptors, bool phases) {
   const Actions actions(module, catalogue);
   std::vector<std::pair<std::size_t, std::vector<Instruction *>>> shared;
   for (std::size_t i = 0; i < sections.size(); ++i)
@@ -258,8 +307,18 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
     Function &body;
   };
   std::vector<Atomic> atomics;
+  const std::set<std::size_t> singles =
+      phases ? std::set<std::size_t>() : single_operations(module, report, shared);
   for (const auto &[i, instructions] : shared) {
-    Function &function = shrink(*sections[i].function, instructions);
+    if (singles.contains(i)) {
+      Function &body = split_body(*sections[i].function);
+      atomics.push_back({i, *sections[i].function, body});
+      build_atomic(*sections[i].function, body, instructions);
+      continue;
+    }
+    // Not out of the program's own locks: other threads can tell when these are acquired.
+    Function &function =
+        phases ? *sections[i].function : shrink(*sections[i].function, instructions);
     atomics.push_back({i, function, split_body(function)});
   }
   TransactionalClones clones(module, actions, catalogue);
@@ -269,6 +328,8 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
     clones.stands_for(atomic.function, atomic.body);
   }
   for (const Atomic &atomic : atomics) {
+    if (singles.contains(atomic.index))
+      continue;
     const ReportSection &described = report.sections[atomic.index];
     const bool plain_only =
         described.irrevocable_at == IrrevocableAt::begin || !clones.can_clone(atomic.function);
@@ -287,7 +348,16 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
         if (const auto found = body_of.find(call->getCalledFunction());
             found != body_of.end() && !found->first->isVarArg())
           call->setCalledFunction(found->second);
-  return clones.counts();
+  if (phases)
+    for (const Atomic &atomic : atomics) {
+      Function &enforced = split_body(atomic.function);
+      enforced.setName(atomic.function.getName() + ".tandem.enforced");
+      enforced.addFnAttr(Attribute::NoInline);
+      Wrapper(atomic.function, descriptors.of(atomic.index)).build_by_phase(atomic.body, enforced);
+    }
+  ReportInstrumentation counts = clones.counts();
+  counts.atomics = singles.size();
+  return counts;
 }
 
 } // namespace tandem

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/instrument/barriers.h"
 
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+
+#include <optional>
 
 namespace tandem {
 namespace {
@@ -12,6 +19,21 @@ using namespace llvm;
 // Metadata of loads. Passes that merge loads keep it only if they know it, so that it may get lost
 // and never appears.
 constexpr StringRef kUnwritten = "tandem.unwritten";
+// The runtime's accesses, and their inline versions (runtime/abi/inline_barriers.h).
+const std::string kCalled = "_ITM_";
+const std::string kOurs = "_TANDEM_"; // what libitm does not have
+const std::string kInlined = "_TANDEM_inline_";
+constexpr StringRef kThread = "_TANDEM_thread_1";
+// Which accesses are inlined. An inlined one is 300 bytes of code, and time for the optimiser in
+// proportion. In a function with few of them: all but those that are estimated to run in less than
+// one of kRarest calls (three even branches deep, or behind an unlikely one). In others: those that
+// run kOften times in a call. Measured on memcached (2,600 accesses), whose link else took four times
+// as long, and on STAMP's inner functions, which have up to 30.
+constexpr std::uint64_t kFew = 32;
+constexpr std::uint64_t kRarest = 8;
+constexpr std::uint64_t kOften = 4;
+// Attribute of arguments.
+constexpr StringRef kResult = "tandem-result";
 
 // Whether the address in `root` is only ever used to access it here: not passed on, stored or
 // returned. A callee would reach it through barriers, which may buffer what a plain access then
@@ -61,7 +83,9 @@ bool Barriers::is_private(const Value *address) {
     if (const auto *global = dyn_cast<GlobalVariable>(object))
       return global->isConstant();
     if (const auto *argument = dyn_cast<Argument>(object))
-      return argument->hasByValAttr() && stays_here(*argument);
+      return (argument->hasByValAttr() ||
+              argument->getParent()->getAttributes().hasParamAttr(argument->getArgNo(), kResult)) &&
+             stays_here(*argument);
     return isa<AllocaInst>(object) && stays_here(*object);
   });
 }
@@ -78,6 +102,11 @@ void Barriers::mark_unwritten(LoadInst &load) {
   load.setMetadata(kUnwritten, MDNode::get(load.getContext(), {}));
 }
 
+void Barriers::mark_result(Argument &argument) {
+  argument.getParent()->addParamAttr(argument.getArgNo(),
+                                     Attribute::get(argument.getContext(), kResult));
+}
+
 bool Barriers::stays_plain(const Value *address, bool captured) {
   std::uint64_t &count = captured              ? counts_.captured
                          : is_counter(address) ? counts_.counters
@@ -90,16 +119,91 @@ bool Barriers::stays_plain(const Value *address, bool captured) {
 FunctionCallee Barriers::function(StringRef name, Type *result, ArrayRef<Type *> arguments) {
   FunctionCallee callee =
       module_.getOrInsertFunction(name, FunctionType::get(result, arguments, false));
-  if (auto *declared = dyn_cast<Function>(callee.getCallee()))
+  if (auto *declared = dyn_cast<Function>(callee.getCallee())) {
     declared->setDoesNotThrow();
+    declared->addFnAttr(Attribute::NonLazyBind); // a call through the table, without a stub
+    // The calling convention's extensions, which the other side relies on.
+    if (result->isIntegerTy() && result->getIntegerBitWidth() < 32)
+      declared->addRetAttr(Attribute::ZExt);
+    for (unsigned i = 0; i < arguments.size(); ++i)
+      if (arguments[i]->isIntegerTy() && arguments[i]->getIntegerBitWidth() < 32)
+        declared->addParamAttr(i, Attribute::ZExt);
+  }
   return callee;
+}
+
+namespace {
+
+// Whether accesses are to be inlined: the code is to be fast rather than small, and is not what
+// hardly ever runs. Memory that is allocated on the stack meanwhile is captured, which inlined code
+// could not tell once it has been moved.
+bool is_worth_inlining(const Function &function) {
+  return !function.hasOptNone() && !function.hasOptSize() && !function.hasMinSize() &&
+         !function.hasFnAttribute(Attribute::Cold) &&
+         none_of(instructions(function), [](const Instruction &instruction) {
+           const auto *slot = dyn_cast<AllocaInst>(&instruction);
+           return slot != nullptr && !slot->isStaticAlloca();
+         });
+}
+
+} // namespace
+
+void Barriers::start(Function &function, Plain captured) {
+  captured_ = std::move(captured);
+  function_ = &function;
+  thread_ = nullptr;
+  inlined_.clear();
+  if (!is_worth_inlining(function))
+    return;
+  const DominatorTree dominators(function);
+  const LoopInfo loops(dominators);
+  const BranchProbabilityInfo branches(function, loops);
+  const BlockFrequencyInfo frequencies(function, branches, loops);
+  const std::uint64_t entry = frequencies.getEntryFreq().getFrequency();
+  const bool few = count_if(instructions(function), [](const Instruction &instruction) {
+                     const Value *address = getLoadStorePointerOperand(&instruction);
+                     return address != nullptr && !is_private(address);
+                   }) <= static_cast<std::ptrdiff_t>(kFew);
+  const std::uint64_t least = few ? entry / kRarest : entry * kOften;
+  for (const BasicBlock &block : function)
+    if (frequencies.getBlockFreq(&block).getFrequency() >= least)
+      inlined_.insert(&block);
+}
+
+bool Barriers::inlines_at(const BasicBlock &place) const { return inlined_.contains(&place); }
+
+Value *Barriers::thread() {
+  if (thread_ != nullptr)
+    return thread_;
+  BasicBlock &entry = function_->getEntryBlock();
+  IRBuilder<> builder(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
+  Type *pointer = builder.getPtrTy();
+  auto *variable = cast<GlobalVariable>(module_.getOrInsertGlobal(kThread, pointer, [&] {
+    return new GlobalVariable(module_, pointer, /*isConstant=*/false,
+                              GlobalValue::ExternalLinkage, nullptr, kThread, nullptr,
+                              GlobalValue::InitialExecTLSModel);
+  }));
+  return thread_ = builder.CreateLoad(pointer, builder.CreateThreadLocalAddress(variable), "thread");
+}
+
+CallInst *Barriers::access(IRBuilderBase &builder, const std::string &name, Type *result,
+                           ArrayRef<Value *> arguments) {
+  SmallVector<Value *, 3> given(arguments);
+  const bool inlined = inlines_at(*builder.GetInsertBlock());
+  if (inlined)
+    given.push_back(thread());
+  SmallVector<Type *, 3> types;
+  for (Value *argument : given)
+    types.push_back(argument->getType());
+  const std::string &called = name.starts_with("add") ? kOurs : kCalled;
+  return builder.CreateCall(function((inlined ? kInlined : called) + name, result, types), given);
 }
 
 StringRef Barriers::suffix(Type *type) const {
   if (type->isFloatTy())
-    return "F";
+    return "U4";
   if (type->isDoubleTy())
-    return "D";
+    return "U8";
   if (type->isPointerTy() && type->getPointerAddressSpace() == 0)
     return "U8";
   if (!type->isIntegerTy())
@@ -118,11 +222,32 @@ StringRef Barriers::suffix(Type *type) const {
   }
 }
 
+Type *Barriers::bits(Type *type) const {
+  const TypeSize size = module_.getDataLayout().getTypeSizeInBits(type);
+  return IntegerType::get(module_.getContext(), static_cast<unsigned>(size.getFixedValue()));
+}
+
 AllocaInst *Barriers::temporary(Function &function, Type *type) {
   BasicBlock &entry = function.getEntryBlock();
   IRBuilder<> builder(&entry, entry.begin());
   return builder.CreateAlloca(type, nullptr, "tandem.copy");
 }
+
+namespace {
+
+// Whether the block goes on to write what it reads here.
+bool is_written_next(const LoadInst &load) {
+  constexpr unsigned kFar = 32; // instructions: an update is near
+  unsigned seen = 0;
+  for (const Instruction *next = load.getNextNode(); next != nullptr && seen < kFar;
+       next = next->getNextNode(), ++seen)
+    if (const auto *store = dyn_cast<StoreInst>(next);
+        store != nullptr && store->getPointerOperand() == load.getPointerOperand())
+      return true;
+  return false;
+}
+
+} // namespace
 
 void Barriers::replace_load(LoadInst &load) {
   if (load.hasMetadata(kUnwritten)) {
@@ -136,11 +261,9 @@ void Barriers::replace_load(LoadInst &load) {
   Type *pointer = builder.getPtrTy();
   Value *result = nullptr;
   if (const StringRef kind = suffix(type); !kind.empty()) {
-    Type *carried = type->isPointerTy() ? builder.getInt64Ty() : type;
-    result = builder.CreateCall(function(("_ITM_R" + kind).str(), carried, {pointer}),
-                                {load.getPointerOperand()});
-    if (type->isPointerTy())
-      result = builder.CreateIntToPtr(result, type);
+    Type *carried = bits(type);
+    result = access(builder, ((is_written_next(load) ? "RfW" : "R") + kind).str(), carried, {load.getPointerOperand()});
+    result = builder.CreateBitOrPointerCast(result, type);
   } else {
     AllocaInst *copy = temporary(*load.getFunction(), type);
     const TypeSize size = module_.getDataLayout().getTypeStoreSize(type);
@@ -162,11 +285,9 @@ void Barriers::replace_store(StoreInst &store) {
   Type *type = value->getType();
   Type *pointer = builder.getPtrTy();
   if (const StringRef kind = suffix(type); !kind.empty()) {
-    if (type->isPointerTy())
-      value = builder.CreatePtrToInt(value, builder.getInt64Ty());
-    builder.CreateCall(
-        function(("_ITM_W" + kind).str(), builder.getVoidTy(), {pointer, value->getType()}),
-        {store.getPointerOperand(), value});
+    Type *carried = bits(type);
+    access(builder, ("W" + kind).str(), builder.getVoidTy(),
+           {store.getPointerOperand(), builder.CreateBitOrPointerCast(value, carried)});
   } else {
     AllocaInst *copy = temporary(*store.getFunction(), type);
     builder.CreateStore(value, copy);
@@ -176,6 +297,61 @@ void Barriers::replace_store(StoreInst &store) {
         {store.getPointerOperand(), copy, builder.getInt64(size.getFixedValue())});
   }
   store.eraseFromParent();
+}
+
+namespace {
+
+// What `store` adds to its place: the load before it in its block, and the sum or difference.
+struct Addition {
+  LoadInst *load;
+  BinaryOperator *sum;
+};
+
+std::optional<Addition> addition_of(StoreInst &store) {
+  auto *sum = dyn_cast<BinaryOperator>(store.getValueOperand());
+  if (sum == nullptr || !sum->hasOneUse() || store.isVolatile() ||
+      !(sum->getType()->isIntegerTy(32) || sum->getType()->isIntegerTy(64)))
+    return std::nullopt;
+  const auto is_read = [&](const Value *value) {
+    const auto *load = dyn_cast<LoadInst>(value);
+    return load != nullptr && load->hasOneUse() && load->isSimple() &&
+           load->getPointerOperand() == store.getPointerOperand() &&
+           load->getParent() == store.getParent();
+  };
+  Value *read = nullptr;
+  if (sum->getOpcode() == Instruction::Add)
+    read = sum->getOperand(is_read(sum->getOperand(0)) ? 0 : 1);
+  else if (sum->getOpcode() == Instruction::Sub)
+    read = sum->getOperand(0);
+  if (read == nullptr || !is_read(read))
+    return std::nullopt;
+  auto *load = cast<LoadInst>(read);
+  for (const Instruction *next = load->getNextNode(); next != &store; next = next->getNextNode())
+    if (next->mayWriteToMemory())
+      return std::nullopt;
+  return Addition{load, sum};
+}
+
+} // namespace
+
+void Barriers::replace_addition(StoreInst &store, SmallPtrSetImpl<const Instruction *> &gone) {
+  const std::optional<Addition> found = addition_of(store);
+  if (!found || found->load->hasMetadata(kUnwritten) || captured_.written.contains(&store) ||
+      is_counter(store.getPointerOperand()) || is_private(store.getPointerOperand()))
+    return;
+  IRBuilder<> builder(&store);
+  Value *by = found->sum->getOperand(found->sum->getOperand(0) == found->load ? 1 : 0);
+  if (found->sum->getOpcode() == Instruction::Sub)
+    by = builder.CreateNeg(by);
+  access(builder, by->getType()->isIntegerTy(32) ? "add_4" : "add_8", builder.getVoidTy(),
+         {store.getPointerOperand(), by});
+  ++counts_.additions;
+  for (Instruction *erased : {static_cast<Instruction *>(&store),
+                              static_cast<Instruction *>(found->sum),
+                              static_cast<Instruction *>(found->load)}) {
+    gone.insert(erased);
+    erased->eraseFromParent();
+  }
 }
 
 void Barriers::replace_copy(MemTransferInst &copy) {

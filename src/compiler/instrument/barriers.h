@@ -7,6 +7,7 @@
 #include "compiler/report/report.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -29,39 +30,62 @@ public:
   // neither.
   static void mark_unwritten(llvm::LoadInst &load);
 
+  // Marks an argument that points to a slot of the caller's for a result: only ever stored to, not
+  // looked at before the function has returned, and written in every attempt that returns one. It
+  // needs neither barrier nor undoing, in copies of the function neither.
+  static void mark_result(llvm::Argument &argument);
+
   // Accesses that need no barrier, besides those above: memory that the transaction has captured.
   // Of a copy it is what one of the two addresses points to, or both.
   struct Plain {
     llvm::SmallPtrSet<const llvm::Instruction *, 8> written; // of stores, memset and copies
     llvm::SmallPtrSet<const llvm::Instruction *, 8> read;    // of loads and copies
   };
-  // Of the function that is instrumented next.
-  void set_captured(Plain plain) { captured_ = std::move(plain); }
+  // The function that is instrumented next.
+  void start(llvm::Function &function, Plain captured);
+  // Whether accesses of the function that is instrumented are inlined at `place`.
+  [[nodiscard]] bool inlines_at(const llvm::BasicBlock &place) const;
 
   // Replace one access by its barrier and erase it, unless it needs none. The instruction is not
   // atomic.
   void replace_load(llvm::LoadInst &load);
   void replace_store(llvm::StoreInst &store);
+  // The store adds to what was at its place, and nothing else looks at that: becomes an addition,
+  // which the runtime may put off to the commit. `gone`: gets the instructions that are erased,
+  // none where it is no such store.
+  void replace_addition(llvm::StoreInst &store,
+                        llvm::SmallPtrSetImpl<const llvm::Instruction *> &gone);
   void replace_copy(llvm::MemTransferInst &copy);
   void replace_set(llvm::MemSetInst &set);
   // The call copies what this argument of it points to (`byval`): it gets a copy that a barrier
   // made.
   void replace_by_value(llvm::CallBase &call, unsigned argument);
 
-  // What became of all accesses so far: `barriers`, `plain`, `captured`, `unwritten`, `counters`.
+  // What became of all accesses so far: `barriers`, `plain`, `captured`, `unwritten`, `counters`,
+  // `additions`.
   [[nodiscard]] const ReportInstrumentation &counts() const { return counts_; }
 
 private:
   bool stays_plain(const llvm::Value *address, bool captured);
+  // Accesses words as `type`, by the inline version of the call where the function has those.
+  llvm::CallInst *access(llvm::IRBuilderBase &builder, const std::string &name, llvm::Type *result,
+                         llvm::ArrayRef<llvm::Value *> arguments);
+  // The thread that runs the function.
+  llvm::Value *thread();
   llvm::FunctionCallee function(llvm::StringRef name, llvm::Type *result,
                                 llvm::ArrayRef<llvm::Type *> arguments);
-  // The barrier's suffix for values of `type` (U1 to U8, F, D), or empty: then it is copied as
+  // The barrier's suffix for values of `type` (U1 to U8), or empty: then it is copied as
   // bytes.
   llvm::StringRef suffix(llvm::Type *type) const;
+  // The integer of the same width.
+  [[nodiscard]] llvm::Type *bits(llvm::Type *type) const;
   llvm::AllocaInst *temporary(llvm::Function &function, llvm::Type *type);
 
   llvm::Module &module_;
   Plain captured_;
+  llvm::Function *function_ = nullptr; // that is being instrumented
+  llvm::SmallPtrSet<const llvm::BasicBlock *, 32> inlined_; // blocks whose accesses of words are
+  llvm::Value *thread_ = nullptr;
   ReportInstrumentation counts_;
 };
 

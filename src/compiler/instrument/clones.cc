@@ -93,6 +93,7 @@ Function &TransactionalClones::clone_of(Function &function) {
   clone->setVisibility(GlobalValue::DefaultVisibility);
   clone->setDSOLocal(true);
   clone->setComdat(nullptr);
+  clone->addFnAttr(kTransactionalAttribute);
   drop_memory_promises(*clone);
   // Whether a result is looked at shows in the callers of the original.
   for (const Instruction &instruction : instructions(*source))
@@ -145,7 +146,7 @@ void TransactionalClones::find_captured(Function &clone) {
         plain.read.insert(&instruction);
     }
   }
-  barriers_.set_captured(std::move(plain));
+  barriers_.start(clone, std::move(plain));
 }
 
 void TransactionalClones::instrument() {
@@ -160,12 +161,17 @@ void TransactionalClones::instrument() {
 }
 
 void TransactionalClones::instrument(Function &clone) {
+  find_captured(clone);
   SmallVector<Instruction *> all;
   for (Instruction &instruction : instructions(clone))
     all.push_back(&instruction);
-  find_captured(clone);
+  SmallPtrSet<const Instruction *, 16> gone;
   for (Instruction *instruction : all)
-    instrument(*instruction);
+    if (auto *store = dyn_cast<StoreInst>(instruction); store != nullptr && store->isSimple())
+      barriers_.replace_addition(*store, gone);
+  for (Instruction *instruction : all)
+    if (!gone.contains(instruction))
+      instrument(*instruction);
 }
 
 void TransactionalClones::instrument(Instruction &instruction) {

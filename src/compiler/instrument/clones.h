@@ -15,6 +15,9 @@
 
 namespace tandem {
 
+// Of every clone.
+inline constexpr const char *kTransactionalAttribute = "tandem-transactional";
+
 class TransactionalClones {
 public:
   // `actions` and `catalogue` outlive this object; `actions` describes the module as it is now.

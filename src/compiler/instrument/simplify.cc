@@ -9,6 +9,7 @@
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/LowerExpectIntrinsic.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
@@ -30,6 +31,7 @@ Simplifier::Simplifier() {
   builder.registerFunctionAnalyses(functions_);
   builder.registerLoopAnalyses(loops_);
   builder.crossRegisterProxies(loops_, functions_, components_, modules_);
+  passes_.addPass(LowerExpectIntrinsicPass()); // what is unlikely, for Barriers::inlines_at
   passes_.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes_.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes_.addPass(SimplifyCFGPass());

@@ -2,6 +2,7 @@
 #include "compiler/pass/analyse.h"
 
 #include "compiler/conflicts/conflicts.h"
+#include "compiler/convert/sites.h"
 #include "compiler/effects/effects.h"
 #include "compiler/findings/findings.h"
 #include "compiler/pass/caller_conflicts.h"
@@ -68,7 +69,8 @@ ReportAccess describe(const SectionAccess &access, const std::vector<Location> &
 }
 
 ReportSection describe(const Section &section, const SectionEffects &effects,
-                       const Classified &classified, const std::vector<Location> &locations) {
+                       const Classified &classified, const std::vector<Location> &locations,
+                       const LockFields &fields) {
   ReportSection described;
   described.name = section.name;
   described.kind = section.kind;
@@ -89,6 +91,7 @@ ReportSection describe(const Section &section, const SectionEffects &effects,
     region.names = section.entry.locks;
     region.primitive = section.entry.primitive;
     region.shared = section.entry.shared;
+    region.field = fields.name_of(section.entry);
     region.kind = kind_of(section.entry.operation);
     region.exits = static_cast<std::uint32_t>(section.exits.size());
     region.shape = section.shape;
@@ -221,23 +224,32 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
   if (options.check_effects && !analysis.observation)
     analysis.observation = observe(module, analysis.sections, section_effects, locations, graph,
                                    points_to, options.check_effects_drop);
+  // Lock regions take no colours. Where nothing does, the report shows theirs.
+  const bool any_enforced =
+      options.enforcement != Enforcement::none && any_of(analysis.sections, [](const Section &x) {
+        return x.kind != SectionKind::lock_region;
+      });
+  const auto may_take = [&](std::size_t section) {
+    return !any_enforced || analysis.sections[section].kind != SectionKind::lock_region;
+  };
   // Sections that have the process's colour need no other against each other.
   const ConflictGraph rest(
       section_effects, locations,
       [&](std::size_t a, std::size_t b) {
-        return !(outside[a] && outside[b]) && may_overlap(a, b);
+        return !(outside[a] && outside[b]) && may_take(a) && may_take(b) && may_overlap(a, b);
       },
       may_meet);
-  const std::vector<ColourMembers> colours = colour(rest);
+  const std::vector<ColourMembers> colours = unite_colours(colour(rest), rest.size());
   const std::vector<Classified> classes = classify(section_effects, colours);
 
   report.output = options.link_output;
   report.enforcement = {std::string(to_string(options.enforcement)),
                         std::string(to_string(options.enforcement))};
+  const LockFields fields(module);
   std::set<std::uint32_t> touched;
   for (std::size_t i = 0; i < analysis.sections.size(); ++i) {
     report.sections.push_back(
-        describe(analysis.sections[i], section_effects[i], classes[i], locations));
+        describe(analysis.sections[i], section_effects[i], classes[i], locations, fields));
     touched.insert(section_effects[i].reads.begin(), section_effects[i].reads.end());
     touched.insert(section_effects[i].writes.begin(), section_effects[i].writes.end());
   }

@@ -3,11 +3,15 @@
 
 #include "base/file.h"
 #include "compiler/convert/convert.h"
+#include "compiler/convert/sites.h"
 #include "compiler/enforce/enforce.h"
 #include "compiler/instrument/barriers.h"
+#include "compiler/instrument/clones.h"
 #include "compiler/observe/instrument.h"
 #include "compiler/pass/analyse.h"
 #include "compiler/pass/link_inputs.h"
+#include "compiler/pass/process_colour.h"
+#include "compiler/sections/section.h"
 #include "compiler/strict/strict.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -54,6 +58,19 @@ void link_runtime(Module &module, const std::string &path) {
   CHECK(!failed, "{} does not link", path);
 }
 
+std::string beside(const std::string &path, std::string_view name) {
+  return fmt::format("{}{}", path.substr(0, path.rfind('/') + 1), name);
+}
+
+// Whether no section of the process can conflict with one that a lock of this program becomes but
+// others of these, which the program keeps apart by its locks.
+bool all_sections_are_locks(Module &module, const PassOptions &options,
+                            const Catalogue &catalogue) {
+  return !may_meet_other_outputs(module, options, catalogue) &&
+         all_of(discover_sections(module),
+                [](const Section &section) { return section.kind == SectionKind::lock_region; });
+}
+
 void refuse_optimised(const std::vector<Section> &sections) {
   for (const Section &section : sections)
     if (section.kind != SectionKind::lock_region && section.optimised)
@@ -90,11 +107,15 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
         inputs.thin.front()));
   const Enforcement mode = options_.enforcement;
   bool holds = false;
+  bool phases = false;
   if (!options_.convert.empty() && mode != Enforcement::none) {
-    const Result<Conversion> converted = convert_locks(module, options_, *catalogue);
+    const Result<Conversion> converted = convert_locks(
+        module, options_, *catalogue,
+        mode == Enforcement::hybrid && all_sections_are_locks(module, options_, *catalogue));
     if (!converted)
       stop(converted.error().message);
     holds = converted->holds;
+    phases = converted->keeps_locks;
   }
   Analysis analysis = analyse_program(module, options_, *catalogue);
   refuse_irrevocable(analysis.report);
@@ -108,13 +129,22 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   for (const LoadInst *load : analysis.unwritten_reads)
     Barriers::mark_unwritten(const_cast<LoadInst &>(*load));
   const Result<bool> changed =
-      enforce(module, analysis.sections, analysis.report, mode, *catalogue);
+      enforce(module, analysis.sections, analysis.report, mode, *catalogue, phases);
   if (!changed)
     stop(changed.error().message);
   if (mode == Enforcement::global_lock)
     link_runtime(module, runtime_bitcode_);
+  if (phases) {
+    holds = finish_own_locks(module, [](const Function &function) {
+      return function.hasFnAttribute(kTransactionalAttribute);
+    });
+    link_runtime(module, beside(runtime_bitcode_, "phases.bc"));
+  }
+  if (const ReportInstrumentation &made = analysis.report.instrumentation;
+      made.barriers + made.additions != 0)
+    link_runtime(module, beside(runtime_bitcode_, "barriers.bc"));
   if (holds)
-    link_runtime(module, runtime_bitcode_.substr(0, runtime_bitcode_.rfind('/') + 1) + "held.bc");
+    link_runtime(module, beside(runtime_bitcode_, "held.bc"));
   std::string broken;
   raw_string_ostream stream(broken);
   CHECK(!verifyModule(module, &stream), "enforcement {} built wrong code: {}", to_string(mode),

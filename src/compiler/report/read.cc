@@ -31,6 +31,8 @@ ReportRegion read_region(const JsonReader &reader) {
     kind.fail(fmt::format("'{}' is none of mutex, trylock, wait", region.kind));
   if (reader.has("primitive"))
     region.primitive = reader.field("primitive").text();
+  if (reader.has("field"))
+    region.field = reader.field("field").text();
   region.shared = reader.truth_or_false("shared");
   region.exits = read_u32(reader.field("exits"));
   region.shape = reader.field("shape").one_of(kShapes);
@@ -156,7 +158,8 @@ Report read_report(const JsonReader &reader) {
     report.instrumentation = {made.field("clones").count(),    made.field("barriers").count(),
                               made.field("plain").count(),     made.field("captured").count(),
                               made.field("unwritten").count(), made.field("merged").count(),
-                              made.field("counters").count(),  made.field("irrevocable").count()};
+                              made.field("counters").count(),  made.field("irrevocable").count(),
+                              made.field("additions").count(), made.field("atomics").count()};
   }
   const JsonReader analysis = reader.field("analysis");
   report.analysis.mode = analysis.field("mode").text();

@@ -79,9 +79,12 @@ struct ReportRegion {
   // What the lock is: "pthread-mutex", "pthread-rwlock", "pthread-spinlock", "c11-mutex",
   // "std-mutex", "std-shared-mutex", ...; and whether it is held shared (a reader's lock).
   std::string primitive = "pthread-mutex";
-  bool shared = false;     // JSON: absent when false
+  bool shared = false; // JSON: absent when false
   std::uint32_t exits = 0; // release sites that end the region
   RegionShape shape = RegionShape::same_function;
+  // The field that it is, as "record.field", where it lies in a record with a name; JSON: absent
+  // when empty.
+  std::string field;
   bool operator==(const ReportRegion &) const = default;
 };
 
@@ -181,6 +184,8 @@ struct ReportInstrumentation {
   std::uint64_t merged = 0;      // accesses that repeated others, or became values, and are gone
   std::uint64_t counters = 0;    // accesses to counters of coverage and profiling, left plain
   std::uint64_t irrevocable = 0; // places where a transaction becomes irrevocable
+  std::uint64_t additions = 0;   // updates that commute, put off to the commit
+  std::uint64_t atomics = 0;     // sections that are one atomic instruction
   bool operator==(const ReportInstrumentation &) const = default;
 };
 

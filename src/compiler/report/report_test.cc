@@ -42,7 +42,13 @@ Report sample() {
   region.locks = {{"A", LockMode::shared}};
   region.reads = {"table"};
   region.conflicts = {{"update", {"table"}}};
-  region.lock = {{{"item_locks[]"}, "trylock", "pthread-rwlock", true, 2, RegionShape::escapes}};
+  region.lock = {{{"item_locks[]"},
+                  "trylock",
+                  "pthread-rwlock",
+                  true,
+                  2,
+                  RegionShape::escapes,
+                  "stripe.lock"}};
   report.sections = {update, region};
   report.colours = {{"A", {"count", "table"}}};
   report.shared = {"count", "table"};

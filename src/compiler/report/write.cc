@@ -18,6 +18,8 @@ template <typename T, typename Convert> Json list(const std::vector<T> &items, C
 
 Json region_json(const ReportRegion &region) {
   Json json{{"names", region.names}, {"kind", region.kind}, {"primitive", region.primitive}};
+  if (!region.field.empty())
+    json["field"] = region.field;
   if (region.shared)
     json["shared"] = true;
   json["exits"] = region.exits;
@@ -134,11 +136,12 @@ std::string to_json(const Report &report) {
   json["lock_sites"] = list(report.lock_sites, lock_site_json);
   json["externals"] = report.externals;
   json["findings"] = list(report.findings, finding_json);
-  if (const ReportInstrumentation &made = report.instrumentation; made.clones != 0)
-    json["instrumentation"] =
-        Json{{"clones", made.clones},     {"barriers", made.barriers},      {"plain", made.plain},
-             {"captured", made.captured}, {"unwritten", made.unwritten},    {"merged", made.merged},
-             {"counters", made.counters}, {"irrevocable", made.irrevocable}};
+  if (const ReportInstrumentation &made = report.instrumentation; made != ReportInstrumentation{})
+    json["instrumentation"] = Json{{"clones", made.clones},       {"barriers", made.barriers},
+                                   {"plain", made.plain},         {"captured", made.captured},
+                                   {"unwritten", made.unwritten}, {"merged", made.merged},
+                                   {"counters", made.counters},   {"irrevocable", made.irrevocable},
+                                   {"additions", made.additions}, {"atomics", made.atomics}};
   json["analysis"] = analysis_json(report.analysis);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -50,6 +50,9 @@ struct DirectoryConfiguration {
   Replacement replacement = Replacement::lru;
 };
 
+// A bucket is one row of a directory way (FLASK, section IV.A: "each bucket uses 128 bits").
+inline constexpr std::uint32_t kFilterRowBits = 128;
+
 struct FilterConfiguration {
   filter::Kind kind = filter::Kind::d_left;
   std::uint32_t sub_tables = 4; // of the directory's ways, in protocols that have a filter

@@ -101,9 +101,6 @@ const std::vector<Field> &table() {
 }
 // clang-format on
 
-// A bucket is one row of a directory way (FLASK, section IV.A: "each bucket uses 128 bits").
-constexpr std::uint32_t kFilterRowBits = 128;
-
 std::optional<Inconsistency> check_cache(std::string_view section, std::string_view size_name,
                                          const CacheConfiguration &cache) {
   const std::uint32_t blocks = cache.blocks();

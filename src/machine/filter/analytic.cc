@@ -49,6 +49,13 @@ double d_left_false_positive(std::size_t buckets, unsigned remainder_bits, std::
   return at_least_once(1.0 / space, static_cast<double>(n));
 }
 
+double d_left_false_positive(std::size_t buckets, unsigned remainder_bits, double n,
+                             std::size_t groups, double spilled) {
+  const double space = std::ldexp(static_cast<double>(buckets), static_cast<int>(remainder_bits));
+  return -std::expm1(n * std::log1p(-1 / space) +
+                     spilled * std::log1p(-1 / static_cast<double>(groups)));
+}
+
 double d_left_false_positive_at_load(unsigned sub_tables, unsigned cells, unsigned remainder_bits,
                                      double load) {
   return std::ldexp(load * cells * sub_tables, -static_cast<int>(remainder_bits));

@@ -24,9 +24,14 @@ double counting_bloom_counters_per_member(double false_positive);
 double counting_bloom_overflow_bound(unsigned hashes, std::size_t counters_per_hash, std::size_t n,
                                      unsigned counter_max);
 
-// A d-left filter: the key's fingerprint equals one of n members'. 1 - (1 - 1/(b 2^r))^n. Without
-// the lookups that hit only because their group has a spilled member.
+// A d-left filter in which every member has a cell: the key's fingerprint equals one of n members'.
+// 1 - (1 - 1/(b 2^r))^n.
 double d_left_false_positive(std::size_t buckets, unsigned remainder_bits, std::size_t n);
+
+// The same with `spilled` further members that are counted in `groups`: or the key's group has one.
+// 1 - (1 - 1/(b 2^r))^n (1 - 1/g)^s.
+double d_left_false_positive(std::size_t buckets, unsigned remainder_bits, double n,
+                             std::size_t groups, double spilled);
 
 // The same by the load rho of the cells: rho c d 2^-r.
 double d_left_false_positive_at_load(unsigned sub_tables, unsigned cells, unsigned remainder_bits,

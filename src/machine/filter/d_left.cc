@@ -24,12 +24,15 @@ DLeft::DLeft(const DLeftParameters &parameters)
             parameters.remainder_bits + parameters.counter_bits <= 16 && fingerprint_bits_ <= 32,
         "remainder of {} bits, counter of {}, {} buckets", parameters.remainder_bits,
         parameters.counter_bits, parameters.buckets);
+  CHECK(parameters.spill_counters >= 1 && parameters.spill_counters <= 32, "{} spill counters",
+        parameters.spill_counters);
   for (unsigned i = 0; i < kMaxSubTables; ++i)
     permutations_[i] = Permutation(fingerprint_bits_, parameters.seed * 64 + i + 1);
   group_permutation_ = Permutation(fingerprint_bits_, parameters.seed * 64 + kMaxSubTables + 1);
   std::fill_n(states_.begin(), parameters.sub_tables, SubTable::active);
   cells_.assign(kMaxSubTables * parameters.buckets * parameters.cells, 0);
-  spills_.assign(parameters.buckets, 0);
+  spills_.assign(
+      std::max(parameters.sub_tables, 1U) * parameters.buckets * parameters.spill_counters, 0);
 }
 
 DLeft::Place DLeft::place(unsigned sub_table, std::uint32_t fingerprint) const {
@@ -41,7 +44,7 @@ DLeft::Place DLeft::place(unsigned sub_table, std::uint32_t fingerprint) const {
 }
 
 std::size_t DLeft::group(std::uint32_t fingerprint) const {
-  return group_permutation_.apply(fingerprint) >> parameters_.remainder_bits;
+  return std::uint64_t{group_permutation_.apply(fingerprint)} * spills_.size() >> fingerprint_bits_;
 }
 
 // A cell holds the remainder with a counter above 0 exactly if cell ^ remainder is 1 to
@@ -96,6 +99,8 @@ bool DLeft::put(std::uint32_t fingerprint, unsigned count) {
 
 void DLeft::spill(std::uint32_t fingerprint, std::uint32_t count) {
   std::uint32_t &sum = spills_[group(fingerprint)];
+  excess_groups_ += sum <= kSpillMax && sum + count > kSpillMax ? 1 : 0;
+  peak_excess_groups_ = std::max(peak_excess_groups_, excess_groups_);
   sum += count;
   spilled_ += count;
   largest_spill_ = std::max(largest_spill_, sum);
@@ -128,6 +133,7 @@ void DLeft::erase(std::uint64_t key) {
   if (cell == kNone) {
     std::uint32_t &sum = spills_[group(f)];
     CHECK(sum > 0, "{:#x} has neither a cell nor a spilled member; it is no member", key);
+    excess_groups_ -= sum == kSpillMax + 1 ? 1 : 0;
     --sum;
     --spilled_;
     return;
@@ -191,7 +197,8 @@ double DLeft::spilled_groups() const {
 
 std::size_t DLeft::storage_bits() const {
   return active() * parameters_.buckets * parameters_.cells *
-         (parameters_.remainder_bits + parameters_.counter_bits);
+             (parameters_.remainder_bits + parameters_.counter_bits) +
+         spills_.size() * kSpillBits;
 }
 
 bool DLeft::consistent() const {

@@ -12,10 +12,15 @@
 //   (2) count(cell of f) + spilled(f) == number of members with fingerprint f;
 //   (3) spill(g) == sum of spilled(f) over the fingerprints f of group g.
 // A member is spilled when no candidate bucket has a free cell or when its cell's counter is full.
-// Only the sum (3) is stored, one number for each group (as many groups as buckets, chosen by a
-// bijection of their own). A lookup hits where the group's sum is not 0; an erasure takes the cell
-// of f if there is one and the group's sum if there is none, which by (2) then counts a member of
-// f. Hence: no false negative, no leak, and the filter cleans itself.
+// Only the sum (3) is stored, one number for each group (chosen by a bijection of its own). A
+// lookup hits where the group's sum is not 0; an erasure takes the cell of f if there is one and
+// the group's sum if there is none, which by (2) then counts a member of f. Hence: no false
+// negative, no leak, and the filter cleans itself.
+//
+// The sums are counters of four bits in what the cells leave of a row's 128 bits: 8 cells of 12
+// bits leave room for 8. There are as many as the sub-tables of the beginning have, and they stay
+// where they are when a row becomes a directory's, whose entry needs 64 bits. A sum beyond 15 has
+// its excess in a list beside them, as in counting_bloom.h; `peak_excess_groups` says how long.
 //
 // A sub-table is *active*, *draining* (lookups and counters still use it, nothing new goes in) or
 // *lent* (empty; its memory is a directory way). `drain_step` moves one bucket at a time: the
@@ -47,6 +52,7 @@ struct DLeftParameters {
   unsigned cells = 8;          // of each bucket: 1 to 16
   unsigned remainder_bits = 9; // r: 1 to 15; r + k <= 16, r + log2(buckets) <= 32
   unsigned counter_bits = 3;   // k: 1 to 8
+  unsigned spill_counters = 8; // of each bucket: 1 to 32
   std::uint64_t seed = 1;      // of the hash and the bijections
 };
 
@@ -54,6 +60,8 @@ enum class SubTable : std::uint8_t { lent, draining, active };
 
 class DLeft {
 public:
+  static constexpr unsigned kSpillBits = 4;
+
   explicit DLeft(const DLeftParameters &parameters);
 
   // No false negative: true for every member. `key` is any number that stands for the block.
@@ -86,8 +94,10 @@ public:
   [[nodiscard]] double spilled_groups() const; // fraction whose lookups all hit; linear
   [[nodiscard]] bool empty() const { return members_ == 0 && spilled_ == 0 && used_cells() == 0; }
   [[nodiscard]] const DLeftParameters &parameters() const { return parameters_; }
-  // Of the active sub-tables; a group's spill counter is not part of the paper's sizing and not
-  // counted.
+  // Groups whose sum did not fit its four bits, at most at one time.
+  [[nodiscard]] std::size_t peak_excess_groups() const { return peak_excess_groups_; }
+  [[nodiscard]] std::size_t groups() const { return spills_.size(); }
+  // Of the active sub-tables and of the sums.
   [[nodiscard]] std::size_t storage_bits() const;
   // Verifies (1) and the sums of (2) and (3) as far as they can be seen without the keys; linear.
   [[nodiscard]] bool consistent() const;
@@ -112,6 +122,7 @@ private:
   void spill(std::uint32_t fingerprint, std::uint32_t count);
 
   static constexpr std::size_t kNone = ~std::size_t{0};
+  static constexpr unsigned kSpillMax = (1U << kSpillBits) - 1;
 
   DLeftParameters parameters_;
   unsigned bucket_bits_;
@@ -127,6 +138,8 @@ private:
   std::size_t spilled_ = 0;
   std::size_t members_ = 0;
   std::uint32_t largest_spill_ = 0;
+  std::size_t excess_groups_ = 0;
+  std::size_t peak_excess_groups_ = 0;
 };
 
 } // namespace tandem::machine::filter

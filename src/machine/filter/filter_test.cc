@@ -166,12 +166,6 @@ TEST(d_left, erasing_a_stranger_is_fatal) {
   EXPECT_DEATH(filter.erase(2), "no member");
 }
 
-// 16 bytes of SRAM a bucket, as in the paper: 8 cells of 12 bits leave room for the tag of a line
-// or none.
-TEST(d_left, has_the_papers_size) {
-  EXPECT_EQ(DLeft({.sub_tables = 4, .buckets = 256}).storage_bits(), 4U * 256 * 8 * 12);
-}
-
 double measured(auto &filter, std::size_t members, std::uint64_t seed, int lookups) {
   Random random(seed);
   for (std::size_t n = 0; n < members; ++n)
@@ -180,6 +174,41 @@ double measured(auto &filter, std::size_t members, std::uint64_t seed, int looku
   for (int n = 0; n < lookups; ++n)
     hits += filter.may_contain(random() | std::uint64_t{1} << 63);
   return static_cast<double>(hits) / lookups;
+}
+
+// 16 bytes of SRAM a bucket, as in the paper: 8 cells of 12 bits, and 8 sums of 4.
+TEST(d_left, has_the_papers_size) {
+  EXPECT_EQ(DLeft({.sub_tables = 4, .buckets = 256}).storage_bits(), 4U * 256 * 128);
+}
+
+TEST(d_left, counts_beside_a_full_sum) {
+  DLeft filter(
+      {.sub_tables = 1, .buckets = 2, .cells = 1, .remainder_bits = 1, .spill_counters = 1});
+  for (std::uint64_t key = 0; key < 64; ++key)
+    filter.insert(key);
+  EXPECT_EQ(filter.groups(), 2U);
+  EXPECT_GT(filter.largest_spill(), 15U);
+  EXPECT_GE(filter.peak_excess_groups(), 1U);
+  for (std::uint64_t key = 0; key < 64; ++key)
+    ASSERT_TRUE(filter.may_contain(key));
+  for (std::uint64_t key = 0; key < 64; ++key)
+    filter.erase(key);
+  EXPECT_TRUE(filter.empty());
+  EXPECT_TRUE(filter.consistent());
+}
+
+// The slice of the FLASK paper with 20 % and its private caches full of different blocks: 4,096
+// cells for 5,120 members. One sum for each row would be 0 almost nowhere.
+TEST(d_left, few_lookups_hit_only_because_a_bucket_is_full) {
+  const auto rate = [](unsigned spill_counters) {
+    DLeft filter({.sub_tables = 4, .buckets = 128, .spill_counters = spill_counters});
+    const double hits = measured(filter, 5120, 7, 20000);
+    EXPECT_GT(filter.spilled(), 800U);
+    EXPECT_EQ(filter.peak_excess_groups(), 0U);
+    return hits;
+  };
+  EXPECT_LT(rate(8), 0.35);
+  EXPECT_GT(rate(1), 2 * rate(8));
 }
 
 // Five standard deviations of the lookups' sampling, and 3 % for the choice of members.
@@ -196,6 +225,19 @@ TEST(analytic, d_left_false_positives_are_as_computed) {
       const double rate = measured(filter, members, seed, kLookups);
       ASSERT_EQ(filter.spilled(), 0U);
       expect_near(rate, d_left_false_positive(256, 9, members), kLookups);
+    }
+}
+
+TEST(analytic, false_positives_of_full_buckets_are_as_computed) {
+  constexpr int kLookups = 100000;
+  for (const std::uint64_t seed : property::seeds())
+    for (const std::size_t buckets : {32U, 64U, 128U}) {
+      SCOPED_TRACE(property::trace(seed));
+      DLeft filter({.sub_tables = 4, .buckets = buckets, .seed = seed});
+      const double rate = measured(filter, 5120, seed, kLookups);
+      const auto spilled = static_cast<double>(filter.spilled());
+      expect_near(rate, d_left_false_positive(buckets, 9, 5120 - spilled, filter.groups(), spilled),
+                  kLookups);
     }
 }
 

@@ -155,6 +155,11 @@ Prover token_b_prover() {
            tight_bounds + "; no evictions"},
       },
       {
+          {"persistent requests only, no evictions, 4 cores, 1 block",
+           {.cores = 4, .buffers = tight, .never = no_evictions},
+           {"no-transient", "no-reissue"},
+           tight_bounds + "; no evictions"},
+          {"one request at a time, 4 cores, 1 block, 8 tokens", lone(4, 8), {}, one_at_a_time},
           {"persistent requests only, no evictions of the LLC, 3 cores, 1 block",
            {.cores = 3, .buffers = tight, .never = checker::bit(TokenB::Event::llc_evict)},
            {"no-transient", "no-reissue"},

@@ -75,8 +75,9 @@ void fill_result(RunResult &result, const S &system, const Cores &cores,
   if constexpr (timed::has_filter<P>()) {
     result.filter_members = system.mean_filter_members();
     result.filter_sub_tables = system.mean_sub_tables();
-    result.filter_expected =
-        timed::expected_false_positives(request.configuration, result.filter_members);
+    result.filter_spilled = system.mean_filter_spilled();
+    result.filter_expected = timed::expected_false_positives(
+        request.configuration, result.filter_members, result.filter_spilled);
   }
   result.statistics = system.statistics();
   result.network = system.mesh().statistics();

@@ -48,13 +48,15 @@ void add_home(std::vector<Metric> &all, const RunResult &r) {
   all.push_back({"filter_false_positive_percent", "filter: false positives of non-members", "%",
                  100 * ratio(n(home.false_positives),
                              n(home.filter_lookups - home.filter_hits + home.false_positives))});
-  all.push_back({"filter_expected_percent", "filter: the formula, if all members have a cell", "%",
+  all.push_back({"filter_expected_percent", "filter: what the formula gives for those members", "%",
                  100 * r.filter_expected});
   all.push_back(
       {"filter_sub_tables", "filter: sub-tables of a slice at the end", "", r.filter_sub_tables});
   all.push_back({"ways_moved", "ways moved between directory and filter", "per 1000000 requests",
                  1e6 * ratio(n(home.ways_to_directory + home.ways_to_filter), requests)});
   all.push_back({"filter_members", "filter: members of a slice at the end", "", r.filter_members});
+  all.push_back(
+      {"filter_spilled", "filter: of those, without a cell of their own", "", r.filter_spilled});
 }
 
 void add_network(std::vector<Metric> &all, const RunResult &r) {

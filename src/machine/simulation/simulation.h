@@ -59,6 +59,7 @@ struct RunResult {
   EnergyReport energy;
   double filter_sub_tables = 0; // of a slice's filter at the end, on average
   double filter_members = 0;    // of a slice's filter at the end, on average
+  double filter_spilled = 0;    // of those, without a cell
   double filter_expected = 0;   // the share of false positives that the formula gives for that many
   std::vector<MessageCount> messages;
   std::vector<RowCount> rows;      // of all controllers, in the order of the tables

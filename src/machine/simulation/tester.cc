@@ -64,6 +64,9 @@ Configuration test_machine(const TestRequest &request, bool bus) {
   c.network.multicast = random() % 2 == 0;
   c.network.jitter = one_of(0, 3, 40, 200);
   c.bus = {one_of(1, 4), one_of(1, 9), one_of(4, 64), one_of(1, 20)};
+  // Links that starve: 17 flits for a block, 60 cycles at a router that is taken.
+  c.network.link_bytes = one_of(4, 16, 64);
+  c.network.loaded_router_cycles = one_of(3, 3, 60);
   return c;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One record for every block of memory that was ever touched: what the memory side and the ghosts
-// know of it. Pages of 64 blocks, found by hashing; a page is made when its first block is touched,
+// know of it. Pages of 16 blocks, found by hashing; a page is made when its first block is touched,
 // so that a steady state, which touches no new page, allocates nothing.
 //
 // For one thread. References stay valid.
@@ -17,7 +17,7 @@ namespace tandem::machine {
 
 template <class Record> class BlockStore {
 public:
-  static constexpr std::size_t kPageBlocks = 64;
+  static constexpr std::size_t kPageBlocks = 16;
 
   // What untouched blocks hold.
   explicit BlockStore(const Record &fresh) : fresh_(fresh), buckets_(1024) {}

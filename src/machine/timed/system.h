@@ -102,6 +102,8 @@ public:
   [[nodiscard]] double mean_sub_tables() const;
   // Members of a slice's filter now, on average; 0 without filters.
   [[nodiscard]] double mean_filter_members() const;
+  // Of those, without a cell of their own (d-left).
+  [[nodiscard]] double mean_filter_spilled() const;
   [[nodiscard]] std::size_t pool_sizes() const { return wheel_.pool_size() + packets_.size(); }
 
   // For the environment (timed/environment.h).
@@ -168,12 +170,16 @@ private:
     Completion done;
     AccessId next = kNoAccess; // in the free list
   };
-  struct Record { // of a block of memory
-    typename Home::Line home{};
+  static constexpr std::uint8_t kSeveral = 0xff;
+  // Of a block of memory. There are millions: what is in it counts.
+  struct Record {
+    // The home's line, if the home has no array for it.
+    [[no_unique_address]] std::conditional_t<timed::line_stays<Home>(), typename Home::Line,
+                                             timed::Nothing> home{};
     typename Memory::Line memory{};
     std::uint32_t last_store = 1; // the first data's number is 1
     bool member = false;          // of the filter
-    std::uint64_t missed_by = 0;  // cores that ever missed it, a bit each
+    std::uint8_t missed_by = 0;   // 0: by no core so far; core + 1; kSeveral
   };
   struct PendingWake {
     Role role;

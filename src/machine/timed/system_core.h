@@ -17,7 +17,7 @@ System<P, Client>::System(const Configuration &configuration, const typename P::
       tokens_(options.tokens != 0 ? options.tokens : timed::usual_tokens<P>(configuration.cores)),
       slices_(configuration.slices()), client_(client), mesh_(configuration.mesh()), blocks_([&] {
         Record fresh;
-        if constexpr (requires { Home::initial(1U, Data{1}); })
+        if constexpr (timed::line_stays<Home>() && requires { Home::initial(1U, Data{1}); })
           fresh.home = Home::initial(tokens_, Data{1});
         if constexpr (requires { Memory::initial(1U, Data{1}); })
           fresh.memory = Memory::initial(tokens_, Data{1});
@@ -130,6 +130,14 @@ template <class P, class Client> double System<P, Client>::mean_filter_members()
   return home_units_.empty() ? 0 : members / static_cast<double>(home_units_.size());
 }
 
+template <class P, class Client> double System<P, Client>::mean_filter_spilled() const {
+  double spilled = 0;
+  for (const auto &unit : home_units_)
+    if (unit.filter && unit.filter->d_left_or_null() != nullptr)
+      spilled += static_cast<double>(unit.filter->d_left_or_null()->spilled());
+  return home_units_.empty() ? 0 : spilled / static_cast<double>(home_units_.size());
+}
+
 // splitmix64
 template <class P, class Client> std::uint64_t System<P, Client>::random() {
   std::uint64_t z = (random_state_ += 0x9e3779b97f4a7c15ULL);
@@ -202,9 +210,9 @@ Outcome System<P, Client>::access(unsigned core, const Request &request) {
   if (!accesses_[id].performed) {
     if (unit.transactions.size() > transactions) {
       ++counts.misses;
-      std::uint64_t &cores = blocks_.at(request.block).missed_by;
-      cores |= std::uint64_t{1} << core;
-      counts.shared_misses += std::has_single_bit(cores) ? 0 : 1;
+      std::uint8_t &by = blocks_.at(request.block).missed_by;
+      by = by == 0 || by == core + 1 ? static_cast<std::uint8_t>(core + 1) : kSeveral;
+      counts.shared_misses += by == kSeveral ? 1 : 0;
     } else {
       ++counts.merged;
     }

@@ -17,13 +17,22 @@ filter::PresenceParameters filter_parameters(const Configuration &configuration,
   filter::PresenceParameters parameters;
   parameters.kind = given.kind;
   parameters.exact_set_beside = exact_set_beside;
-  parameters.d_left = {given.sub_tables,   rows, given.cells, given.remainder_bits,
-                       given.counter_bits, seed};
+  // What the cells leave of a row counts the members that find none.
+  const std::uint32_t left =
+      kFilterRowBits - given.cells * (given.remainder_bits + given.counter_bits);
+  parameters.d_left = {.sub_tables = given.sub_tables,
+                       .buckets = rows,
+                       .cells = given.cells,
+                       .remainder_bits = given.remainder_bits,
+                       .counter_bits = given.counter_bits,
+                       .spill_counters = std::max(left / filter::DLeft::kSpillBits, 1U),
+                       .seed = seed};
   parameters.counting_bloom = filter::counting_bloom_in_ways(given.sub_tables, rows, seed);
   return parameters;
 }
 
-double expected_false_positives(const Configuration &configuration, double members) {
+double expected_false_positives(const Configuration &configuration, double members,
+                                double spilled) {
   const filter::PresenceParameters parameters = filter_parameters(configuration, 1, false);
   const auto n = static_cast<std::size_t>(members + 0.5);
   switch (parameters.kind) {
@@ -36,7 +45,8 @@ double expected_false_positives(const Configuration &configuration, double membe
                                                  parameters.counting_bloom.counters_per_hash, n);
   case filter::Kind::d_left:
     return filter::d_left_false_positive(parameters.d_left.buckets,
-                                         parameters.d_left.remainder_bits, n);
+                                         parameters.d_left.remainder_bits, members - spilled,
+                                         filter::DLeft(parameters.d_left).groups(), spilled);
   }
   return 0;
 }

@@ -71,8 +71,8 @@ filter::PresenceParameters filter_parameters(const Configuration &configuration,
                                              bool exact_set_beside);
 
 // The share of false positives that the formula of the filter's kind gives for so many members of a
-// slice, where all of them find a cell.
-double expected_false_positives(const Configuration &configuration, double members);
+// slice, `spilled` of them without a cell.
+double expected_false_positives(const Configuration &configuration, double members, double spilled);
 
 // Tokens of a block: what the protocol asks for, else as many as cores.
 template <class P> constexpr unsigned usual_tokens(unsigned cores) {

@@ -8,9 +8,11 @@
 // read or written the place before, RfW that it will write it. The algorithms find that out by
 // themselves as cheaply, so only RfW differs.
 #include "runtime/abi/itm_export.h"
+#include "runtime/algorithms/additions.h"
 #include "runtime/algorithms/barriers.h"
 #include "runtime/algorithms/norec.h"
 #include "runtime/algorithms/orec.h"
+#include "runtime/algorithms/two_phase.h"
 #include "runtime/memory/cell.h"
 #include "runtime/thread/thread.h"
 
@@ -57,6 +59,8 @@ void remember(const void *address, std::size_t bytes) noexcept {
     const auto *word = reinterpret_cast<const BITS *>(address);                                    \
     if (thread->mode == Mode::norec)                                                               \
       return std::bit_cast<TYPE>(FUNCTION##_word<norec::Norec>(word, thread));                     \
+    if (thread->mode == Mode::two_phase)                                                           \
+      return std::bit_cast<TYPE>(FUNCTION##_word<two_phase::TwoPhase>(word, thread));              \
     if (thread->mode == Mode::eager)                                                               \
       return std::bit_cast<TYPE>(FUNCTION##_word<orec::Eager>(word, thread));                      \
     return std::bit_cast<TYPE>(thread->barriers->WIDTH.FUNCTION(word, thread));                    \
@@ -68,6 +72,8 @@ void remember(const void *address, std::size_t bytes) noexcept {
     const auto bits = std::bit_cast<BITS>(value);                                                  \
     if (thread->mode == Mode::norec)                                                               \
       return write_word<norec::Norec>(word, bits, thread);                                         \
+    if (thread->mode == Mode::two_phase)                                                           \
+      return write_word<two_phase::TwoPhase>(word, bits, thread);                                  \
     if (thread->mode == Mode::eager)                                                               \
       return write_word<orec::Eager>(word, bits, thread);                                          \
     thread->barriers->WIDTH.write(word, bits, thread);                                             \
@@ -124,5 +130,16 @@ TANDEM_BYTES(M64, __m64, TANDEM_ANY)
 TANDEM_BYTES(M128, __m128, TANDEM_ANY)
 TANDEM_BYTES(M256, __m256, TANDEM_AVX)
 // NOLINTEND(bugprone-macro-parentheses)
+
+// Updates that commute: `*address += by`.
+#define TANDEM_ADD(WIDTH, BITS)                                                                    \
+  TANDEM_ITM void _TANDEM_add_##WIDTH(BITS *address, BITS by) {                                    \
+    Thread *thread = current_thread;                                                               \
+    if (thread->puts_off != 0) [[unlikely]]                                                        \
+      return additions::add_later(address, by, thread);                                            \
+    _ITM_WU##WIDTH(address, static_cast<BITS>(_ITM_RfWU##WIDTH(address) + by));                    \
+  }
+TANDEM_ADD(4, std::uint32_t)
+TANDEM_ADD(8, std::uint64_t)
 
 TANDEM_ITM void _ITM_LB(const void *address, std::size_t bytes) { remember(address, bytes); }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/memory/cell.h"
+#include "runtime/sync/clock.h"
 #include "runtime/thread/thread.h"
 
 #include <cstddef>
@@ -35,6 +36,7 @@ extern const Barriers undo_barriers;
 extern const Barriers eager_barriers;
 extern const Barriers lazy_barriers;
 extern const Barriers norec_barriers;
+extern const Barriers two_phase_barriers;
 
 // An algorithm's accesses: static read, read_for_write and write of one aligned word.
 template <class A>
@@ -130,6 +132,21 @@ template <Accesses A> constexpr Barriers make_barriers() {
   };
 }
 
+// Where fast paths find the state of the process, and the stack pointer: in the library. abi/inline.cc
+// has the same for code that is linked into programs.
+struct InLibrary {
+  static std::atomic<std::uint64_t> &clock(Thread *) noexcept { return sync::global_clock.now; }
+  static Orec &orec_of(const void *address, Thread *) noexcept {
+    return orec::table[orec::stripe_of(reinterpret_cast<std::uintptr_t>(address))];
+  }
+  // Anything between the calling frame and its caller's will do.
+  [[gnu::always_inline]] static std::uintptr_t stack() noexcept {
+    std::uintptr_t stack;
+    __asm__("movq %%rsp, %0" : "=r"(stack));
+    return stack;
+  }
+};
+
 // Whether `address` is in the transaction's fresh memory; it is in the interval.
 bool is_fresh(const void *address, const Thread *thread) noexcept;
 
@@ -141,10 +158,10 @@ bool is_fresh(const void *address, const Thread *thread) noexcept;
 inline bool captured(const void *address, const Thread *thread) noexcept;
 
 // The same without the exact look at exceptions: no is certain, yes is not.
+template <class S = InLibrary>
 [[gnu::always_inline]] inline bool maybe_captured(const void *address,
                                                   const Thread *thread) noexcept {
-  std::uintptr_t stack; // anything between this frame and its caller's will do
-  __asm__("movq %%rsp, %0" : "=r"(stack));
+  const std::uintptr_t stack = S::stack();
   const auto place = reinterpret_cast<std::uintptr_t>(address);
   return place - stack < thread->jump.stack - stack || place - thread->fresh < thread->fresh_bytes;
 }
@@ -175,10 +192,10 @@ bool is_private(std::uintptr_t address, const Thread *thread) noexcept;
 
 // Whether write-back must look closer at `address`: no is certain. Captured, or in an outer frame.
 // On a stack that the system does not know yes is frequent.
+template <class S = InLibrary>
 [[gnu::always_inline]] inline bool maybe_in_place(const void *address,
                                                   const Thread *thread) noexcept {
-  std::uintptr_t stack; // as in maybe_captured
-  __asm__("movq %%rsp, %0" : "=r"(stack));
+  const std::uintptr_t stack = S::stack();
   const auto place = reinterpret_cast<std::uintptr_t>(address);
   return place - stack < thread->stack_high - stack || place - thread->fresh < thread->fresh_bytes;
 }

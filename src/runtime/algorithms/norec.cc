@@ -114,6 +114,8 @@ bool commit(Thread &thread, std::uint64_t &time) noexcept {
   if (thread.profile != nullptr) [[unlikely]]
     profile::publish(thread, time);
   thread.writes.write_back();
+  if (!thread.additions.empty()) [[unlikely]]
+    additions::apply(thread);
   global_clock.now.store(time, std::memory_order_release);
   if (wait::anybody()) [[unlikely]]
     tell_waiting(thread);

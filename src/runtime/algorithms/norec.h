@@ -18,6 +18,7 @@
 // Source: Dalessandro, Spear, Scott: NOrec: streamlining STM by abolishing ownership records.
 #pragma once
 
+#include "runtime/algorithms/additions.h"
 #include "runtime/algorithms/barriers.h"
 #include "runtime/algorithms/write_back.h"
 #include "runtime/memory/cell.h"
@@ -60,6 +61,8 @@ void roll_back(Thread &thread) noexcept;
     return false;
   std::atomic_thread_fence(std::memory_order_release);
   thread.writes.write_back();
+  if (!thread.additions.empty()) [[unlikely]]
+    additions::apply(thread);
   sync::global_clock.now.store(time, std::memory_order_release);
   if (wait::anybody()) [[unlikely]]
     tell_waiting(thread);
@@ -73,24 +76,59 @@ void roll_back(Thread &thread) noexcept;
 template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexcept;
 template <memory::Word U> void write_slowly(U *address, U value, Thread *thread) noexcept;
 
-// The accesses (barriers.h).
-struct Norec {
+// The fast paths. False, and nothing is done, where it takes more. `S` says where the process's state
+// is (barriers.h, InLibrary).
+template <class S> struct Quick {
   // Also for captured memory: extend() asks is_private where such a value has changed.
   template <memory::Word U>
-  [[gnu::always_inline]] static U read(const U *address, Thread *thread) noexcept {
-    U value = memory::load(address);
+  [[gnu::always_inline]] static bool read(const U *address, U &value, Thread *thread) noexcept {
+    value = memory::load(address);
     std::atomic_thread_fence(std::memory_order_acquire);
-    if (sync::global_clock.now.load(std::memory_order_relaxed) != thread->snapshot ||
+    if (S::clock(thread).load(std::memory_order_relaxed) != thread->snapshot ||
         thread->values.full()) [[unlikely]]
-      return read_slowly(address, thread);
+      return false;
     if (!thread->writes.empty()) {
       bool own = false;
       if (!own_quickly(address, value, own, thread)) [[unlikely]]
-        return read_slowly(address, thread);
+        return false;
       if (own)
-        return value;
+        return true;
     }
     thread->values.push_unchecked({memory::Cell(address), value});
+    return true;
+  }
+  template <memory::Word U>
+  [[gnu::always_inline]] static bool write(U *address, U value, Thread *thread) noexcept {
+    return !maybe_in_place<S>(address, thread) && put_quickly(address, value, thread);
+  }
+  // Reads, adds, and writes.
+  template <memory::Word U>
+  [[gnu::always_inline]] static bool add(U *address, U by, Thread *thread) noexcept {
+    const U value = memory::load(address);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (S::clock(thread).load(std::memory_order_relaxed) != thread->snapshot ||
+        thread->values.full() || !thread->checkpoints.empty() ||
+        maybe_in_place<S>(address, thread)) [[unlikely]]
+      return false;
+    const WordPart<U> part(address);
+    const auto added = thread->writes.add_quickly(
+        part.word, static_cast<std::uint64_t>(by) << part.shift,
+        static_cast<std::uint64_t>(value) << part.shift, part.mask);
+    if (added == memory::WriteMap::Added::no) [[unlikely]]
+      return false;
+    if (added == memory::WriteMap::Added::to_memory)
+      thread->values.push_unchecked({memory::Cell(address), value});
+    return true;
+  }
+};
+
+// The accesses (barriers.h).
+struct Norec {
+  template <memory::Word U>
+  [[gnu::always_inline]] static U read(const U *address, Thread *thread) noexcept {
+    U value;
+    if (!Quick<InLibrary>::read(address, value, thread)) [[unlikely]]
+      return read_slowly(address, thread);
     return value;
   }
   template <memory::Word U>
@@ -99,7 +137,7 @@ struct Norec {
   }
   template <memory::Word U>
   [[gnu::always_inline]] static void write(U *address, U value, Thread *thread) noexcept {
-    if (maybe_in_place(address, thread) || !put_quickly(address, value, thread)) [[unlikely]]
+    if (!Quick<InLibrary>::write(address, value, thread)) [[unlikely]]
       return write_slowly(address, value, thread);
   }
 };

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/algorithms/orec.h"
 
-#include "contention/policy.h"
+#include "runtime/algorithms/additions.h"
 #include "runtime/algorithms/barriers.h"
+#include "runtime/algorithms/conflict.h"
 #include "runtime/algorithms/write_back.h"
-#include "runtime/irrevocable/serial.h"
 #include "runtime/profile/profile.h"
-#include "runtime/settings/settings.h"
 #include "runtime/sync/clock.h"
-#include "runtime/sync/futex.h"
 #include "runtime/transaction/transaction.h"
 #include "runtime/wait/wait.h"
-
-#include <functional>
-#include <optional>
 
 namespace tandem::orec {
 
@@ -23,61 +18,6 @@ namespace {
 
 using sync::global_clock;
 using transaction::Reason;
-
-// A thread as the contention policies see it.
-class View {
-public:
-  View(Thread &thread, bool writing) : thread_(thread), writing_(writing) {}
-
-  [[nodiscard]] std::uint64_t identity() const { return thread_.get().identity; }
-  [[nodiscard]] std::optional<View> waits_for() const {
-    Thread *holder = thread_.get().contender.waits_for.load(std::memory_order_relaxed);
-    return holder == nullptr ? std::nullopt : std::optional<View>(View(*holder, true));
-  }
-  [[nodiscard]] contention::Time started() const {
-    return thread_.get().contender.started.load(std::memory_order_relaxed);
-  }
-  [[nodiscard]] std::uint32_t restarts() const {
-    return thread_.get().contender.restarts.load(std::memory_order_relaxed);
-  }
-  [[nodiscard]] std::uint64_t priority() const {
-    return thread_.get().contender.priority.load(std::memory_order_relaxed) + size();
-  }
-  [[nodiscard]] std::uint64_t size() const {
-    return thread_.get().contender.size.load(std::memory_order_relaxed);
-  }
-  [[nodiscard]] bool writing() const { return writing_; }
-  [[nodiscard]] bool deferred_to(const View &other) const {
-    return (thread_.get().contender.deferred.load(std::memory_order_relaxed) & other.bit()) != 0;
-  }
-  void remember_deferring_to(const View &other) {
-    thread_.get().contender.deferred.fetch_or(other.bit(), std::memory_order_relaxed);
-  }
-  void add_priority(std::uint64_t more) {
-    thread_.get().contender.priority.fetch_add(more, std::memory_order_relaxed);
-  }
-
-private:
-  [[nodiscard]] std::uint64_t bit() const { return std::uint64_t{1} << (identity() % 64); }
-
-  std::reference_wrapper<Thread> thread_;
-  bool writing_;
-};
-static_assert(contention::Waiting<View>);
-
-void publish_size(Thread &thread) noexcept {
-  thread.contender.size.store(thread.reads.size() + thread.owned.size(), std::memory_order_relaxed);
-}
-
-// One interval of a stalled transaction: long enough for a holder to do something.
-constexpr std::uint32_t kRoundsPerInterval = 32;
-
-void check_for_orders(Thread &thread) noexcept {
-  if (serial::taken())
-    transaction::restart(thread, Reason::serial);
-  if ((thread.signals.load(std::memory_order_relaxed) & kSignalAbort) != 0)
-    transaction::restart(thread, Reason::killed);
-}
 
 // What makes a read not current: another transaction, or a commit.
 [[gnu::cold, gnu::noinline]] void blame_read(Thread &thread, std::size_t index,
@@ -125,7 +65,7 @@ std::uint64_t interest(Thread &thread) noexcept {
 }
 
 void obey_signals(Thread &thread) noexcept {
-  const std::uint32_t signals = thread.signals.fetch_and(kSignalProfile, std::memory_order_relaxed);
+  const std::uint32_t signals = thread.signals.fetch_and(kLastingSignals, std::memory_order_relaxed);
   if ((signals & kSignalAbort) != 0)
     transaction::restart(thread, Reason::killed);
   if ((signals & kSignalPublish) != 0 && !extend(thread))
@@ -133,45 +73,8 @@ void obey_signals(Thread &thread) noexcept {
 }
 
 void meet_holder(Thread &thread, const Orec &orec, std::uint64_t word, bool writing) noexcept {
-  Thread &holder = holder_of(word);
-  publish_size(thread);
-  const profile::Waiting waiting(thread);
-  View requester_view(thread, writing);
-  View holder_view(holder, true);
-  bool asked = false;
-  thread.contender.waits_for.store(&holder, std::memory_order_relaxed); // roll_back ends that too
-  sync::Patience patience;
-  for (std::uint32_t attempts = 0;; ++attempts) {
-    if (asked) {
-      // Again: the holder may have restarted and acquired the same orec once more.
-      holder.signals.fetch_or(kSignalAbort, std::memory_order_relaxed);
-    } else {
-      switch (contention::decide(thread.policy, requester_view, holder_view, attempts)) {
-      case contention::Decision::abort_self:
-        if (thread.profile != nullptr) [[unlikely]]
-          profile::blame_holder(thread, holder);
-        transaction::restart(thread, Reason::conflict);
-      case contention::Decision::abort_other:
-        // Where the holder has just committed this restarts its next transaction, which does no
-        // harm.
-        if (thread.profile != nullptr) [[unlikely]]
-          profile::name_killer(thread, holder);
-        holder.signals.fetch_or(kSignalAbort, std::memory_order_relaxed);
-        asked = true;
-        break;
-      case contention::Decision::stall:
-        break;
-      }
-    }
-    for (std::uint32_t round = 0; round < kRoundsPerInterval; ++round) {
-      if (orec.load(std::memory_order_acquire) != word) {
-        thread.contender.waits_for.store(nullptr, std::memory_order_relaxed);
-        return;
-      }
-      check_for_orders(thread);
-      patience.round();
-    }
-  }
+  std::uint32_t attempts = 0;
+  conflict::meet(thread, holder_of(word), orec, word, writing, attempts);
 }
 
 void acquire(Thread &thread, Orec &orec) noexcept {
@@ -201,6 +104,8 @@ void tell_waiting(Thread &thread) noexcept {
 }
 
 bool commit_eager(Thread &thread, std::uint64_t &time) noexcept {
+  if (!thread.additions.empty()) [[unlikely]]
+    additions::apply_in_place(thread);
   if (thread.owned.empty()) {
     time = thread.snapshot;
     thread.reads.truncate(kFirstRead);
@@ -232,6 +137,8 @@ void roll_back_eager(Thread &thread) noexcept {
     owned.orec->store(word, std::memory_order_release);
   }
   thread.owned.clear();
+  if (!thread.writes.empty()) // entries for additions, or all of lazy's
+    thread.writes.clear();
   thread.reads.truncate(kFirstRead);
 }
 
@@ -253,6 +160,8 @@ bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept {
   if (time != thread.snapshot + 1 && !reads_are_current(thread))
     return false;
   thread.writes.write_back();
+  if (!thread.additions.empty()) [[unlikely]]
+    additions::apply(thread);
   release_all(thread, time);
   thread.writes.clear();
   thread.reads.truncate(kFirstRead);
@@ -262,8 +171,6 @@ bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept {
 void roll_back_lazy(Thread &thread) noexcept {
   // Some data may have been changed in place, and undone; for the rest it costs others one look.
   roll_back_eager(thread);
-  if (!thread.writes.empty())
-    thread.writes.clear();
 }
 
 namespace {
@@ -276,7 +183,7 @@ U read_shared(const U *address, Thread *thread, const void *from) noexcept {
     profile::blame_access(*thread, address, from);
   Orec &orec = of(address);
   for (;;) {
-    if ((thread->signals.load(std::memory_order_relaxed) & ~kSignalProfile) != 0)
+    if ((thread->signals.load(std::memory_order_relaxed) & ~kLastingSignals) != 0)
       obey_signals(*thread);
     const std::uint64_t word = orec.load(std::memory_order_acquire);
     if (word == thread->lock_word)
@@ -314,7 +221,7 @@ namespace {
 // False, and nothing has changed, where it takes more.
 [[gnu::always_inline]] inline bool acquire_quickly(Thread &thread, Orec &orec) noexcept {
   std::uint64_t word = orec.load(std::memory_order_acquire);
-  if (word > thread.limit || thread.owned.full() || thread.profile != nullptr ||
+  if (word > thread.limit || thread.owned.full() || !thread.additions.empty() || thread.profile != nullptr ||
       !orec.acquire(word, thread.lock_word)) [[unlikely]]
     return false;
   thread.owned.push_unchecked({&orec, word});
@@ -330,6 +237,8 @@ template <memory::Word U> U read_for_write_slowly(const U *address, Thread *thre
     return memory::load(address);
   if (thread->profile != nullptr) [[unlikely]]
     profile::blame_access(*thread, address, __builtin_return_address(0));
+  if (!thread->additions.empty()) [[unlikely]]
+    additions::fold_stripe(*thread, of(address));
   acquire(*thread, of(address));
   return memory::load(address);
 }
@@ -345,6 +254,8 @@ template <memory::Word U> void write_slowly(U *address, U value, Thread *thread)
     return write_captured(address, value, thread);
   if (thread->profile != nullptr) [[unlikely]]
     profile::blame_access(*thread, address, __builtin_return_address(0));
+  if (!thread->additions.empty()) [[unlikely]]
+    additions::fold_stripe(*thread, of(address));
   acquire(*thread, of(address));
   thread->undo.push({memory::Cell(address), memory::load(address)});
   std::atomic_thread_fence(std::memory_order_release);

@@ -34,18 +34,11 @@
 
 namespace tandem::orec {
 
-inline constexpr unsigned kStripeLog2 = 5;     // 32 bytes: half a cache line, as libitm
-inline constexpr std::size_t kCount = 1 << 20; // 8 MiB, of which only touched pages exist
 inline constexpr unsigned kVersionShift = 4;
 inline constexpr std::uint64_t kHeld = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t kIncarnation = 2; // the lowest bit of the incarnation
 inline constexpr std::uint64_t kIncarnationMask = 0xe;
 
-extern Orec table[kCount];
-
-inline std::uint64_t stripe_of(std::uintptr_t address) noexcept {
-  return (address >> kStripeLog2) & (kCount - 1);
-}
 inline Orec &of(const void *address) noexcept {
   return table[stripe_of(reinterpret_cast<std::uintptr_t>(address))];
 }
@@ -110,21 +103,53 @@ template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexce
 template <memory::Word U> U read_for_write_slowly(const U *address, Thread *thread) noexcept;
 template <memory::Word U> void write_slowly(U *address, U value, Thread *thread) noexcept;
 
+// The fast paths of `eager`. False, and nothing is done, where it takes more. `S` says where the
+// process's state is (barriers.h, InLibrary).
+template <class S> struct Quick {
+  template <memory::Word U>
+  [[gnu::always_inline]] static bool read(const U *address, U &value, Thread *thread) noexcept {
+    Orec &orec = S::orec_of(address, thread);
+    const std::uint64_t word = orec.load(std::memory_order_acquire);
+    value = memory::load(address);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (orec.load(std::memory_order_relaxed) != word || word > thread->limit ||
+        thread->signals.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      return word == thread->lock_word; // its own: only it can have written there
+    // Fields of one object are often read one after the other.
+    if (thread->reads.back() == &orec)
+      return true;
+    if (thread->reads.full()) [[unlikely]]
+      return false;
+    thread->reads.push_unchecked(&orec);
+    return true;
+  }
+  template <memory::Word U>
+  [[gnu::always_inline]] static bool read_for_write(const U *address, U &value,
+                                                    Thread *thread) noexcept {
+    if (S::orec_of(address, thread).load(std::memory_order_relaxed) != thread->lock_word)
+        [[unlikely]]
+      return false;
+    value = memory::load(address);
+    return true;
+  }
+  template <memory::Word U>
+  [[gnu::always_inline]] static bool write(U *address, U value, Thread *thread) noexcept {
+    if (maybe_captured<S>(address, thread) || thread->undo.full() ||
+        S::orec_of(address, thread).load(std::memory_order_relaxed) != thread->lock_word)
+        [[unlikely]]
+      return false;
+    thread->undo.push_unchecked({memory::Cell(address), memory::load(address)});
+    std::atomic_thread_fence(std::memory_order_release);
+    memory::store(address, value);
+    return true;
+  }
+};
+
 template <memory::Word U>
 [[gnu::always_inline]] inline U read_quickly(const U *address, Thread *thread) noexcept {
-  Orec &orec = of(address);
-  const std::uint64_t word = orec.load(std::memory_order_acquire);
-  const U value = memory::load(address);
-  std::atomic_thread_fence(std::memory_order_acquire);
-  if (orec.load(std::memory_order_relaxed) != word || word > thread->limit ||
-      thread->signals.load(std::memory_order_relaxed) != 0) [[unlikely]]
+  U value;
+  if (!Quick<InLibrary>::read(address, value, thread)) [[unlikely]]
     return read_slowly(address, thread);
-  // Fields of one object are often read one after the other.
-  if (thread->reads.back() == &orec)
-    return value;
-  if (thread->reads.full()) [[unlikely]]
-    return read_slowly(address, thread);
-  thread->reads.push_unchecked(&orec);
   return value;
 }
 
@@ -136,18 +161,15 @@ struct Eager {
   }
   template <memory::Word U>
   [[gnu::always_inline]] static U read_for_write(const U *address, Thread *thread) noexcept {
-    if (of(address).load(std::memory_order_relaxed) != thread->lock_word) [[unlikely]]
+    U value;
+    if (!Quick<InLibrary>::read_for_write(address, value, thread)) [[unlikely]]
       return read_for_write_slowly(address, thread);
-    return memory::load(address);
+    return value;
   }
   template <memory::Word U>
   [[gnu::always_inline]] static void write(U *address, U value, Thread *thread) noexcept {
-    if (maybe_captured(address, thread) || thread->undo.full() ||
-        of(address).load(std::memory_order_relaxed) != thread->lock_word) [[unlikely]]
+    if (!Quick<InLibrary>::write(address, value, thread)) [[unlikely]]
       return write_slowly(address, value, thread);
-    thread->undo.push_unchecked({memory::Cell(address), memory::load(address)});
-    std::atomic_thread_fence(std::memory_order_release);
-    memory::store(address, value);
   }
 };
 

@@ -3,6 +3,7 @@
 // What the algorithms that write back at commit share: their own writes, seen by their own reads.
 #pragma once
 
+#include "runtime/algorithms/additions.h"
 #include "runtime/memory/cell.h"
 #include "runtime/thread/thread.h"
 
@@ -25,6 +26,8 @@ template <memory::Word U> struct WordPart {
 // Remembers a write of an aligned word.
 template <memory::Word U> void put(U *address, U value, Thread *thread) noexcept {
   const WordPart<U> part(address);
+  if (!thread->additions.empty()) [[unlikely]]
+    additions::fold(*thread, part.word);
   thread->writes.put(part.word, static_cast<std::uint64_t>(value) << part.shift, part.mask,
                      !thread->checkpoints.empty());
 }
@@ -67,6 +70,10 @@ template <memory::Word U, class FromMemory>
 U overlay(const U *address, Thread *thread, FromMemory from_memory) noexcept {
   const WordPart<U> part(address);
   const memory::WriteMap::Entry *entry = thread->writes.find(part.word);
+  if (entry != nullptr && additions::waits(*thread, *entry)) [[unlikely]] {
+    additions::fold(*thread, part.word);
+    entry = thread->writes.find(part.word);
+  }
   if (entry == nullptr || (entry->mask & part.mask) == 0)
     return from_memory();
   const auto written = static_cast<U>(entry->value >> part.shift);

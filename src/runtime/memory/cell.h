@@ -40,6 +40,7 @@ template <Word U> bool aligned(const U *address) noexcept {
 class Cell {
 public:
   Cell() = default;
+  bool operator==(const Cell &) const = default;
   template <Word U>
   explicit Cell(const U *address) noexcept
       : bits_(reinterpret_cast<std::uintptr_t>(address) |

@@ -55,7 +55,8 @@ public:
     return entry->word == word ? Found::yes : Found::perhaps;
   }
 
-  // Writes the bytes of `mask` of the word at `word`, where that takes no memory and no probing.
+  // Writes the bytes of `mask` of the word at `word`, where that takes no memory and no probing, and
+  // the word's entry does not have the mask 0.
   [[gnu::always_inline]] bool put_quickly(std::uintptr_t word, std::uint64_t value,
                                           std::uint64_t mask) noexcept {
     std::uint64_t &slot = index_[home(word)];
@@ -63,7 +64,7 @@ public:
     const std::uint64_t used = bytes();
     if (offset < used) {
       Entry &entry = *at(offset);
-      if (entry.word != word) [[unlikely]]
+      if (entry.word != word || entry.mask == 0) [[unlikely]]
         return false;
       entry.value = (entry.value & ~mask) | (value & mask);
       entry.mask |= mask;
@@ -76,8 +77,37 @@ public:
     return true;
   }
 
+  enum class Added : std::uint8_t { no, to_own, to_memory };
+  // Adds `by` to the bytes of `mask` of the word at `word`, with the same conditions: to what was
+  // written there, or else to `value`, which memory has. Both are in their place within the word.
+  [[gnu::always_inline]] Added add_quickly(std::uintptr_t word, std::uint64_t by,
+                                           std::uint64_t value, std::uint64_t mask) noexcept {
+    std::uint64_t &slot = index_[home(word)];
+    const std::uint64_t offset = slot - base_;
+    const std::uint64_t used = bytes();
+    if (offset < used) {
+      Entry &entry = *at(offset);
+      if (entry.word != word || (entry.mask & mask) != mask) [[unlikely]]
+        return Added::no;
+      entry.value = (entry.value & ~mask) | ((entry.value + by) & mask);
+      return Added::to_own;
+    }
+    if (entries_.full()) [[unlikely]]
+      return Added::no;
+    slot = base_ + used;
+    entries_.push_unchecked({word, value + by, mask});
+    return Added::to_memory;
+  }
+
   // The same in all cases; `journalled`: what was before is remembered.
   void put(std::uintptr_t word, std::uint64_t value, std::uint64_t mask, bool journalled) noexcept;
+
+  // Makes an entry with the mask 0, which writes nothing, and a value for whoever finds it. The word
+  // has none yet.
+  void note(std::uintptr_t word, std::uint64_t value) noexcept {
+    if (!put_quickly(word, value, 0)) [[unlikely]]
+      put(word, value, 0, false);
+  }
 
   // Before the first use.
   void prepare() noexcept;

@@ -192,7 +192,7 @@ private:
     json_.text("algorithm", algorithm_name());
     json_.open('{', "policy");
     const bool names_holders =
-        settings.algorithm == Algorithm::eager || settings.algorithm == Algorithm::lazy;
+        settings.algorithm != Algorithm::norec && settings.algorithm != Algorithm::serial;
     json_.text("contention",
                names_holders ? name_in(contention::kPolicyNames, settings.policy) : "none");
     json_.text("backoff", name_in(contention::kBackoffNames, settings.backoff));
@@ -236,7 +236,7 @@ private:
   static const char *algorithm_name() noexcept {
     if ((settings.special & kSpecialAlone) != 0)
       return "auto";
-    switch (settings.algorithm) {
+    switch (settings.algorithm.load(std::memory_order_relaxed)) {
     case Algorithm::serial:
       return "serial";
     case Algorithm::eager:
@@ -245,6 +245,8 @@ private:
       return "lazy";
     case Algorithm::norec:
       return "norec";
+    case Algorithm::two_phase:
+      return "two-phase";
     }
     return "auto";
   }

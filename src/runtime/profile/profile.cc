@@ -384,7 +384,7 @@ Ending before_commit(Thread &thread) noexcept {
   if (thread.mode == Mode::norec) {
     ending.reads = thread.values.size();
     ending.writes = thread.writes.size();
-  } else if (thread.mode == Mode::eager || thread.mode == Mode::lazy) {
+  } else if (thread.mode != Mode::direct && thread.mode != Mode::undo) {
     ending.reads = thread.reads.size() - 1;
     ending.writes = thread.mode == Mode::lazy ? thread.writes.size() : thread.undo.size();
   }

@@ -24,21 +24,21 @@ namespace {
 // A way to run transactions, as users name it.
 struct Choice {
   Algorithm algorithm;
-  bool skip_when_alone;
+  bool automatic;
   bool hardware = false; // asked for
 };
 
-// For auto, NOrec: on machines of up to a few cores it is the fastest of the three on every
-// micro-benchmark (bench/transactions).
+// What auto begins with: of the algorithms the one that costs a single thread least.
 constexpr Choice kAutomatic = {Algorithm::norec, true};
 
-constexpr std::array<std::pair<std::string_view, Choice>, 6> kAlgorithms = {{
+constexpr std::array<std::pair<std::string_view, Choice>, 7> kAlgorithms = {{
     {"auto", kAutomatic},
     {"serial", {Algorithm::serial, false}},
     {"eager", {Algorithm::eager, false}},
     {"lazy", {Algorithm::lazy, false}},
     {"norec", {Algorithm::norec, false}},
-    {"htm", {kAutomatic.algorithm, kAutomatic.skip_when_alone, true}},
+    {"two-phase", {Algorithm::two_phase, false}},
+    {"htm", {kAutomatic.algorithm, kAutomatic.automatic, true}},
 }};
 
 // libitm's methods, each with what is nearest to it.
@@ -49,6 +49,12 @@ constexpr std::array<std::pair<std::string_view, Choice>, 6> kLibitmMethods = {{
     {"gl_wt", {Algorithm::norec, false}},
     {"ml_wt", {Algorithm::eager, false}},
     {"htm", kAutomatic},
+}};
+
+// What keeps transactions out while one is alone: bits of Settings::special.
+constexpr std::array<std::pair<std::string_view, std::uint32_t>, 2> kSerialLocks = {{
+    {"marks", 0},
+    {"readers-writer", kSpecialReadersWriter},
 }};
 
 template <class Table>
@@ -111,7 +117,7 @@ void read_settings() noexcept {
     choice = lookup("ITM_DEFAULT_METHOD", kLibitmMethods);
   if (choice) {
     settings.algorithm = choice->algorithm;
-    settings.special = choice->skip_when_alone ? kSpecialAlone : 0;
+    settings.special = choice->automatic ? kSpecialAlone | kSpecialAdapt : 0;
     settings.chosen = true;
     if (choice->hardware)
       note_hardware();
@@ -120,6 +126,8 @@ void read_settings() noexcept {
     settings.policy = *policy;
   if (const auto backoff = lookup("TANDEM_BACKOFF", contention::kBackoffNames))
     settings.backoff = *backoff;
+  if (const auto lock = lookup("TANDEM_SERIAL_LOCK", kSerialLocks))
+    settings.special |= *lock;
   if (const auto after = restarts("TANDEM_SERIALISE_AFTER", "never"))
     settings.serialise_after = *after;
   if (const auto after = restarts("TANDEM_HOURGLASS", "off")) {

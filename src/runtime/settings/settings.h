@@ -1,36 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the user chose in the environment. Read once, before main; constant afterwards.
+// What the user chose in the environment. Read once, before main; all but the algorithm of `auto`
+// is constant afterwards.
 //
-//     TANDEM_ALGORITHM   auto, serial, eager, lazy, norec, htm
-//     TANDEM_POLICY      polite, karma, eruption, kindergarten, timestamp, polka, size-matters,
-//     stall TANDEM_BACKOFF     none, linear, exponential, random TANDEM_HOURGLASS   off, or
-//     restarts after which no other transaction begins TANDEM_SERIALISE_AFTER  restarts after which
-//     a transaction runs alone, or never ITM_DEFAULT_METHOD libitm's; counts where TANDEM_ALGORITHM
-//     is not set TANDEM_PROFILE     a file; runtime/profile reads it
+//     TANDEM_ALGORITHM        auto, serial, eager, lazy, norec, two-phase, htm
+//     TANDEM_POLICY           polite, karma, eruption, kindergarten, timestamp, polka,
+//                             size-matters, stall
+//     TANDEM_BACKOFF          none, linear, exponential, random
+//     TANDEM_HOURGLASS        off, or restarts after which no other transaction begins
+//     TANDEM_SERIALISE_AFTER  restarts after which a transaction runs alone, or never
+//     TANDEM_SERIAL_LOCK      marks, readers-writer
+//     ITM_DEFAULT_METHOD      libitm's; counts where TANDEM_ALGORITHM is not set
+//     TANDEM_PROFILE          a file; runtime/profile reads it
 #pragma once
 
 #include "contention/backoff.h"
 #include "contention/policy.h"
 
+#include <atomic>
 #include <cstdint>
 
 namespace tandem {
 
-enum class Algorithm : std::uint8_t { serial, eager, lazy, norec };
+enum class Algorithm : std::uint8_t { serial, eager, lazy, norec, two_phase };
 
 inline constexpr std::uint32_t kSpecialAlone = 1;     // a process with one thread runs without logs
 inline constexpr std::uint32_t kSpecialProfile = 2;   // sections are counted (runtime/profile)
 inline constexpr std::uint32_t kSpecialHourglass = 4; // a begin may have to wait (sync/hourglass.h)
 
+inline constexpr std::uint32_t kSpecialAdapt = 8;          // the algorithm is measured and changed
+inline constexpr std::uint32_t kSpecialReadersWriter = 16; // sync/readers_writer.h
+
 inline constexpr std::uint32_t kNever = ~std::uint32_t{0}; // of restarts
 
 struct Settings {
-  // What transactions run under while the process has several threads.
-  Algorithm algorithm = Algorithm::norec;
+  // What transactions run under while the process has several threads. Changes while it runs only
+  // under kSpecialAdapt, when nobody is in a transaction (algorithms/automatic.h).
+  std::atomic<Algorithm> algorithm = Algorithm::norec;
   bool chosen = false; // by the user
   // Bits that begin looks at together, because most processes have none.
-  std::uint32_t special = kSpecialAlone;
+  std::uint32_t special = kSpecialAlone | kSpecialAdapt;
   contention::Policy policy = contention::Policy::karma;
   contention::Backoff backoff = contention::Backoff::exponential;
   // Restarts in a row after which a transaction runs alone. GCC's libitm has the same number.
@@ -39,7 +48,7 @@ struct Settings {
   std::uint32_t hourglass_after = kNever;
 };
 
-// Written by read_settings only.
+// Written by read_settings, and `algorithm` by automatic.cc.
 extern Settings settings;
 
 // Ends the process with status 2 and one line where a variable has no valid value.

@@ -49,7 +49,8 @@ enum class Mode : std::uint8_t {
   undo,   // alone, with an undo log, because it may be cancelled
   eager,
   lazy,
-  norec
+  norec,
+  two_phase
 };
 
 struct OwnedOrec {
@@ -91,6 +92,9 @@ struct Checkpoint {
 inline constexpr std::uint32_t kSignalPublish = 1; // look at the clock and publish a new snapshot
 inline constexpr std::uint32_t kSignalAbort = 2;   // a contention policy wants this one to restart
 inline constexpr std::uint32_t kSignalProfile = 4; // always on in a process that is profiled
+inline constexpr std::uint32_t kSignalAdditions = 8; // of the thread itself: additions wait
+// Those that stay on.
+inline constexpr std::uint32_t kLastingSignals = kSignalProfile | kSignalAdditions;
 
 // Events of one thread, counted by itself and read by others.
 class Counter {
@@ -104,10 +108,13 @@ private:
   std::atomic<std::uint64_t> value_{0};
 };
 
+// Contender::started of one that has met no conflict, where that is asked late: the youngest.
+inline constexpr std::uint64_t kNotStarted = ~std::uint64_t{0};
+
 // What other transactions' contention policies may ask about this one. Written by its own thread,
 // priority also by others (Eruption); old values do no harm, so everything is relaxed.
 struct Contender {
-  std::atomic<std::uint64_t> started{0};  // clock at the first attempt
+  std::atomic<std::uint64_t> started{0};  // clock at the first attempt, or kNotStarted
   std::atomic<std::uint64_t> priority{0}; // of earlier attempts, plus gifts
   std::atomic<std::uint64_t> size{0};     // accesses of this attempt, at the last acquisition
   std::atomic<std::uint32_t> restarts{0};
@@ -128,14 +135,17 @@ struct alignas(128) Thread {
   std::atomic<std::uint32_t> signals; // kSignal*; cleared at begin, set by others
   Mode mode;
   std::uint32_t depth;     // nesting; 0: no transaction; the outermost is 1, or kSpecialDepth
-  std::uint64_t limit;     // orec: highest word that is in the snapshot
+  std::uint64_t limit;     // orec: highest word that is in the snapshot; two_phase: its bit
   std::uint64_t snapshot;  // clock value that all reads so far are consistent with
   std::uint64_t lock_word; // orec: what orecs of this thread hold
+  std::atomic<std::uint64_t> *clock; // sync::global_clock.now, for code in programs
+  Orec *orecs;                       // orec::table, for the same
   // Memory that the transaction has just allocated, and that nobody else knows: the last block, or,
   // once it has allocated an exception, an interval that has all of its exceptions in it.
   std::uintptr_t fresh;
   std::size_t fresh_bytes;
   bool throwing;                         // it has allocated an exception
+  std::uint32_t puts_off;                // commits with additions that are to put them off
   memory::Log<Orec *> reads;             // orec: what was read
   memory::Log<memory::CellValue> values; // norec: what was read, and what it was
   memory::WriteMap writes;               // lazy, norec: what was written
@@ -172,6 +182,7 @@ struct alignas(128) Thread {
   memory::Log<Checkpoint> checkpoints; // closed nested transactions, outermost first
   memory::Log<UserAction> user_actions;
   memory::Log<AllocationAction> allocations;
+  memory::Log<memory::CellValue> additions; // that wait for the commit (algorithms/additions.h)
 
   ThreadProfile *profile; // null: the process is not profiled
 
@@ -190,9 +201,10 @@ struct alignas(128) Thread {
   Thread *next_free;
 };
 
-// The calling thread's; null before its first transaction. Defined in thread.cc.
-extern __thread Thread *current_thread __asm__("tandem_current_thread")
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+// The calling thread's; null before its first transaction. Defined in thread.cc. Code in programs
+// finds it by this name (abi/inline_barriers.h).
+extern __thread Thread *current_thread __asm__("_TANDEM_thread_1")
+    __attribute__((tls_model("initial-exec"), visibility("default")));
 
 // Threads that have transactions at the same time, at most.
 inline constexpr std::size_t kMostThreads = 32768;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/transaction/guarded.h"
 
+#include "runtime/algorithms/automatic.h"
 #include "runtime/transaction/steps.h"
 
 namespace tandem::guarded {
@@ -160,6 +161,9 @@ Actions begin(Thread &thread, std::uint32_t properties, const tandem_section &se
   count_begin(thread, properties, section);
   if (_TANDEM_colours_depth != 0) [[unlikely]]
     return begin_inside(thread);
+  if ((settings.special & kSpecialAdapt) != 0 && automatic::due(thread.transactions.load()))
+      [[unlikely]]
+    automatic::look();
   make_room(thread);
   thread.plan = &plan;
   thread.guards[0] = &plan;

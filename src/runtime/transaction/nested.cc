@@ -28,6 +28,8 @@ Actions begin_nested(Thread &thread, std::uint32_t properties, const JumpBuffer 
     ++thread.depth;
     return code_path(thread, properties);
   }
+  if (!thread.additions.empty()) // what cancelling it undoes must be all in the logs
+    additions::fold_all(thread);
   thread.checkpoints.push({
       .jump = from,
       .undo = thread.undo.size(),

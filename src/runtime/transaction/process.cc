@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/algorithms/automatic.h"
 #include "runtime/transaction/steps.h"
 
 namespace tandem::transaction {
@@ -37,6 +38,7 @@ void after_fork_in_child() noexcept {
   forget_other_threads();
   hourglass::forget_other_threads();
   profile::after_fork_in_child();
+  automatic::forget_other_threads();
   // Whoever slept on the word is not in this process.
   const bool inside_alone = current_thread != nullptr && current_thread->depth != 0 &&
                             is_alone(*current_thread) &&

@@ -42,11 +42,16 @@ void roll_back(Thread &thread) noexcept {
   case Mode::norec:
     norec::roll_back(thread);
     break;
+  case Mode::two_phase:
+    two_phase::roll_back(thread);
+    break;
   case Mode::idle:
   case Mode::direct:
   case Mode::undo:
     break;
   }
+  if (readers_writer::in_use() && !is_alone(thread) && thread.mode != Mode::idle)
+    readers_writer::leave();
   // Release: what this one read and undid is over for whoever waits for the mark.
   thread.mark->store(0, std::memory_order_release);
   if (thread.guard_count != 0)
@@ -54,6 +59,7 @@ void roll_back(Thread &thread) noexcept {
   actions::roll_back(thread, 0, 0);
   exceptions::roll_back(thread, 0, thread.uncaught_before);
   thread.checkpoints.clear();
+  additions::forget(thread);
   thread.fresh_bytes = 0;
   thread.throwing = false;
   thread.depth = first_depth(thread);

@@ -4,9 +4,11 @@
 #pragma once
 
 #include "runtime/abi/itm.h"
+#include "runtime/algorithms/additions.h"
 #include "runtime/algorithms/barriers.h"
 #include "runtime/algorithms/norec.h"
 #include "runtime/algorithms/orec.h"
+#include "runtime/algorithms/two_phase.h"
 #include "runtime/fatal.h"
 #include "runtime/irrevocable/serial.h"
 #include "runtime/library/hooks.h"
@@ -15,6 +17,7 @@
 #include "runtime/sync/clock.h"
 #include "runtime/sync/hourglass.h"
 #include "runtime/sync/quiescence.h"
+#include "runtime/sync/readers_writer.h"
 #include "runtime/transaction/guarded.h"
 #include "runtime/transaction/transaction.h"
 
@@ -29,7 +32,9 @@ inline std::uint32_t first_signals() noexcept { return (settings.special & kSpec
 
 // Depth of an outermost transaction.
 inline std::uint32_t first_depth(const Thread &thread) noexcept {
-  return thread.profile == nullptr && thread.guard_count == 0 ? 1 : kSpecialDepth;
+  return thread.profile == nullptr && thread.guard_count == 0 && !readers_writer::in_use()
+             ? 1
+             : kSpecialDepth;
 }
 
 // Whether other transactions cannot make it restart: alone, or with its colours.
@@ -63,6 +68,9 @@ inline void set_mode(Thread &thread, Mode mode) noexcept {
   case Mode::norec:
     thread.barriers = &norec_barriers;
     return;
+  case Mode::two_phase:
+    thread.barriers = &two_phase_barriers;
+    return;
   }
 }
 
@@ -93,6 +101,9 @@ inline std::uint64_t clock_now() noexcept {
   return sync::global_clock.now.load(std::memory_order_acquire);
 }
 
+// Of algorithms without a clock.
+inline std::uint64_t no_clock() noexcept { return 0; }
+
 // Publishes a mark with the present time and waits while another thread is alone, or holds a colour
 // of the guard exclusively.
 template <std::uint64_t now(), bool kGuarded>
@@ -122,9 +133,9 @@ template <std::uint64_t now(), bool kGuarded>
   thread.known_quiesced = sync::global_clock.quiesced.load(std::memory_order_acquire);
 }
 
-template <bool kGuarded> Actions run_speculatively(Thread &thread) noexcept {
-  thread.irrevocable = false;
-  switch (settings.algorithm) {
+// Begins by `algorithm`.
+template <bool kGuarded> void run_by(Thread &thread, Algorithm algorithm) noexcept {
+  switch (algorithm) {
   case Algorithm::norec:
     join<norec::even_time, kGuarded>(thread);
     thread.mode = Mode::norec;
@@ -137,12 +148,36 @@ template <bool kGuarded> Actions run_speculatively(Thread &thread) noexcept {
     if (thread.restarts == 0)
       thread.contender.started.store(thread.snapshot, std::memory_order_relaxed);
     thread.contender.size.store(0, std::memory_order_relaxed);
-    set_mode(thread, settings.algorithm == Algorithm::eager ? Mode::eager : Mode::lazy);
+    set_mode(thread, algorithm == Algorithm::eager ? Mode::eager : Mode::lazy);
+    break;
+  case Algorithm::two_phase:
+    join<no_clock, kGuarded>(thread);
+    thread.limit = two_phase::bit_of(thread.identity);
+    if (thread.restarts == 0)
+      thread.contender.started.store(kNotStarted, std::memory_order_relaxed);
+    thread.contender.size.store(0, std::memory_order_relaxed);
+    set_mode(thread, Mode::two_phase);
     break;
   case Algorithm::serial:
     fatal("a speculative transaction under the algorithm serial");
   }
-  return itm::kRunInstrumented | itm::kSaveLiveVariables;
+}
+
+template <bool kGuarded> Actions run_speculatively(Thread &thread) noexcept {
+  thread.irrevocable = false;
+  for (;;) {
+    const Algorithm algorithm = settings.algorithm.load(std::memory_order_relaxed);
+    run_by<kGuarded>(thread, algorithm);
+    // Once its mark is out the algorithm stays; it may have changed before.
+    if (settings.algorithm.load(std::memory_order_relaxed) == algorithm) [[likely]] {
+      if (readers_writer::in_use()) [[unlikely]]
+        readers_writer::enter();
+      return itm::kRunInstrumented | itm::kSaveLiveVariables;
+    }
+    thread.mark->store(0, std::memory_order_release);
+    if constexpr (kGuarded)
+      guarded::clear_marks(thread);
+  }
 }
 
 // The process has no other thread: nothing to wait for, and no atomic instruction. The word is set
@@ -161,6 +196,8 @@ inline void leave_alone() noexcept {
 
 // After the outermost transaction has committed: a read-only one at its snapshot.
 [[gnu::always_inline]] inline void leave(Thread &thread, std::uint64_t time) noexcept {
+  if (readers_writer::in_use()) [[unlikely]]
+    readers_writer::leave();
   // Release: this transaction is over for whoever waits for the mark.
   thread.mark->store(0, std::memory_order_release);
   if (thread.known_quiesced < time)

@@ -3,9 +3,11 @@
 
 #include "runtime/abi/itm.h"
 #include "runtime/actions/actions.h"
+#include "runtime/algorithms/automatic.h"
 #include "runtime/algorithms/barriers.h"
 #include "runtime/algorithms/norec.h"
 #include "runtime/algorithms/orec.h"
+#include "runtime/algorithms/two_phase.h"
 #include "runtime/fatal.h"
 #include "runtime/irrevocable/serial.h"
 #include "runtime/library/hooks.h"
@@ -58,6 +60,9 @@ bool commit_in_place(Thread &thread) noexcept {
     return orec::extend(thread) && orec::commit_lazy(thread, time);
   case Mode::norec:
     return norec::extend(thread) && norec::commit(thread, time);
+  case Mode::two_phase:
+    two_phase::commit(thread);
+    return true;
   case Mode::idle:
   case Mode::direct:
   case Mode::undo:
@@ -94,6 +99,7 @@ void prepare(Thread &thread) noexcept {
   thread.checkpoints.clear();
   thread.user_actions.clear();
   thread.allocations.clear();
+  additions::forget(thread);
   thread.fresh_bytes = 0;
   thread.throwing = false;
   forget_restarts(thread);
@@ -142,22 +148,27 @@ extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties
   if (thread->uncaught != nullptr)
     thread->uncaught_before = *thread->uncaught;
   if (const std::uint32_t special = settings.special; special != 0) {
+    if ((special & kSpecialAdapt) != 0 && automatic::due(thread->transactions.load())) [[unlikely]]
+      automatic::look();
     if ((special & kSpecialProfile) != 0) [[unlikely]]
       return begin_profiled(*thread);
     if ((special & kSpecialAlone) != 0 && __libc_single_threaded)
       return begin_single(*thread);
-    if ((special & kSpecialHourglass) != 0) [[unlikely]]
+    if ((special & (kSpecialHourglass | kSpecialReadersWriter)) != 0) [[unlikely]] {
+      thread->depth = first_depth(*thread);
       return begin_otherwise(*thread);
+    }
   }
   if ((properties & (itm::kDoesGoIrrevocable | itm::kInstrumentedCode)) != itm::kInstrumentedCode)
     return begin_otherwise(*thread);
   const std::uint64_t time = clock_now();
-  if (settings.algorithm != Algorithm::norec || (time & 1) != 0)
+  if (settings.algorithm.load(std::memory_order_relaxed) != Algorithm::norec || (time & 1) != 0)
     return begin_joining(*thread);
   // As join does.
   thread->signals.store(0, std::memory_order_relaxed);
   thread->mark->exchange(encode_mark(time));
-  if (serial::taken()) [[unlikely]]
+  if (serial::taken() || settings.algorithm.load(std::memory_order_relaxed) != Algorithm::norec)
+      [[unlikely]]
     return begin_otherwise(*thread);
   thread->snapshot = time;
   thread->known_quiesced = global_clock.quiesced.load(std::memory_order_acquire);
@@ -245,6 +256,8 @@ namespace {
 
 // `time`: becomes the commit's, even if it takes more.
 [[gnu::always_inline]] inline bool commit_eager(Thread &thread, std::uint64_t &time) noexcept {
+  if (!thread.additions.empty()) [[unlikely]]
+    return false;
   if (thread.owned.empty()) {
     if (!commit_reads(thread))
       return false;
@@ -269,6 +282,10 @@ namespace {
   } else if (thread.mode == Mode::eager) {
     if (!commit_eager(thread, time)) [[unlikely]]
       return false;
+  } else if (thread.mode == Mode::two_phase) {
+    two_phase::commit(thread);
+    // Release: this transaction is over for whoever wants to be alone.
+    thread.mark->store(0, std::memory_order_release);
   } else if (thread.mode != Mode::direct || !commit_single()) {
     return false;
   }
@@ -324,6 +341,10 @@ template <bool kSpecial>
     if (!norec::commit(thread, time)) [[unlikely]]
       restart(thread, Reason::validation);
     leave(thread, time);
+    break;
+  case Mode::two_phase:
+    two_phase::commit(thread);
+    leave(thread, 0);
     break;
   }
   thread.depth = 0;
@@ -384,6 +405,7 @@ void restart(Thread &thread, Reason reason) noexcept {
   if (own_fault) {
     ++thread.restarts;
     thread.contender.restarts.store(thread.restarts, std::memory_order_relaxed);
+    additions::meet_conflict(thread);
   }
   if (thread.restarts >= settings.hourglass_after) [[unlikely]]
     hourglass::close(thread);
@@ -415,6 +437,8 @@ bool announce_wait(Thread &thread, std::uint64_t interest) noexcept {
   if (interest == 0)
     interest = norec ? norec::interest(thread) : orec::interest(thread);
   wait::announce(thread, interest);
+  if (thread.mode == Mode::two_phase)
+    return true; // what it has read is locked
   return norec ? norec::extend(thread) : orec::extend(thread);
 }
 
@@ -521,6 +545,8 @@ void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
       jump_to_begin(thread, run_alone(thread, true));
     }
     thread.mark->store(0, std::memory_order_release);
+    if (readers_writer::in_use())
+      readers_writer::leave();
   }
   thread.undo.clear();
   thread.irrevocable = true;

@@ -14,7 +14,7 @@ TANDEM_ATOMIC static void turn(int tells) {
   if (tells)
     puts("turned");
 }
-TANDEM_ATOMIC static void toggle(void) { other ^= 1; }
+TANDEM_ATOMIC static void toggle(void) { other *= 3; }
 static void *run(void *argument) {
   tell();
   tick();

@@ -11,7 +11,7 @@ static int hidden, called;
 TANDEM_ATOMIC void open_count(void) { ++exported; }
 TANDEM_ATOMIC void given(int *where) { ++*where; }
 TANDEM_ATOMIC void call(void) { ++called; }
-TANDEM_ATOMIC static void own_count(void) { ++hidden; }
+TANDEM_ATOMIC static void own_count(void) { hidden *= 3; }
 TANDEM_ATOMIC static void own_call(void) { ++called; }
 static void *run(void *argument) {
   own_count();

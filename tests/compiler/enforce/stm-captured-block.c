@@ -51,14 +51,14 @@ int main(int argc, char **argv) {
 // CHECK: store i64 1,
 // CHECK: call void @set.tandem.tm(
 // CHECK-NOT: store i64 3,
-// CHECK: call void @_ITM_WU8(ptr {{.*}}, i64 3)
+// CHECK: call void @_TANDEM_inline_WU8(ptr {{.*}}, i64 3, ptr %thread)
 // CHECK-LABEL: define internal {{.*}}@loop.tandem.tm(
 // CHECK: store i64 4,
 // CHECK: call void @set.tandem.tm(
 // CHECK-NOT: store i64 {{[67]}},
-// CHECK: call void @_ITM_WU8(ptr {{.*}}, i64 6)
+// CHECK: call void @_TANDEM_inline_WU8(ptr {{.*}}, i64 6, ptr %thread)
 // CHECK-NOT: store i64 7,
-// CHECK: call void @_ITM_WU8(ptr {{.*}}, i64 7)
+// CHECK: call void @_TANDEM_inline_WU8(ptr {{.*}}, i64 7, ptr %thread)
 // CHECK-LABEL: define internal {{.*}}@anew.tandem.tm(
 // CHECK: store i64 8,
 // CHECK: store i64 9,

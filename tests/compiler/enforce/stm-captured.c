@@ -64,24 +64,24 @@ int main(int argc, char **argv) {
 // CHECK: %[[MADE:.*]] = call ptr @make.tandem.tm(
 // CHECK: %[[MORE:.*]] = getelementptr {{.*}} %[[MADE]], i64 16
 // CHECK: store i64 1, ptr %[[MORE]]
-// CHECK: call i64 @_ITM_RU8(ptr @head)
+// CHECK: call i64 @_TANDEM_inline_{{R(fW)?}}U8(ptr @head, ptr %thread)
 // CHECK-NOT: call void @_ITM_W
 // CHECK: store ptr %{{.*}}, ptr %[[MADE]]
-// CHECK: call void @_ITM_WU8(ptr @head,
-// CHECK: call void @_ITM_WU8(ptr %{{.*}}, i64 2)
+// CHECK: call void @_TANDEM_inline_WU8(ptr @head,
+// CHECK: call void @_TANDEM_inline_WU8(ptr %{{.*}}, i64 2, ptr %thread)
 // CHECK-LABEL: define internal {{.*}}@add_filled.tandem.tm(
 // CHECK: store i64 7,
 // CHECK: call void @fill.tandem.tm(
-// CHECK: call i64 @_ITM_RU8(ptr @head)
+// CHECK: call i64 @_TANDEM_inline_{{R(fW)?}}U8(ptr @head, ptr %thread)
 // CHECK-NOT: store
-// CHECK: call void @_ITM_WU8(ptr %
-// CHECK: call void @_ITM_WU8(ptr @head,
+// CHECK: call void @_TANDEM_inline_WU8(ptr %
+// CHECK: call void @_TANDEM_inline_WU8(ptr @head,
 // CHECK-LABEL: define internal {{.*}}@add_from_pool.tandem.tm(
-// CHECK: call void @_ITM_WU8(ptr {{.*}}, i64 8)
+// CHECK: call void @_TANDEM_inline_WU8(ptr {{.*}}, i64 8, ptr %thread)
 // CHECK-LABEL: define internal {{.*}}@add_many.tandem.tm(
 // CHECK: store i64 9,
-// CHECK: call void @_ITM_WU8(ptr {{.*}}, i64 10)
-// CHECK: call void @_ITM_WU8(ptr @head,
+// CHECK: call void @_TANDEM_inline_WU8(ptr {{.*}}, i64 10, ptr %thread)
+// CHECK: call void @_TANDEM_inline_WU8(ptr @head,
 // CHECK-LABEL: define internal {{.*}}@make.tandem.tm(
 // CHECK: call {{.*}}ptr @_ITM_malloc(
 // CHECK: store i64 %value,

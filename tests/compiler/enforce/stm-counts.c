@@ -26,7 +26,7 @@ int main(void) {
 }
 // CHECK-LABEL: define internal i64 @tick.tandem.tm(
 // CHECK: store i64 %{{.*}}, ptr @__profc_tick
-// CHECK: call i64 @_ITM_RU8(ptr @total)
+// CHECK: call i64 @_TANDEM_inline_{{R(fW)?}}U8(ptr @total, ptr %thread)
 // REPORT: "instrumentation": {
 // REPORT-NEXT: "clones": 1,
 // REPORT-NEXT: "barriers": 3,

@@ -13,24 +13,24 @@ TANDEM_ATOMIC long add(long by) {
   reset();
   return total + limit + limit;
 }
-__attribute__((optnone, noinline)) static void slow(void) { total = total + total; }
+__attribute__((optnone, noinline)) static void slow(void) { total = total * total; }
 TANDEM_ATOMIC void twice(void) { slow(); }
 int main(int argc, char **argv) {
   twice();
   return (int)add(argc) + (argv == 0);
 }
 // CHECK-LABEL: define internal {{.*}}@add.tandem.tm(
-// CHECK: call i64 @_ITM_RU8(ptr @total)
+// CHECK: call i64 @_TANDEM_inline_{{R(fW)?}}U8(ptr @total, ptr %thread)
 // CHECK-NOT: call {{.*}}_ITM_
-// CHECK: call void @_ITM_WU8(ptr @total,
+// CHECK: call void @_TANDEM_inline_WU8(ptr @total,
 // CHECK-NOT: call {{.*}}_ITM_
 // CHECK: call void @reset.tandem.tm()
-// CHECK: call i64 @_ITM_RU8(ptr @total)
-// CHECK: call i64 @_ITM_RU8(ptr @limit)
+// CHECK: call i64 @_TANDEM_inline_{{R(fW)?}}U8(ptr @total, ptr %thread)
+// CHECK: call i64 @_TANDEM_inline_{{R(fW)?}}U8(ptr @limit, ptr %thread)
 // CHECK-NOT: call {{.*}}_ITM_
 // CHECK: ret i64
 // CHECK-LABEL: define internal {{.*}}@slow.tandem.tm(
-// CHECK: call i64 @_ITM_RU8(ptr @total)
-// CHECK: call i64 @_ITM_RU8(ptr @total)
+// CHECK: call i64 @_ITM_{{R(fW)?}}U8(ptr @total)
+// CHECK: call i64 @_ITM_{{R(fW)?}}U8(ptr @total)
 // CHECK: call void @_ITM_WU8(ptr @total,
 // REPORT: "merged": 3,

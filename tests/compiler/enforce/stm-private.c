@@ -12,12 +12,11 @@ __attribute__((atomic)) int sum(int n) {
 }
 int main(int argc, char **argv) { return sum(argc); }
 // CHECK-LABEL: define internal {{.*}}@sum.tandem.tm(
-// CHECK-NOT: call {{.*}}@_ITM_RU4(ptr @table
+// CHECK-NOT: call {{.*}}@_TANDEM_inline_{{R(fW)?}}U4(ptr @table
 // CHECK-NOT: call {{.*}}@_ITM_{{.*}}%mine
-// CHECK: call {{.*}}@_ITM_WU4(ptr %passed
+// CHECK: call {{.*}}@_TANDEM_inline_WU4(ptr %passed
 // CHECK: store i32 {{.*}}, ptr %arrayidx
 // CHECK: call void @add.tandem.tm(ptr {{.*}}%passed
-// CHECK: call void @_ITM_WU4(ptr @counter
+// CHECK: call void @_TANDEM_inline_WU4(ptr @counter
 // CHECK-LABEL: define internal {{.*}}@add.tandem.tm(
-// CHECK: call i32 @_ITM_RU4(
-// CHECK: call void @_ITM_WU4(
+// CHECK: call void @_TANDEM_inline_add_4(ptr %to, i32 %what,

@@ -4,7 +4,7 @@
 static int total;
 static int twice(int n) { return 2 * n; }
 static void fill(int *to) { *to = 3; }
-__attribute__((atomic)) void early(int n) { total += twice(n); }
+__attribute__((atomic)) void early(int n) { total *= twice(n); }
 __attribute__((atomic)) void early_read(int n) {
   if (total > n)
     total = twice(n);

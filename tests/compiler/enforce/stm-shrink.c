@@ -11,7 +11,7 @@ static int smallest_factor(int n) {
 __attribute__((atomic)) int count(int n) {
   if (smallest_factor(n) != 0)
     return 0;
-  ++found;
+  found *= 3;
   return 1;
 }
 int main(int argc, char **argv) { return count(argc); }
@@ -25,4 +25,4 @@ int main(int argc, char **argv) { return count(argc); }
 // CHECK: call {{.*}}@_TANDEM_begin
 // CHECK-LABEL: define internal {{.*}}@count.tandem.shared.tandem.tm(
 // CHECK-NOT: smallest_factor
-// CHECK: call i32 @_ITM_RU4(ptr @found)
+// CHECK: call i32 @_TANDEM_inline_RfWU4(ptr @found, ptr %thread)

@@ -38,14 +38,14 @@ int main(int argc, char **argv) {
 }
 // CHECK-LABEL: define internal i64 @add.tandem.tm(
 // CHECK: load i64, ptr @limit
-// CHECK: call i64 @_ITM_RU8(ptr @total)
+// CHECK: call i64 @_TANDEM_inline_{{R(fW)?}}U8(ptr @total, ptr %thread)
 // CHECK: load ptr, ptr @table
 // CHECK: getelementptr
 // CHECK: load i64, ptr
-// CHECK: call i64 @_ITM_RU8(ptr @scratch)
-// CHECK: call i64 @_ITM_RU8(ptr %
+// CHECK: call i64 @_TANDEM_inline_{{R(fW)?}}U8(ptr @scratch, ptr %thread)
+// CHECK: call i64 @_TANDEM_inline_{{R(fW)?}}U8(ptr %
 // CHECK: call void @_ITM_free(
-// REPORT: "unwritten": 4,
+// REPORT: "unwritten": 3,
 // RUN: %cc %s | env TANDEM_ENFORCE=stm %library | %FileCheck %s --check-prefix=OUTSIDE
 // OUTSIDE-LABEL: define internal i64 @look.tandem.tm(
-// OUTSIDE: call i64 @_ITM_RU8(ptr @known_outside)
+// OUTSIDE: call i64 @_TANDEM_inline_{{R(fW)?}}U8(ptr @known_outside, ptr %thread)

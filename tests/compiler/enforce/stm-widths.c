@@ -6,8 +6,8 @@ static block from, to;
 __attribute__((atomic)) void all(void) {
   v.c++;
   v.s++;
-  v.i++;
-  v.l++;
+  v.i *= 3;
+  v.l *= 3;
   v.f = v.f + 1;
   v.d = v.d + 1;
   v.p = &v.p;
@@ -19,18 +19,18 @@ int main(void) {
   return v.i;
 }
 // CHECK-LABEL: define internal {{.*}}@all.tandem.tm(
-// CHECK-DAG: call i8 @_ITM_RU1(
-// CHECK-DAG: call void @_ITM_WU1(
-// CHECK-DAG: call i16 @_ITM_RU2(
-// CHECK-DAG: call void @_ITM_WU2(
-// CHECK-DAG: call i32 @_ITM_RU4(
-// CHECK-DAG: call void @_ITM_WU4(
-// CHECK-DAG: call i64 @_ITM_RU8(
-// CHECK-DAG: call void @_ITM_WU8(
-// CHECK-DAG: call float @_ITM_RF(
-// CHECK-DAG: call void @_ITM_WF(
-// CHECK-DAG: call double @_ITM_RD(
-// CHECK-DAG: call void @_ITM_WD(
+// CHECK-DAG: call i8 @_TANDEM_inline_{{R(fW)?}}U1(
+// CHECK-DAG: call void @_TANDEM_inline_WU1(
+// CHECK-DAG: call i16 @_TANDEM_inline_{{R(fW)?}}U2(
+// CHECK-DAG: call void @_TANDEM_inline_WU2(
+// CHECK-DAG: call i32 @_TANDEM_inline_{{R(fW)?}}U4(
+// CHECK-DAG: call void @_TANDEM_inline_WU4(
+// CHECK-DAG: call i64 @_TANDEM_inline_{{R(fW)?}}U8(
+// CHECK-DAG: call void @_TANDEM_inline_WU8(
+// CHECK-DAG: call i32 @_TANDEM_inline_RfWU4(
+// CHECK-DAG: call void @_TANDEM_inline_WU4(
+// CHECK-DAG: call i64 @_TANDEM_inline_RfWU8(
+// CHECK-DAG: call void @_TANDEM_inline_WU8(
 // CHECK-DAG: call void @_ITM_memcpyRtWn({{.*}}i64 10)
 // CHECK-DAG: call void @_ITM_memcpyRnWt({{.*}}i64 10)
 // CHECK-DAG: call void @_ITM_memcpyRtWt(ptr @to, ptr @from, i64 40)

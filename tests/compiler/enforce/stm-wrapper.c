@@ -1,7 +1,7 @@
 // stm: the function begins, runs the plain body or the transactional one, and commits.
 // RUN: %cc %s | env TANDEM_ENFORCE=stm %tandem | %FileCheck %s
 static int counter;
-__attribute__((atomic)) int tick(int by) { return counter += by; }
+__attribute__((atomic)) int tick(int by) { return counter *= by; }
 int main(int argc, char **argv) { return tick(argc); }
 // CHECK-LABEL: define {{.*}}@tick(
 // CHECK: %[[ACTION:.*]] = call i32 @_TANDEM_begin(i32 11, ptr @tandem.section.{{[^)]*}}) #[[TWICE:[0-9]+]]
@@ -15,6 +15,6 @@ int main(int argc, char **argv) { return tick(argc); }
 // CHECK-NOT: _ITM_
 // CHECK: load i32, ptr @counter
 // CHECK-LABEL: define internal {{.*}}@tick.tandem.tm(
-// CHECK: call i32 @_ITM_RU4(ptr @counter)
-// CHECK: call void @_ITM_WU4(ptr @counter, i32 {{.*}})
+// CHECK: call i32 @_TANDEM_inline_{{R(fW)?}}U4(ptr @counter, ptr %thread)
+// CHECK: call void @_TANDEM_inline_WU4(ptr @counter, i32 {{.*}}, ptr %thread)
 // CHECK: attributes #[[TWICE]] = { returns_twice }

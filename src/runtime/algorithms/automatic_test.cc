@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The algorithm changes while transactions run, at the test's word and by what is measured. Runs
+// under `auto` (runtime/CMakeLists.txt).
+#include "runtime/algorithms/automatic.h"
+
+#include "runtime/thread/thread.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include <tandem/transaction.h>
+
+namespace tandem {
+namespace {
+
+struct alignas(64) Cell {
+  std::uint64_t value = 0;
+};
+
+void atomically(const std::function<void()> &body) {
+  tandem_run([](void *given) { (*static_cast<const std::function<void()> *>(given))(); },
+             const_cast<std::function<void()> *>(&body), nullptr);
+}
+
+void add(Cell &cell, std::uint64_t by) {
+  tandem_write_u64(&cell.value, tandem_read_u64(&cell.value) + by);
+}
+
+Mode mode_of_a_transaction() {
+  Mode mode = Mode::idle;
+  atomically([&] { mode = current_thread->mode; });
+  return mode;
+}
+
+// Calls `body` at least once, and until `threads` others, which all do `other`, have ended.
+void beside(int threads, const std::function<void(int)> &other, const std::function<void()> &body) {
+  std::atomic<int> left = threads;
+  std::vector<std::thread> others;
+  for (int i = 0; i < threads; ++i)
+    others.emplace_back([&, i] {
+      other(i);
+      --left;
+    });
+  do {
+    body();
+  } while (left != 0);
+  for (std::thread &thread : others)
+    thread.join();
+}
+
+TEST(automatic, changes_what_transactions_run_by) {
+  beside(
+      1, [](int) {},
+      [] {
+        ASSERT_TRUE(automatic::change_to(Algorithm::two_phase));
+        EXPECT_EQ(mode_of_a_transaction(), Mode::two_phase);
+        ASSERT_TRUE(automatic::change_to(Algorithm::norec));
+        EXPECT_EQ(mode_of_a_transaction(), Mode::norec);
+      });
+}
+
+// Transfers keep the sum, and whoever adds up sees that, while the algorithm changes all the time.
+TEST(automatic, changes_beside_transactions_lose_nothing) {
+  static std::array<Cell, 8> accounts;
+  static std::atomic<int> wrong;
+  static std::atomic<int> by_norec;
+  static std::atomic<int> by_two_phase;
+  const std::uint64_t before = automatic::changes();
+  beside(
+      3,
+      [](int number) {
+        for (std::size_t i = 0; i < 20'000; ++i) {
+          const std::size_t from = (i * 7 + static_cast<std::size_t>(number)) % accounts.size();
+          const std::size_t to = (i * 3 + 1) % accounts.size();
+          atomically([&] {
+            add(accounts[from], static_cast<std::uint64_t>(-1));
+            add(accounts[to], 1);
+          });
+          Mode mode = Mode::idle;
+          std::uint64_t sum = 0;
+          atomically([&] {
+            mode = current_thread->mode;
+            sum = 0;
+            for (const Cell &account : accounts)
+              sum += tandem_read_u64(&account.value);
+          });
+          wrong += sum == 0 ? 0 : 1;
+          by_norec += mode == Mode::norec ? 1 : 0;
+          by_two_phase += mode == Mode::two_phase ? 1 : 0;
+        }
+      },
+      [] {
+        automatic::change_to(Algorithm::two_phase);
+        std::this_thread::yield();
+        automatic::change_to(Algorithm::norec);
+        std::this_thread::yield();
+      });
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(by_norec, 0);
+  EXPECT_GT(by_two_phase, 0);
+  EXPECT_GT(automatic::changes(), before);
+  for (const Cell &account : accounts)
+    accounts[0].value += &account == accounts.data() ? 0 : account.value;
+  EXPECT_EQ(accounts[0].value, 0U);
+}
+
+// A transaction may wait for what the changing thread does next.
+TEST(automatic, gives_up_where_a_transaction_does_not_end) {
+  static std::atomic<int> step;
+  step = 0;
+  std::thread other([] {
+    atomically([] {
+      step = 1;
+      while (step != 2)
+        std::this_thread::yield();
+    });
+  });
+  while (step != 1)
+    std::this_thread::yield();
+  const Algorithm present = settings.algorithm;
+  const Algorithm wanted = present == Algorithm::norec ? Algorithm::two_phase : Algorithm::norec;
+  EXPECT_FALSE(automatic::change_to(wanted));
+  EXPECT_EQ(settings.algorithm, present);
+  step = 2;
+  other.join();
+  EXPECT_TRUE(automatic::change_to(wanted));
+}
+
+// What is measured says which one stays; here only that both are tried, and nothing is lost.
+TEST(automatic, tries_both) {
+  static std::array<Cell, 2> cells;
+  const std::uint64_t before = automatic::changes();
+  const auto work = [](Cell &cell) {
+    for (int i = 0; i < 1000; ++i)
+      atomically([&] { add(cell, 1); });
+  };
+  static std::atomic<bool> enough;
+  enough = false;
+  std::uint64_t own = 0;
+  std::uint64_t others = 0;
+  std::thread other([&] {
+    for (; !enough; others += 1000)
+      work(cells[1]);
+  });
+  for (; automatic::changes() < before + 2; own += 1000)
+    work(cells[0]);
+  enough = true;
+  other.join();
+  EXPECT_EQ(cells[0].value, own);
+  EXPECT_EQ(cells[1].value, others);
+}
+
+} // namespace
+} // namespace tandem

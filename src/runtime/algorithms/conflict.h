@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a transaction does when another one holds what it needs: it asks the contention policy
+// (src/contention), and waits, restarts, or makes the other one restart.
+#pragma once
+
+#include "runtime/thread/thread.h"
+
+#include <cstdint>
+
+namespace tandem::conflict {
+
+// Returns when `orec` no longer is `word`, by which `holder` has it; restarts the calling
+// transaction where the policy, or somebody who wants to be alone, says so. `attempts`: how often
+// the policy has already said to wait; counts on.
+void meet(Thread &thread, Thread &holder, const Orec &orec, std::uint64_t word, bool writing,
+          std::uint32_t &attempts) noexcept;
+
+} // namespace tandem::conflict

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Phases of a converted program under the hybrid plan, as the code that the pass links into it
+ * (phases.bc, from inline.c) and libtandem.so share them. Not installed: programs never name these.
+ *
+ * The program is in one phase at a time: its sections hold the program's own locks, or they are
+ * transactions (and colours). A thread says that it is in a section by its own mark, then looks at
+ * the phase; who changes the phase stores it, has a fence passed by every thread, then looks at the
+ * marks (phases.cc).
+ */
+#pragma once
+
+#include <stdint.h>
+#include <tandem/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* _TANDEM_phase. Only in the first one does a section enter without a call. */
+enum tandem_phase {
+  TANDEM_PHASE_LOCKS = 0,
+  TANDEM_PHASE_TRANSACTIONS = 1,
+  TANDEM_PHASE_TO_TRANSACTIONS = 2, /* sections hold locks; the next that enters ends this phase */
+  TANDEM_PHASE_TO_LOCKS = 3,        /* the same, of transactions */
+  TANDEM_PHASE_CHANGING = 4         /* no section begins */
+};
+
+enum tandem_phase_state {
+  TANDEM_STATE_NEW = 0, /* a thread that has entered nothing yet */
+  TANDEM_STATE_OUTSIDE = 1,
+  TANDEM_STATE_LOCKS = 2, /* in a section that holds the program's locks */
+  TANDEM_STATE_TRANSACTIONS = 3
+};
+
+/* Written by its own thread only; others read `state` and `entered`. */
+struct tandem_phase_mark {
+  uint32_t state;   /* tandem_phase_state */
+  uint32_t depth;   /* sections that the thread is in, but the outermost */
+  uint64_t entered; /* outermost sections so far */
+};
+
+extern uint32_t _TANDEM_phase;
+extern __thread struct tandem_phase_mark _TANDEM_phase_mark
+    __attribute__((tls_model("initial-exec")));
+
+/* Of libtandem.so: what the inline versions do not do themselves. enter: an outermost section.
+ * stray: a section that was not entered is left; ends the process. wait: EBUSY was the answer to an
+ * attempt to acquire the pthread mutex; acquires it, and returns what pthread_mutex_lock does. */
+uint32_t _TANDEM_phase_enter(const struct tandem_section *section);
+void _TANDEM_phase_stray(const struct tandem_section *section);
+int _TANDEM_phase_wait(void *mutex);
+
+/* Enters a section. Result: 1: it runs its plain code with the program's locks; 0: it is enforced.
+ * leave: once it has run either way. */
+uint32_t _TANDEM_inline_phase_enter(const struct tandem_section *section);
+void _TANDEM_inline_phase_leave(const struct tandem_section *section);
+/* As pthread_mutex_lock. */
+int _TANDEM_inline_phase_lock(void *mutex);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Phases of a converted program under the hybrid plan: when its sections hold the program's own
+// locks and when they are transactions. Lev, Moir and Nussbaum, "PhTM: Phased Transactional
+// Memory", TRANSACT 2007; when to change, after Usui, Behrends, Evans and Smaragdakis, "Adaptive
+// Locks", PACT 2009: where threads wait for locks, transactions are tried, and kept where more
+// sections run in the same time.
+//
+// Changing:   phase := changing; every thread passes a fence; wait until no other thread's mark is
+//             in a section; phase := the new one
+// Entering:   mark := in a section; if the phase is not that of the mark: mark := outside, again
+//
+// Of the two stores and two loads one side sees the other's, as in colours.h. Nothing waits for
+// ever: who changes gives up after kGiveUpNs (a section may itself wait for a thread that waits to
+// enter one), and goes back to the phase that was.
+//
+// Lock order: `members` is a leaf.
+#include "runtime/phases/phases.h"
+
+#include "runtime/fatal.h"
+#include "runtime/irrevocable/barrier.h"
+#include "runtime/sync/futex.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <pthread.h>
+
+#define TANDEM_THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
+#define TANDEM_EXPORT __attribute__((visibility("default")))
+
+extern "C" {
+alignas(64) TANDEM_EXPORT uint32_t _TANDEM_phase = TANDEM_PHASE_LOCKS;
+TANDEM_EXPORT __thread tandem_phase_mark _TANDEM_phase_mark = {TANDEM_STATE_NEW, 0, 0};
+}
+
+namespace tandem::phases {
+namespace {
+
+// Nanoseconds.
+constexpr std::int64_t kWindowNs = 10'000'000;   // over which waiting is measured, or a trial runs
+constexpr std::int64_t kGiveUpNs = 20'000'000;   // a change takes microseconds, or does not end
+constexpr std::int64_t kStayNs = 1'000'000'000;  // of transactions, before locks are tried again
+constexpr std::int64_t kBackoffNs = 100'000'000; // until the next trial, doubled by each that fails
+constexpr std::int64_t kMostBackoffNs = 30'000'000'000;
+// Waiting that makes transactions worth a trial: half of one thread's time.
+constexpr std::int64_t kWaitedShare = 2;
+// So do waits only where one section in so many waits at least: few that wait long wait for a
+// thread that was preempted, which transactions do not cure.
+constexpr std::uint64_t kWaitedEach = 16;
+// A thread looks at the clock each so many transactions.
+constexpr std::uint64_t kLookEach = 64;
+
+struct Member {
+  tandem_phase_mark *mark;
+  Member *next;
+};
+
+pthread_mutex_t members = PTHREAD_MUTEX_INITIALIZER;
+Member *first_member = nullptr; // threads that have entered a section, guarded by `members`
+std::uint64_t departed = 0;     // sections that threads entered which have exited
+TANDEM_THREAD_LOCAL Member own = {nullptr, nullptr};
+pthread_key_t exit_key;
+
+bool adaptive = true; // tests write it, while no other thread runs
+// A phase that nobody is about to end; where a child begins.
+std::uint32_t settled = TANDEM_PHASE_LOCKS;
+
+std::atomic<std::int64_t> waited{0}; // nanoseconds for locks, since the window began
+std::atomic<std::uint64_t> waits{0}; // how often
+std::atomic<bool> judging{false};    // one thread at a time; guards what follows
+std::int64_t began = 0;              // the window, or the phase of transactions
+std::uint64_t entered_before = 0;    // sections until then
+double lock_rate = 0;                // sections a nanosecond, before transactions were tried
+bool tried = false;                  // and were found to be faster
+std::int64_t next_trial = 0;
+std::int64_t backoff = kBackoffNs;
+
+std::int64_t now() noexcept {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+std::uint32_t phase() noexcept { return __atomic_load_n(&_TANDEM_phase, __ATOMIC_ACQUIRE); }
+
+void set_state(std::uint32_t state) noexcept {
+  __atomic_store_n(&_TANDEM_phase_mark.state, state, __ATOMIC_RELEASE);
+}
+
+void settle(std::uint32_t next) noexcept {
+  settled = next;
+  // Release: what sections of the phase before did is seen by those that load it.
+  __atomic_store_n(&_TANDEM_phase, next, __ATOMIC_RELEASE);
+  sync::wake_all(reinterpret_cast<std::atomic<std::uint32_t> &>(_TANDEM_phase));
+}
+
+void lock_members() noexcept {
+  if (const int error = pthread_mutex_lock(&members); error != 0)
+    fatal("the list of threads cannot be locked: %s", std::strerror(error));
+}
+void unlock_members() noexcept { pthread_mutex_unlock(&members); }
+
+std::uint64_t all_entered() noexcept {
+  lock_members();
+  std::uint64_t sum = departed;
+  for (const Member *member = first_member; member != nullptr; member = member->next)
+    sum += __atomic_load_n(&member->mark->entered, __ATOMIC_RELAXED);
+  unlock_members();
+  return sum;
+}
+
+[[gnu::cold]] void join() noexcept {
+  if (const int error = pthread_setspecific(exit_key, &exit_key); error != 0)
+    fatal("a thread cannot enter an atomic section: %s", std::strerror(error));
+  own.mark = &_TANDEM_phase_mark;
+  lock_members();
+  own.next = first_member;
+  first_member = &own;
+  unlock_members();
+  set_state(TANDEM_STATE_OUTSIDE);
+}
+
+void remove_own() noexcept {
+  for (Member **place = &first_member; *place != nullptr; place = &(*place)->next)
+    if (*place == &own) {
+      *place = own.next;
+      return;
+    }
+}
+
+void on_thread_exit(void *) {
+  if (_TANDEM_phase_mark.state != TANDEM_STATE_OUTSIDE)
+    fatal("a thread exits inside an atomic section, which would stay locked for ever");
+  lock_members();
+  remove_own();
+  departed += _TANDEM_phase_mark.entered;
+  unlock_members();
+  // Destructors of other keys may still enter sections; then it joins again.
+  _TANDEM_phase_mark = {TANDEM_STATE_NEW, 0, 0};
+}
+
+// Whether every other thread was outside for a moment since the phase changes; false: not within
+// kGiveUpNs. Acquire: what their sections did is seen.
+bool all_outside() noexcept {
+  const std::int64_t end = now() + kGiveUpNs;
+  lock_members();
+  bool outside = true;
+  for (const Member *member = first_member; member != nullptr && outside; member = member->next)
+    while (outside && member != &own &&
+           __atomic_load_n(&member->mark->state, __ATOMIC_ACQUIRE) >= TANDEM_STATE_LOCKS) {
+      ::sched_yield();
+      outside = now() < end;
+    }
+  unlock_members();
+  return outside;
+}
+
+// Ends phase `asked` (one of those "to" another), where no one else does. The caller is outside.
+[[gnu::noinline, gnu::cold]] void change(std::uint32_t asked) noexcept {
+  if (!__atomic_compare_exchange_n(&_TANDEM_phase, &asked, TANDEM_PHASE_CHANGING, false,
+                                   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+    return;
+  if (!barrier::everywhere()) {
+    const timespec visible = {0, barrier::kLookAgainNs};
+    ::nanosleep(&visible, nullptr);
+  }
+  const bool done = all_outside();
+  const std::int64_t time = now();
+  const std::uint64_t entered = all_entered();
+  while (judging.exchange(true, std::memory_order_acquire))
+    sync::pause();
+  began = time;
+  entered_before = entered;
+  waited.store(0, std::memory_order_relaxed);
+  waits.store(0, std::memory_order_relaxed);
+  if (!done)
+    next_trial = time + backoff;
+  judging.store(false, std::memory_order_release);
+  settle(done == (asked == TANDEM_PHASE_TO_TRANSACTIONS) ? TANDEM_PHASE_TRANSACTIONS
+                                                         : TANDEM_PHASE_LOCKS);
+}
+
+// A lock was waited for: whether so much that transactions are worth a trial.
+void judge_locks(std::int64_t time) noexcept {
+  if (judging.exchange(true, std::memory_order_acquire))
+    return;
+  if (const std::int64_t elapsed = time - began; elapsed >= kWindowNs) {
+    const std::uint64_t entered = all_entered();
+    const std::int64_t waiting = waited.exchange(0, std::memory_order_relaxed);
+    const std::uint64_t times = waits.exchange(0, std::memory_order_relaxed);
+    // A long window tells of times without waiting.
+    const bool worth = waiting * kWaitedShare > elapsed &&
+                       times * kWaitedEach > entered - entered_before && time >= next_trial;
+    lock_rate = static_cast<double>(entered - entered_before) / static_cast<double>(elapsed);
+    began = time;
+    entered_before = entered;
+    if (worth)
+      request(TANDEM_PHASE_TRANSACTIONS);
+  }
+  judging.store(false, std::memory_order_release);
+}
+
+void judge_transactions(std::int64_t time) noexcept {
+  if (judging.exchange(true, std::memory_order_acquire))
+    return;
+  if (const std::int64_t elapsed = time - began; elapsed >= (tried ? kStayNs : kWindowNs)) {
+    const double rate =
+        static_cast<double>(all_entered() - entered_before) / static_cast<double>(elapsed);
+    if (!tried && rate > lock_rate) {
+      tried = true;
+      backoff = kBackoffNs;
+    } else {
+      // Locks again: transactions were slower, or it is time to compare again.
+      if (!tried) {
+        next_trial = time + backoff;
+        backoff = backoff * 2 < kMostBackoffNs ? backoff * 2 : kMostBackoffNs;
+      }
+      tried = false;
+      request(TANDEM_PHASE_LOCKS);
+    }
+  }
+  judging.store(false, std::memory_order_release);
+}
+
+// Enters an outermost section in `phase`; false: that has changed.
+bool enter_in(std::uint32_t wanted, std::uint32_t state) noexcept {
+  // Relaxed, and only the compiler kept from reordering: as inline.c.
+  __atomic_store_n(&_TANDEM_phase_mark.state, state, __ATOMIC_RELAXED);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (phase() == wanted) {
+    __atomic_store_n(&_TANDEM_phase_mark.entered, _TANDEM_phase_mark.entered + 1, __ATOMIC_RELAXED);
+    return true;
+  }
+  set_state(TANDEM_STATE_OUTSIDE);
+  return false;
+}
+
+void before_fork() { lock_members(); }
+void after_fork() { unlock_members(); }
+void after_fork_in_child() {
+  unlock_members();
+  first_member = own.mark == nullptr ? nullptr : &own;
+  own.next = nullptr;
+  judging.store(false, std::memory_order_relaxed);
+  _TANDEM_phase = settled;
+}
+
+[[gnu::constructor(201)]] void prepare() {
+  int error = pthread_key_create(&exit_key, on_thread_exit);
+  if (error == 0)
+    error = pthread_atfork(before_fork, after_fork, after_fork_in_child);
+  if (error != 0)
+    fatal("the runtime cannot start: %s", std::strerror(error));
+  const char *chosen = std::getenv("TANDEM_HYBRID");
+  if (chosen == nullptr || *chosen == '\0' || std::strcmp(chosen, "auto") == 0)
+    return;
+  adaptive = false;
+  if (std::strcmp(chosen, "transactions") == 0)
+    _TANDEM_phase = settled = TANDEM_PHASE_TRANSACTIONS;
+  else if (std::strcmp(chosen, "locks") != 0)
+    refuse("TANDEM_HYBRID: '%s' is not auto, locks or transactions", chosen);
+}
+
+} // namespace
+
+void set_adapting(bool adapting) noexcept { adaptive = adapting; }
+
+void request(std::uint32_t wanted) noexcept {
+  const bool transactions = wanted == TANDEM_PHASE_TRANSACTIONS;
+  std::uint32_t from = transactions ? TANDEM_PHASE_LOCKS : TANDEM_PHASE_TRANSACTIONS;
+  const std::uint32_t to = transactions ? TANDEM_PHASE_TO_TRANSACTIONS : TANDEM_PHASE_TO_LOCKS;
+  __atomic_compare_exchange_n(&_TANDEM_phase, &from, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+} // namespace tandem::phases
+
+using namespace tandem;
+using namespace tandem::phases;
+
+extern "C" {
+
+TANDEM_EXPORT uint32_t _TANDEM_phase_enter(const tandem_section *) {
+  tandem_phase_mark &mark = _TANDEM_phase_mark;
+  if (mark.state == TANDEM_STATE_NEW)
+    join();
+  for (;;) {
+    switch (const std::uint32_t seen = phase()) {
+    case TANDEM_PHASE_LOCKS:
+      if (enter_in(seen, TANDEM_STATE_LOCKS))
+        return 1;
+      break;
+    case TANDEM_PHASE_TRANSACTIONS:
+      if (adaptive && mark.entered % kLookEach == 0)
+        judge_transactions(now());
+      if (enter_in(seen, TANDEM_STATE_TRANSACTIONS))
+        return 0;
+      break;
+    case TANDEM_PHASE_CHANGING:
+      sync::wait_on(reinterpret_cast<std::atomic<std::uint32_t> &>(_TANDEM_phase), seen);
+      break;
+    default:
+      change(seen);
+    }
+  }
+}
+
+TANDEM_EXPORT void _TANDEM_phase_stray(const tandem_section *section) {
+  fatal("the atomic section '%s' (%s:%u) is left by a thread that is in none", section->name,
+        section->file, section->line);
+}
+
+TANDEM_EXPORT int _TANDEM_phase_wait(void *mutex) {
+  auto *lock = static_cast<pthread_mutex_t *>(mutex);
+  if (!adaptive || phase() != TANDEM_PHASE_LOCKS)
+    return pthread_mutex_lock(lock);
+  const std::int64_t before = now();
+  const int error = pthread_mutex_lock(lock);
+  const std::int64_t after = now();
+  waited.fetch_add(after - before, std::memory_order_relaxed);
+  waits.fetch_add(1, std::memory_order_relaxed);
+  judge_locks(after);
+  return error;
+}
+
+} // extern "C"

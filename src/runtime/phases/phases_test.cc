@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sections of the two phases never run at the same time, whoever changes the phase and whenever.
+// The test's sections hold one mutex in the phase of locks and another one, which stands for
+// transactions, else: only the phases keep the two apart.
+#include "runtime/phases/phases.h"
+
+#include "runtime/irrevocable/barrier.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace tandem::phases {
+namespace {
+
+constexpr tandem_section kSection = {TANDEM_ABI_VERSION,
+                                     sizeof(tandem_section),
+                                     TANDEM_KIND_BLOCK,
+                                     TANDEM_CLASS_PURE,
+                                     TANDEM_IRREVOCABLE_NEVER,
+                                     0,
+                                     0,
+                                     1,
+                                     0,
+                                     "section",
+                                     "file.c",
+                                     nullptr,
+                                     nullptr,
+                                     nullptr};
+
+std::uint32_t current() { return __atomic_load_n(&_TANDEM_phase, __ATOMIC_ACQUIRE); }
+
+std::uint32_t enter() { return _TANDEM_inline_phase_enter(&kSection); }
+void leave() { _TANDEM_inline_phase_leave(&kSection); }
+
+// Changes to `wanted`, from a thread that is outside.
+void change_to(std::uint32_t wanted) {
+  while (current() != wanted) {
+    request(wanted);
+    enter();
+    leave();
+  }
+}
+
+class Phases : public testing::Test {
+protected:
+  void SetUp() override {
+    set_adapting(false);
+    change_to(TANDEM_PHASE_LOCKS);
+  }
+  void TearDown() override { barrier::kernel = barrier::Kernel::unknown; }
+};
+
+TEST_F(Phases, SectionsHoldLocksFirst) {
+  EXPECT_EQ(enter(), 1U);
+  leave();
+}
+
+TEST_F(Phases, ChangeOnRequestAndBack) {
+  change_to(TANDEM_PHASE_TRANSACTIONS);
+  EXPECT_EQ(enter(), 0U);
+  leave();
+  change_to(TANDEM_PHASE_LOCKS);
+  EXPECT_EQ(enter(), 1U);
+  leave();
+}
+
+TEST_F(Phases, NestedSectionIsInThePhaseOfTheOutermost) {
+  EXPECT_EQ(enter(), 1U);
+  request(TANDEM_PHASE_TRANSACTIONS);
+  EXPECT_EQ(enter(), 1U);
+  leave();
+  EXPECT_EQ(enter(), 1U);
+  leave();
+  leave();
+  EXPECT_EQ(enter(), 0U); // changed on the way in
+  EXPECT_EQ(enter(), 0U);
+  leave();
+  leave();
+}
+
+TEST_F(Phases, ChangeWaitsForASection) {
+  std::atomic<bool> inside{false};
+  std::atomic<bool> finish{false};
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    EXPECT_EQ(enter(), 1U);
+    inside = true;
+    while (!finish)
+      std::this_thread::yield();
+    over = true;
+    leave();
+  });
+  while (!inside)
+    std::this_thread::yield();
+  request(TANDEM_PHASE_TRANSACTIONS);
+  // It does not end while the other one is inside: given up.
+  EXPECT_EQ(enter(), 1U);
+  leave();
+  EXPECT_EQ(current(), std::uint32_t{TANDEM_PHASE_LOCKS});
+  finish = true;
+  change_to(TANDEM_PHASE_TRANSACTIONS);
+  EXPECT_TRUE(over);
+  other.join();
+}
+
+// Sections of `threads` threads while the phase changes `changes` times.
+void exclude(unsigned threads, unsigned changes) {
+  pthread_mutex_t by_locks = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t by_transactions = PTHREAD_MUTEX_INITIALIZER;
+  long count = 0; // not atomic
+  std::atomic<bool> stop{false};
+  std::atomic<long> sections{0};
+  std::vector<std::thread> all;
+  for (unsigned i = 0; i < threads; ++i)
+    all.emplace_back([&] {
+      long own = 0;
+      for (; !stop; ++own) {
+        pthread_mutex_t &mutex = enter() != 0 ? by_locks : by_transactions;
+        EXPECT_EQ(_TANDEM_inline_phase_lock(&mutex), 0);
+        count = count + 1;
+        pthread_mutex_unlock(&mutex);
+        leave();
+      }
+      sections += own;
+    });
+  for (unsigned i = 0; i < changes; ++i) {
+    const std::uint32_t wanted = i % 2 == 0 ? TANDEM_PHASE_TRANSACTIONS : TANDEM_PHASE_LOCKS;
+    while (current() != wanted) {
+      request(wanted);
+      std::this_thread::yield();
+    }
+  }
+  stop = true;
+  for (std::thread &thread : all)
+    thread.join();
+  EXPECT_EQ(count, sections.load());
+}
+
+TEST_F(Phases, NeverOverlap) { exclude(4, 200); }
+
+TEST_F(Phases, NeverOverlapWithoutMembarrier) {
+  barrier::kernel = barrier::Kernel::unable;
+  exclude(2, 20);
+}
+
+// Sections that wait for each other in the phase of locks only.
+TEST_F(Phases, ContendedLocksLeadToTransactions) {
+  set_adapting(true);
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> all;
+  for (unsigned i = 0; i < 3; ++i)
+    all.emplace_back([&] {
+      while (!stop) {
+        const bool plain = enter() != 0;
+        if (plain)
+          _TANDEM_inline_phase_lock(&mutex);
+        ::usleep(200);
+        if (plain)
+          pthread_mutex_unlock(&mutex);
+        else
+          stop = true;
+        leave();
+      }
+    });
+  for (std::thread &thread : all)
+    thread.join();
+  set_adapting(false);
+  EXPECT_TRUE(stop);
+}
+
+TEST_F(Phases, ThreadsThatExitedAreNotWaitedFor) {
+  std::thread([] {
+    EXPECT_EQ(enter(), 1U);
+    leave();
+  }).join();
+  request(TANDEM_PHASE_TRANSACTIONS);
+  EXPECT_EQ(enter(), 0U);
+  leave();
+}
+
+TEST_F(Phases, ChildBeginsInThePhaseOfItsParent) {
+  change_to(TANDEM_PHASE_TRANSACTIONS);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool right = enter() == 0;
+    leave();
+    request(TANDEM_PHASE_LOCKS);
+    ::_exit(right && enter() == 1 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(Phases, ThreadThatExitsInsideEndsTheProcess) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_DEATH(std::thread([] { enter(); }).join(), "a thread exits inside an atomic section");
+}
+
+TEST_F(Phases, LeavingFromOutsideEndsTheProcess) {
+  EXPECT_DEATH(leave(), "'section' \\(file.c:1\\) is left by a thread that is in none");
+}
+
+} // namespace
+} // namespace tandem::phases

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Files that `tandem analyze --suggest` writes: programs converted by them are right, and what must
+stay real does.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import PROGRAMS, Converter
+
+# Locks of each program: those that become sections, and those that stay real.
+EXPECTED = {
+    "counter": (["stats_lock"], []),
+    "gate": (["count_lock", "log_lock"], ["gate"]),
+    "trylock": (["slot_locks[]"], []),
+}
+
+
+def suggest(converter: Converter, name: str) -> Path:
+    """The file that is suggested for a program of `programs`."""
+    suggested = converter.folder / "suggested.toml"
+    command = [
+        str(converter.build / "bin" / "tandem"),
+        "analyze",
+        str(PROGRAMS / f"{name}.c"),
+    ]
+    command += ["--suggest", str(suggested), "--", "-std=gnu17", "-I", str(PROGRAMS)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return suggested
+
+
+def locks(file: Path, kind: str) -> list[str]:
+    document = tomllib.loads(file.read_text(encoding="utf-8"))
+    return [lock for entry in document.get(kind, []) for lock in entry["locks"]]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_suggested_file_converts_the_program(converter: Converter, name: str) -> None:
+    suggested = suggest(converter, name)
+    assert (locks(suggested, "section"), locks(suggested, "gate")) == EXPECTED[name]
+    for enforce in ("stm", "locks"):
+        compiled = converter.compile(
+            PROGRAMS / f"{name}.c", suggested, "-O2", f"-ftandem-enforce={enforce}"
+        )
+        assert compiled.status == 0, compiled.errors
+        status, printed = converter.run(compiled.program, 4, "norec")
+        assert status == 0, printed
+
+
+def test_lock_profile_needs_a_suggestion(converter: Converter) -> None:
+    done = subprocess.run(
+        [
+            str(converter.build / "bin" / "tandem"),
+            "analyze",
+            "x.json",
+            "--lock-profile",
+            "p.json",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "--lock-profile: is for --suggest" in done.stderr
