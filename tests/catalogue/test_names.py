@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -37,6 +38,10 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
 NEWER = ("__isoc23_", "strlcpy", "strlcat", "__strlcpy_chk", "__strlcat_chk")
 # What the pass links into programs as bitcode.
 BITCODE = "_TANDEM_held_"
+# Within the pass: operations of these kinds on locks that a converted program keeps.
+OWN_LOCKS = ("_TANDEM_own_plain_", "_TANDEM_own_held_")
+# In the archive that clang links into programs with counters of coverage.
+COVERAGE = ("llvm_gcov_", "llvm_gcda_", "__gcov_fork")
 STATIC = ("atexit", "at_quick_exit", "pthread_atfork")
 
 
@@ -70,7 +75,8 @@ def test_every_name_exists(beginnings: str) -> None:
     wanted = [
         name
         for name in names()
-        if beginnings_of(name) == beginnings and not name.startswith(BITCODE)
+        if beginnings_of(name) == beginnings
+        and not name.startswith((BITCODE, *OWN_LOCKS, *COVERAGE))
     ]
     assert wanted
     missing = [
@@ -81,6 +87,28 @@ def test_every_name_exists(beginnings: str) -> None:
         and not any(hasattr(library, name) for library in libraries)
     ]
     assert missing == []
+
+
+def test_every_name_of_the_coverage_runtime_exists() -> None:
+    query = ["clang-19", "--print-file-name=libclang_rt.profile-x86_64.a"]
+    archive = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip()
+    listing = subprocess.run(
+        ["llvm-nm-19", "--defined-only", archive], capture_output=True, text=True, check=True
+    ).stdout
+    defined = {line.split()[-1] for line in listing.splitlines() if " T " in line}
+    wanted = {name for name in names() if name.startswith(COVERAGE)}
+    assert wanted
+    assert wanted <= defined
+
+
+def test_operations_on_kept_locks_are_those_of_the_library() -> None:
+    library = ctypes.CDLL("libc.so.6")
+    of_kind = [
+        {name.removeprefix(kind) for name in names() if name.startswith(kind)} for kind in OWN_LOCKS
+    ]
+    assert of_kind[0] == of_kind[1]
+    assert of_kind[0]
+    assert all(hasattr(library, name) for name in of_kind[0])
 
 
 def test_no_name_is_listed_twice() -> None:

@@ -37,9 +37,8 @@ bool is_simple_word(const Instruction &instruction) {
 
 // Whether the block may run twice in a section.
 bool is_repeated(const BasicBlock &block) {
-  return any_of(successors(&block), [&](const BasicBlock *next) {
-    return isPotentiallyReachable(next, &block);
-  });
+  return any_of(successors(&block),
+                [&](const BasicBlock *next) { return isPotentiallyReachable(next, &block); });
 }
 
 struct Update {
@@ -148,9 +147,9 @@ void build_atomic(Function &section, const Function &body, ArrayRef<Instruction 
   }
   const Update update = *update_of(*first, *cast<Instruction>(map.lookup(operation.back())));
   IRBuilder<> builder(update.load);
-  Value *before = builder.CreateAtomicRMW(update.operation, update.load->getPointerOperand(),
-                                          update.operand, update.load->getAlign(),
-                                          AtomicOrdering::SequentiallyConsistent);
+  Value *before =
+      builder.CreateAtomicRMW(update.operation, update.load->getPointerOperand(), update.operand,
+                              update.load->getAlign(), AtomicOrdering::SequentiallyConsistent);
   update.load->replaceAllUsesWith(before);
   update.load->eraseFromParent();
   update.store->eraseFromParent();

@@ -27,8 +27,9 @@ constexpr StringRef kThread = "_TANDEM_thread_1";
 // Which accesses are inlined. An inlined one is 300 bytes of code, and time for the optimiser in
 // proportion. In a function with few of them: all but those that are estimated to run in less than
 // one of kRarest calls (three even branches deep, or behind an unlikely one). In others: those that
-// run kOften times in a call. Measured on memcached (2,600 accesses), whose link else took four times
-// as long, and on STAMP's inner functions, which have up to 30.
+// run kOften times in a call. In an output no more than kMost, 150 KB: memcached's link, with all
+// inlined, took four times as long as with none.
+constexpr std::uint64_t kMost = 512;
 constexpr std::uint64_t kFew = 32;
 constexpr std::uint64_t kRarest = 8;
 constexpr std::uint64_t kOften = 4;
@@ -179,19 +180,21 @@ Value *Barriers::thread() {
   IRBuilder<> builder(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
   Type *pointer = builder.getPtrTy();
   auto *variable = cast<GlobalVariable>(module_.getOrInsertGlobal(kThread, pointer, [&] {
-    return new GlobalVariable(module_, pointer, /*isConstant=*/false,
-                              GlobalValue::ExternalLinkage, nullptr, kThread, nullptr,
-                              GlobalValue::InitialExecTLSModel);
+    return new GlobalVariable(module_, pointer, /*isConstant=*/false, GlobalValue::ExternalLinkage,
+                              nullptr, kThread, nullptr, GlobalValue::InitialExecTLSModel);
   }));
-  return thread_ = builder.CreateLoad(pointer, builder.CreateThreadLocalAddress(variable), "thread");
+  return thread_ =
+             builder.CreateLoad(pointer, builder.CreateThreadLocalAddress(variable), "thread");
 }
 
 CallInst *Barriers::access(IRBuilderBase &builder, const std::string &name, Type *result,
                            ArrayRef<Value *> arguments) {
   SmallVector<Value *, 3> given(arguments);
-  const bool inlined = inlines_at(*builder.GetInsertBlock());
-  if (inlined)
+  const bool inlined = made_ < kMost && inlines_at(*builder.GetInsertBlock());
+  if (inlined) {
+    ++made_;
     given.push_back(thread());
+  }
   SmallVector<Type *, 3> types;
   for (Value *argument : given)
     types.push_back(argument->getType());
@@ -262,7 +265,8 @@ void Barriers::replace_load(LoadInst &load) {
   Value *result = nullptr;
   if (const StringRef kind = suffix(type); !kind.empty()) {
     Type *carried = bits(type);
-    result = access(builder, ((is_written_next(load) ? "RfW" : "R") + kind).str(), carried, {load.getPointerOperand()});
+    result = access(builder, ((is_written_next(load) ? "RfW" : "R") + kind).str(), carried,
+                    {load.getPointerOperand()});
     result = builder.CreateBitOrPointerCast(result, type);
   } else {
     AllocaInst *copy = temporary(*load.getFunction(), type);
@@ -346,9 +350,9 @@ void Barriers::replace_addition(StoreInst &store, SmallPtrSetImpl<const Instruct
   access(builder, by->getType()->isIntegerTy(32) ? "add_4" : "add_8", builder.getVoidTy(),
          {store.getPointerOperand(), by});
   ++counts_.additions;
-  for (Instruction *erased : {static_cast<Instruction *>(&store),
-                              static_cast<Instruction *>(found->sum),
-                              static_cast<Instruction *>(found->load)}) {
+  for (Instruction *erased :
+       {static_cast<Instruction *>(&store), static_cast<Instruction *>(found->sum),
+        static_cast<Instruction *>(found->load)}) {
     gone.insert(erased);
     erased->eraseFromParent();
   }

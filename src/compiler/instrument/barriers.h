@@ -83,9 +83,10 @@ private:
 
   llvm::Module &module_;
   Plain captured_;
-  llvm::Function *function_ = nullptr; // that is being instrumented
+  llvm::Function *function_ = nullptr;                      // that is being instrumented
   llvm::SmallPtrSet<const llvm::BasicBlock *, 32> inlined_; // blocks whose accesses of words are
   llvm::Value *thread_ = nullptr;
+  std::uint64_t made_ = 0; // inlined accesses of the output
   ReportInstrumentation counts_;
 };
 

@@ -79,7 +79,7 @@ struct ReportRegion {
   // What the lock is: "pthread-mutex", "pthread-rwlock", "pthread-spinlock", "c11-mutex",
   // "std-mutex", "std-shared-mutex", ...; and whether it is held shared (a reader's lock).
   std::string primitive = "pthread-mutex";
-  bool shared = false; // JSON: absent when false
+  bool shared = false;     // JSON: absent when false
   std::uint32_t exits = 0; // release sites that end the region
   RegionShape shape = RegionShape::same_function;
   // The field that it is, as "record.field", where it lies in a record with a name; JSON: absent

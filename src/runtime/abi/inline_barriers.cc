@@ -39,8 +39,8 @@ struct InProgram {
 using Norec = norec::Quick<InProgram>;
 using Eager = orec::Quick<InProgram>;
 
-template <memory::Word U> [[gnu::always_inline]] inline bool
-read(const U *address, U &value, Thread *thread) noexcept {
+template <memory::Word U>
+[[gnu::always_inline]] inline bool read(const U *address, U &value, Thread *thread) noexcept {
   if (!memory::aligned(address)) [[unlikely]]
     return false;
   if (thread->mode == Mode::norec)
@@ -48,8 +48,9 @@ read(const U *address, U &value, Thread *thread) noexcept {
   return thread->mode == Mode::eager && Eager::read(address, value, thread);
 }
 
-template <memory::Word U> [[gnu::always_inline]] inline bool
-read_for_write(const U *address, U &value, Thread *thread) noexcept {
+template <memory::Word U>
+[[gnu::always_inline]] inline bool read_for_write(const U *address, U &value,
+                                                  Thread *thread) noexcept {
   if (!memory::aligned(address)) [[unlikely]]
     return false;
   if (thread->mode == Mode::norec)
@@ -80,8 +81,7 @@ template <memory::Word U>
 } // namespace
 
 // NOLINTBEGIN(bugprone-macro-parentheses): the arguments are types and names
-#define TANDEM_INLINE                                                                              \
-  extern "C" __attribute__((visibility("hidden"), always_inline))
+#define TANDEM_INLINE extern "C" __attribute__((visibility("hidden"), always_inline))
 #define TANDEM_WIDTH(NAME, TYPE)                                                                   \
   TANDEM_INLINE TYPE _TANDEM_inline_R##NAME(const TYPE *address, void *thread) {                   \
     TYPE value;                                                                                    \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Inlined accesses, and updates that are put off to the commit, against plain bytes. One process has
-// one algorithm, so ctest runs this program once for each (runtime/CMakeLists.txt).
-#include "runtime/algorithms/additions.h"
+// Inlined accesses, and updates that are put off to the commit, against plain bytes. One process
+// has one algorithm, so ctest runs this program once for each (runtime/CMakeLists.txt).
 #include "runtime/abi/itm.h"
+#include "runtime/algorithms/additions.h"
 #include "runtime/memory/cell.h"
 #include "runtime/settings/settings.h"
 
@@ -85,12 +85,11 @@ struct Calls {
   Calls {                                                                                          \
     [](std::size_t offset) {                                                                       \
       return static_cast<std::uint64_t>(                                                           \
-          offset % 2 == 0 ? _TANDEM_inline_R##NAME(place<TYPE>(bytes, offset), current_thread)    \
-                          : _TANDEM_inline_RfW##NAME(place<TYPE>(bytes, offset),                  \
-                                                     current_thread));                             \
+          offset % 2 == 0 ? _TANDEM_inline_R##NAME(place<TYPE>(bytes, offset), current_thread)     \
+                          : _TANDEM_inline_RfW##NAME(place<TYPE>(bytes, offset), current_thread)); \
     },                                                                                             \
         [](std::size_t offset, std::uint64_t value) {                                              \
-          _TANDEM_inline_W##NAME(place<TYPE>(bytes, offset), static_cast<TYPE>(value),            \
+          _TANDEM_inline_W##NAME(place<TYPE>(bytes, offset), static_cast<TYPE>(value),             \
                                  current_thread);                                                  \
         }                                                                                          \
   }
@@ -239,8 +238,7 @@ TEST_F(InTransaction, PutOffTheyDoNotConflict) {
     somebody = std::thread([] {
       atomically([] {});
       put_off();
-      atomically(
-          [] { _TANDEM_inline_add_8(place<std::uint64_t>(bytes, 8), 100, current_thread); });
+      atomically([] { _TANDEM_inline_add_8(place<std::uint64_t>(bytes, 8), 100, current_thread); });
     });
     // It has committed; it returns when this transaction is over.
     while (memory::load(place<std::uint64_t>(bytes, 8)) != 100) {

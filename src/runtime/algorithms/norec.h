@@ -76,8 +76,8 @@ void roll_back(Thread &thread) noexcept;
 template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexcept;
 template <memory::Word U> void write_slowly(U *address, U value, Thread *thread) noexcept;
 
-// The fast paths. False, and nothing is done, where it takes more. `S` says where the process's state
-// is (barriers.h, InLibrary).
+// The fast paths. False, and nothing is done, where it takes more. `S` says where the process's
+// state is (barriers.h, InLibrary).
 template <class S> struct Quick {
   // Also for captured memory: extend() asks is_private where such a value has changed.
   template <memory::Word U>
@@ -107,13 +107,13 @@ template <class S> struct Quick {
     const U value = memory::load(address);
     std::atomic_thread_fence(std::memory_order_acquire);
     if (S::clock(thread).load(std::memory_order_relaxed) != thread->snapshot ||
-        thread->values.full() || !thread->checkpoints.empty() ||
-        maybe_in_place<S>(address, thread)) [[unlikely]]
+        thread->values.full() || !thread->checkpoints.empty() || maybe_in_place<S>(address, thread))
+        [[unlikely]]
       return false;
     const WordPart<U> part(address);
-    const auto added = thread->writes.add_quickly(
-        part.word, static_cast<std::uint64_t>(by) << part.shift,
-        static_cast<std::uint64_t>(value) << part.shift, part.mask);
+    const auto added =
+        thread->writes.add_quickly(part.word, static_cast<std::uint64_t>(by) << part.shift,
+                                   static_cast<std::uint64_t>(value) << part.shift, part.mask);
     if (added == memory::WriteMap::Added::no) [[unlikely]]
       return false;
     if (added == memory::WriteMap::Added::to_memory)

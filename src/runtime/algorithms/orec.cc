@@ -65,7 +65,8 @@ std::uint64_t interest(Thread &thread) noexcept {
 }
 
 void obey_signals(Thread &thread) noexcept {
-  const std::uint32_t signals = thread.signals.fetch_and(kLastingSignals, std::memory_order_relaxed);
+  const std::uint32_t signals =
+      thread.signals.fetch_and(kLastingSignals, std::memory_order_relaxed);
   if ((signals & kSignalAbort) != 0)
     transaction::restart(thread, Reason::killed);
   if ((signals & kSignalPublish) != 0 && !extend(thread))
@@ -221,8 +222,8 @@ namespace {
 // False, and nothing has changed, where it takes more.
 [[gnu::always_inline]] inline bool acquire_quickly(Thread &thread, Orec &orec) noexcept {
   std::uint64_t word = orec.load(std::memory_order_acquire);
-  if (word > thread.limit || thread.owned.full() || !thread.additions.empty() || thread.profile != nullptr ||
-      !orec.acquire(word, thread.lock_word)) [[unlikely]]
+  if (word > thread.limit || thread.owned.full() || !thread.additions.empty() ||
+      thread.profile != nullptr || !orec.acquire(word, thread.lock_word)) [[unlikely]]
     return false;
   thread.owned.push_unchecked({&orec, word});
   return true;

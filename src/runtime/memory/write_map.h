@@ -55,8 +55,8 @@ public:
     return entry->word == word ? Found::yes : Found::perhaps;
   }
 
-  // Writes the bytes of `mask` of the word at `word`, where that takes no memory and no probing, and
-  // the word's entry does not have the mask 0.
+  // Writes the bytes of `mask` of the word at `word`, where that takes no memory and no probing,
+  // and the word's entry does not have the mask 0.
   [[gnu::always_inline]] bool put_quickly(std::uintptr_t word, std::uint64_t value,
                                           std::uint64_t mask) noexcept {
     std::uint64_t &slot = index_[home(word)];
@@ -102,8 +102,8 @@ public:
   // The same in all cases; `journalled`: what was before is remembered.
   void put(std::uintptr_t word, std::uint64_t value, std::uint64_t mask, bool journalled) noexcept;
 
-  // Makes an entry with the mask 0, which writes nothing, and a value for whoever finds it. The word
-  // has none yet.
+  // Makes an entry with the mask 0, which writes nothing, and a value for whoever finds it. The
+  // word has none yet.
   void note(std::uintptr_t word, std::uint64_t value) noexcept {
     if (!put_quickly(word, value, 0)) [[unlikely]]
       put(word, value, 0, false);

@@ -202,9 +202,8 @@ private:
   }
   void inject() {
     const Mode mode = current_thread->mode;
-    if (attempts_ < kMostAttempts &&
-        (mode == Mode::eager || mode == Mode::lazy || mode == Mode::norec ||
-         mode == Mode::two_phase))
+    if (attempts_ < kMostAttempts && (mode == Mode::eager || mode == Mode::lazy ||
+                                      mode == Mode::norec || mode == Mode::two_phase))
       transaction::restart(*current_thread, chance(50) ? transaction::Reason::validation
                                                        : transaction::Reason::conflict);
   }
