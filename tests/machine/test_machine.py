@@ -165,8 +165,10 @@ def test_memory_follows_what_is_touched() -> None:
 
 
 def test_more_lookups_hit_where_members_have_no_cell() -> None:
-    arguments = ("-p", "flask", "-w", "omnetpp-like", "--accesses", "50000", "--warm-up", "0")
-    arguments += ("--fast-forward", "1500000", "--check-values")
+    arguments = (
+        "-p", "flask", "-w", "omnetpp-like", "--accesses", "50000", "--warm-up", "0",
+        "--fast-forward", "1500000", "--check-values",
+    )  # fmt: skip
     full, enough = (
         result(*arguments, "--set", f"directory.provision_percent={percent}")["metrics"]
         for percent in (20, 160)

@@ -38,11 +38,12 @@ def test_the_sections_of_memcached_touch_what_the_analysis_says() -> None:
     )
     text = done.stdout + done.stderr
     assert done.returncode == 0, text
-    figures = dict(
-        line.split(maxsplit=2)[:2] if not line.startswith("  files") else ("", "")
+    figures = {
+        words[0]: words[1]
         for line in done.stdout.splitlines()
-        if line.startswith("  ") and len(line.split()) >= 2
-    )
+        if line.startswith("  ") and not line.startswith("  files")
+        if len(words := line.split(maxsplit=2)) >= 2
+    }
     assert int(figures["misses"]) == 0, text
     assert int(figures["accesses"]) > 1_000_000, text
     assert f"files passed   {len(FILES):>7}" in done.stdout, text

@@ -145,7 +145,7 @@ public:
       const std::vector<std::size_t> crowded = most_crowded();
       if (crowded.size() <= most)
         break;
-      unite_two_of(crowded);
+      unite_two_of(smallest(crowded));
     }
     std::vector<ColourMembers> result;
     for (const llvm::BitVector &colour : colours_) {
@@ -157,6 +157,8 @@ public:
   }
 
 private:
+  static constexpr std::size_t kCandidates = 64;
+
   static unsigned bits(std::size_t number) { return static_cast<unsigned>(number); }
 
   void exclude(const llvm::BitVector &colour) {
@@ -177,6 +179,22 @@ private:
     for (std::size_t i = 0; i < colours_.size(); ++i)
       if (colours_[i].test(static_cast<unsigned>(section)))
         crowded.push_back(i);
+    return crowded;
+  }
+
+  // The colours among `crowded` that have the fewest members, few enough to look at all pairs of
+  // them: of a section that conflicts with a thousand others these would be half a million, a
+  // thousand times. In the order of `crowded`.
+  [[nodiscard]] std::vector<std::size_t> smallest(std::vector<std::size_t> crowded) const {
+    if (crowded.size() <= kCandidates)
+      return crowded;
+    std::vector<unsigned> members(colours_.size());
+    for (const std::size_t colour : crowded)
+      members[colour] = colours_[colour].count();
+    std::stable_sort(crowded.begin(), crowded.end(),
+                     [&](std::size_t a, std::size_t b) { return members[a] < members[b]; });
+    crowded.resize(kCandidates);
+    std::sort(crowded.begin(), crowded.end());
     return crowded;
   }
 

@@ -57,11 +57,12 @@ public:
       return cannot(block_, "it calls setjmp or va_start, allocates on the stack, or jumps in a "
                             "way that no function can");
     const CodeExtractorAnalysisCache cache(function_);
+    const Variables variables = variables_of(function_);
     Function *outlined = extractor.extractCodeRegion(cache);
     if (outlined == nullptr)
       return cannot(block_, "its code does not make a function");
     show_type_ids(*outlined);
-    finish(*outlined);
+    finish(*outlined, variables);
     return outlined;
   }
 
@@ -294,9 +295,9 @@ private:
     cast<Function>(stand_in_.getCallee())->eraseFromParent();
   }
 
-  void finish(Function &outlined) {
+  void finish(Function &outlined, const Variables &variables) {
     outlined.addFnAttr(Attribute::NoInline);
-    mark_results(outlined);
+    mark_results(outlined, variables);
     if (behind_ != nullptr)
       unwind_to_behind(outlined);
   }
@@ -346,16 +347,27 @@ void promote_variables(Function &function) {
   PromoteMemToReg(promotable, dominators);
 }
 
-void mark_results(Function &outlined) {
+Variables variables_of(const Function &function) {
+  Variables variables;
+  for (const Instruction &instruction : instructions(function))
+    if (const auto *variable = dyn_cast<AllocaInst>(&instruction))
+      variables.insert(variable);
+  return variables;
+}
+
+void mark_results(Function &outlined, const Variables &variables) {
   const auto only_stored = [](const Argument &argument) {
     return all_of(argument.users(), [&](const User *user) {
       const auto *store = dyn_cast<StoreInst>(user);
       return store != nullptr && store->getValueOperand() != &argument && !store->isVolatile();
     });
   };
-  // CodeExtractor's slot, and no variable: what was in it before the call is never looked at.
-  const auto only_loaded = [](const Value &given) {
-    return isa<AllocaInst>(given) && all_of(given.users(), [](const User *user) {
+  // CodeExtractor's slot, and no variable: what was in it before the call is never looked at. A
+  // variable may keep that, where an attempt that is not undone does not store to it.
+  const auto only_loaded = [&](const Value &given) {
+    const auto *slot = dyn_cast<AllocaInst>(&given);
+    return slot != nullptr && !variables.contains(slot) &&
+           all_of(given.users(), [](const User *user) {
              const auto *intrinsic = dyn_cast<IntrinsicInst>(user);
              return isa<LoadInst>(user) ||
                     (intrinsic != nullptr && intrinsic->isLifetimeStartOrEnd()) ||

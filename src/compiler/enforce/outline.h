@@ -7,7 +7,9 @@
 #include "base/result.h"
 #include "compiler/sections/section.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/Instructions.h"
 
 namespace tandem {
 
@@ -21,8 +23,12 @@ Result<llvm::Function *> outline_block(const Section &block);
 // Turns the local variables of `function` whose address nobody takes into values.
 void promote_variables(llvm::Function &function);
 
+// The local variables of `function` that are in memory.
+using Variables = llvm::SmallPtrSet<const llvm::AllocaInst *, 16>;
+Variables variables_of(const llvm::Function &function);
+
 // Of a function that CodeExtractor made, and that is called once: marks the arguments by which it
-// gives values back (Barriers::mark_result).
-void mark_results(llvm::Function &outlined);
+// gives values back (Barriers::mark_result). `variables`: those of its caller before it was made.
+void mark_results(llvm::Function &outlined, const Variables &variables);
 
 } // namespace tandem

@@ -123,10 +123,11 @@ Function &shrink(Function &section, ArrayRef<Instruction *> shared) {
   if (!extractor.isEligible())
     return section;
   const CodeExtractorAnalysisCache cache(section);
+  const Variables variables = variables_of(section);
   Function *outlined = extractor.extractCodeRegion(cache);
   if (outlined == nullptr)
     return section;
-  mark_results(*outlined);
+  mark_results(*outlined, variables);
   section.removeFnAttr(Attribute::NoInline);
   return *outlined;
 }

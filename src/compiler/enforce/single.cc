@@ -91,7 +91,8 @@ std::optional<Update> update_of(Instruction &first, Instruction &second) {
 }
 
 bool is_single(ArrayRef<Instruction *> shared) {
-  if (shared.empty() || shared.size() > 2 ||
+  // The body of a variadic section takes other arguments.
+  if (shared.empty() || shared.size() > 2 || shared.front()->getFunction()->isVarArg() ||
       !all_of(shared, [](const Instruction *each) { return is_simple_word(*each); }) ||
       is_repeated(*shared.front()->getParent()))
     return false;

@@ -11,7 +11,6 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,34 +18,6 @@ namespace tandem {
 namespace {
 
 using namespace llvm;
-
-struct KnownRange {
-  const Value *object;
-  std::uint64_t begin;
-  std::uint64_t end;
-};
-
-// The bytes of a variable that an access touches; the whole of it where the offset is not known.
-std::optional<KnownRange> known_range(const Access &access, const DataLayout &layout) {
-  APInt offset(layout.getIndexTypeSizeInBits(access.pointer->getType()), 0);
-  const Value *base =
-      access.pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
-  if (isa<GlobalVariable>(base) || isa<AllocaInst>(base)) {
-    const std::uint64_t begin = offset.getZExtValue();
-    const bool bounded =
-        access.size != PointsToAnalysis::kUnknownSize && begin + access.size >= begin;
-    return KnownRange{base, begin, bounded ? begin + access.size : ~std::uint64_t{0}};
-  }
-  const Value *object = getUnderlyingObject(access.pointer, /*MaxLookup=*/0);
-  if (isa<GlobalVariable>(object) || isa<AllocaInst>(object))
-    return KnownRange{object, 0, ~std::uint64_t{0}};
-  return std::nullopt;
-}
-
-std::string field_of(const Value &pointer, const DataLayout &layout) {
-  const auto [base, offset] = base_of(&pointer, layout);
-  return base == nullptr ? "" : record_field(*base, offset);
-}
 
 bool allocates(const Value *value, const PointsToAnalysis &points_to) {
   const auto *call = dyn_cast<CallBase>(value);
@@ -101,17 +72,54 @@ SmallVector<Access, 2> accesses_of(const Instruction &instruction) {
   return accesses;
 }
 
-bool likely_meet(const Access &a, const Access &b, const DataLayout &layout) {
-  const std::optional<KnownRange> left = known_range(a, layout);
-  const std::optional<KnownRange> right = known_range(b, layout);
-  if (left && right)
-    return left->object == right->object && left->begin < right->end && right->begin < left->end;
+// The bytes of a variable that an access touches; the whole of it where the offset is not known.
+AccessKinds::Range AccessKinds::known_range(const Access &access) const {
+  APInt offset(layout_.getIndexTypeSizeInBits(access.pointer->getType()), 0);
+  const Value *base =
+      access.pointer->stripAndAccumulateConstantOffsets(layout_, offset, /*AllowNonInbounds=*/true);
+  if (isa<GlobalVariable>(base) || isa<AllocaInst>(base)) {
+    const std::uint64_t begin = offset.getZExtValue();
+    const bool bounded =
+        access.size != PointsToAnalysis::kUnknownSize && begin + access.size >= begin;
+    return {base, begin, bounded ? begin + access.size : ~std::uint64_t{0}};
+  }
+  const Value *object = getUnderlyingObject(access.pointer, /*MaxLookup=*/0);
+  if (isa<GlobalVariable>(object) || isa<AllocaInst>(object))
+    return {object, 0, ~std::uint64_t{0}};
+  return {};
+}
+
+std::uint32_t AccessKinds::field_of(const Value &pointer) {
+  const auto [known, fresh] = field_of_pointer_.try_emplace(&pointer, 0);
+  if (!fresh)
+    return known->second;
+  const auto [base, offset] = base_of(&pointer, layout_);
+  if (base == nullptr)
+    return 0;
+  const std::string field = record_field(*base, offset);
+  if (!field.empty())
+    known->second = fields_.try_emplace(field, fields_.size() + 1).first->second;
+  return known->second;
+}
+
+AccessKinds::Kind AccessKinds::of(const Access &access) {
+  const Description description{known_range(access), access.type, field_of(*access.pointer)};
+  const auto [known, fresh] = kinds_.try_emplace(description, descriptions_.size());
+  if (fresh)
+    descriptions_.push_back(description);
+  return known->second;
+}
+
+bool AccessKinds::likely_meet(Kind first, Kind second) const {
+  const Description &a = descriptions_[first];
+  const Description &b = descriptions_[second];
+  if (a.range.object != nullptr && b.range.object != nullptr)
+    return a.range.object == b.range.object && a.range.begin < b.range.end &&
+           b.range.begin < a.range.end;
   if (a.type == nullptr || a.type != b.type)
     return false;
-  const std::string field = field_of(*a.pointer, layout);
   // A byte or a pointer that is in no record says too little.
-  return field == field_of(*b.pointer, layout) &&
-         !(field.empty() && (a.type->isIntegerTy(8) || a.type->isPointerTy()));
+  return a.field == b.field && !(a.field == 0 && (a.type->isIntegerTy(8) || a.type->isPointerTy()));
 }
 
 bool is_unpublished(const Value &pointer, const Instruction &instruction,

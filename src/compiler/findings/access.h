@@ -5,10 +5,14 @@
 
 #include "compiler/points_to/points_to.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Instruction.h"
 
 #include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace tandem {
 
@@ -25,10 +29,43 @@ struct Access {
 // nothing.
 llvm::SmallVector<Access, 2> accesses_of(const llvm::Instruction &instruction);
 
-// Whether two accesses that the points-to graph has in one place are likely to meet there: both
-// are by constant offsets from one variable and overlap, or one is by a pointer and both are of one
-// type, in one field of one record. The graph merges more than that.
-bool likely_meet(const Access &a, const Access &b, const llvm::DataLayout &layout);
+// What is to be known of accesses to say whether two that the points-to graph has in one place are
+// likely to meet there: the graph merges more than that. Accesses of one kind are alike.
+class AccessKinds {
+public:
+  explicit AccessKinds(const llvm::DataLayout &layout) : layout_(layout) {}
+
+  using Kind = std::uint32_t;
+  Kind of(const Access &access);
+
+  // Both are by constant offsets from one variable and overlap, or one is by a pointer and both are
+  // of one type, in one field of one record.
+  [[nodiscard]] bool likely_meet(Kind a, Kind b) const;
+
+private:
+  // Of a variable; null where it is not known.
+  struct Range {
+    const llvm::Value *object = nullptr;
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    auto operator<=>(const Range &) const = default;
+  };
+  struct Description {
+    Range range;
+    const llvm::Type *type = nullptr;
+    std::uint32_t field = 0; // 0: in no record
+    auto operator<=>(const Description &) const = default;
+  };
+
+  [[nodiscard]] Range known_range(const Access &access) const;
+  std::uint32_t field_of(const llvm::Value &pointer);
+
+  const llvm::DataLayout &layout_;
+  std::vector<Description> descriptions_; // by Kind
+  std::map<Description, Kind> kinds_;
+  std::map<std::string, std::uint32_t> fields_; // names of 1 and above
+  llvm::DenseMap<const llvm::Value *, std::uint32_t> field_of_pointer_;
+};
 
 // Whether `pointer`, used by `instruction`, leads into an object that its function has allocated
 // and, on every way to the instruction, has not yet let anyone else know of.

@@ -22,6 +22,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -41,7 +42,7 @@ bool runs_once(const CallBase &call) {
 class UnprotectedFinder {
 public:
   UnprotectedFinder(const AnalysisView &view, const HeldLocks &held, Findings &findings)
-      : view_(view), held_(held), findings_(findings),
+      : view_(view), held_(held), findings_(findings), kinds_(view.module.getDataLayout()),
         order_(view.module, view.points_to, view.sharing,
                [this](const Function &function) -> const std::vector<Step> & {
                  return steps(function);
@@ -56,7 +57,7 @@ public:
       for (const SectionAccess &access : view.effects[i].accesses)
         if (view.locations[access.location].shared &&
             !once_.contains(access.instruction->getFunction()))
-          touched_[access.location].push_back({i, &access});
+          touch(i, access);
     find_locations();
   }
 
@@ -71,26 +72,48 @@ public:
           visit(instruction, entered);
     // Two accesses that have several locations in common are one finding.
     std::set<std::pair<const Instruction *, const Instruction *>> reported;
-    for (const auto &[location, pair] : found_)
-      if (reported.emplace(pair.outside, pair.inside.access->instruction).second)
-        report(location, pair);
+    for (const Spot &spot : spots_)
+      if (spot.found &&
+          reported.emplace(spot.found->outside, spot.found->inside.access->instruction).second)
+        report(spot.location, *spot.found);
   }
 
 private:
   struct Inside {
     std::size_t section;
     const SectionAccess *access;
+    AccessKinds::Kind kind;
   };
   struct Pair {
     Inside inside;
     const Instruction *outside = nullptr;
     Access access;
+    Place place;             // of what is outside
     std::uint32_t entry = 0; // whose thread is outside
     // The outside writes; the section writes: the better, the lower.
     [[nodiscard]] auto rank() const {
-      return std::tuple(!access.writes, !inside.access->writes, place_of(*outside));
+      return std::tuple<bool, bool, const Place &>(!access.writes, !inside.access->writes, place);
     }
   };
+  // A location that sections touch, and the best pair for it so far.
+  struct Spot {
+    std::uint32_t location;
+    std::uint64_t begin;
+    std::uint64_t end;
+    std::vector<Inside> touched;
+    std::optional<Pair> found;
+  };
+  // Notes that a section touches a location. Of accesses of one kind, in sections that the same
+  // threads run, the first stands for all: whoever meets one of them meets each.
+  void touch(std::size_t section, const SectionAccess &access) {
+    for (const Access &part : accesses_of(*access.instruction)) {
+      const AccessKinds::Kind kind = kinds_.of(part);
+      const EntrySet &entries = view_.effects[section].entries;
+      if (alike_.emplace(access.location, kind, access.writes, entries).second)
+        touched_[access.location].push_back({section, &access, kind});
+    }
+  }
+
   // The locations at each node; of those that the same accesses touch, one.
   void find_locations() {
     using Accesses = std::vector<std::tuple<std::size_t, const Instruction *, bool>>;
@@ -100,9 +123,30 @@ private:
       Accesses key;
       for (const Inside &inside : accesses)
         key.emplace_back(inside.section, inside.access->instruction, inside.access->writes);
-      if (known.emplace(location.node, location.begin, location.end, std::move(key)).second)
-        at_node_[location.node].push_back(number);
+      if (!known.emplace(location.node, location.begin, location.end, std::move(key)).second)
+        continue;
+      at_node_[location.node].push_back(spots_.size());
+      spots_.push_back({number, location.begin, location.end, accesses, std::nullopt});
     }
+  }
+
+  // A spot, and which of its accesses one of some kind is likely to meet.
+  struct Meeting {
+    std::size_t spot;
+    std::vector<std::uint32_t> inside;
+  };
+  const std::vector<Meeting> &met_at(NodeId node, AccessKinds::Kind kind) {
+    const auto [known, fresh] = met_at_.try_emplace({node, kind});
+    if (fresh)
+      for (const std::size_t spot : at_node_.at(node)) {
+        Meeting meeting{spot, {}};
+        for (std::uint32_t i = 0; i < spots_[spot].touched.size(); ++i)
+          if (kinds_.likely_meet(kind, spots_[spot].touched[i].kind))
+            meeting.inside.push_back(i);
+        if (!meeting.inside.empty())
+          known->second.push_back(std::move(meeting));
+      }
+    return known->second;
   }
 
   // Finds the functions that only pthread_once and its like run, and what only those call.
@@ -184,46 +228,44 @@ private:
     if (accesses.empty() || view_.sharing.entries_of(instruction).empty())
       return;
     bool outside = false; // not asked yet
-    for (const Access &access : accesses)
+    for (const Access &access : accesses) {
+      std::optional<AccessKinds::Kind> kind;
       for (const Cell &cell : view_.points_to.places(*access.pointer)) {
-        const auto near = at_node_.find(cell.node);
-        if (near == at_node_.end())
+        if (!at_node_.contains(cell.node))
           continue;
         if (!outside && (held_.may_hold(instruction) ||
                          is_unpublished(*access.pointer, instruction, view_.points_to)))
           return;
+        if (!outside)
+          place_ = place_of(instruction);
         outside = true;
+        if (!kind)
+          kind = kinds_.of(access);
+        const std::vector<Meeting> &met = met_at(cell.node, *kind);
         for (const auto &[begin, end] : view_.points_to.ranges(cell, access.size))
-          for (const std::uint32_t location : near->second)
-            if (begin < view_.locations[location].end && view_.locations[location].begin < end)
-              add(location, instruction, access, entered);
+          for (const Meeting &meeting : met)
+            if (const Spot &spot = spots_[meeting.spot]; begin < spot.end && spot.begin < end)
+              add(meeting, instruction, access, entered);
       }
+    }
   }
 
-  bool meet(const Access &access, const Instruction &inside) {
-    const auto [known, fresh] = meet_.try_emplace({access.pointer, &inside}, false);
-    if (fresh)
-      known->second = any_of(accesses_of(inside), [&](const Access &other) {
-        return likely_meet(access, other, view_.module.getDataLayout());
-      });
-    return known->second;
-  }
-
-  void add(std::uint32_t location, const Instruction &outside, const Access &access,
+  void add(const Meeting &meeting, const Instruction &outside, const Access &access,
            const EntrySet &entered) {
-    for (const Inside &inside : touched_.at(location)) {
-      if (!access.writes && !inside.access->writes)
-        continue;
-      Pair pair{inside, &outside, access};
-      const auto known = found_.find(location);
-      if (known != found_.end() && known->second.rank() <= pair.rank())
-        continue;
-      if (!meet(access, *inside.access->instruction))
+    Spot &spot = spots_[meeting.spot];
+    const auto known = [&](bool inside_writes) {
+      return spot.found && spot.found->rank() <= std::tuple<bool, bool, const Place &>(
+                                                     !access.writes, !inside_writes, place_);
+    };
+    if (known(true))
+      return;
+    for (const std::uint32_t i : meeting.inside) {
+      const Inside &inside = spot.touched[i];
+      if ((!access.writes && !inside.access->writes) || known(inside.access->writes))
         continue;
       for (const std::uint32_t entry : entered)
         if (may_meet(entry, outside, view_.effects[inside.section].entries)) {
-          pair.entry = entry;
-          found_.insert_or_assign(location, pair);
+          spot.found = Pair{inside, &outside, access, place_, entry};
           break;
         }
     }
@@ -264,18 +306,21 @@ private:
   const AnalysisView &view_;
   const HeldLocks &held_;
   Findings &findings_;
+  AccessKinds kinds_;
   StartOrder order_;
   DenseSet<const Function *> marked_;
   DenseSet<const Function *> once_;
   DenseSet<const Instruction *> inside_;                 // lock regions and blocks
   std::map<std::uint32_t, std::vector<Inside>> touched_; // by location
-  DenseMap<NodeId, std::vector<std::uint32_t>> at_node_;
+  std::vector<Spot> spots_;                              // by location
+  std::map<NodeId, std::vector<std::size_t>> at_node_;   // of spots_
+  std::map<std::pair<NodeId, AccessKinds::Kind>, std::vector<Meeting>> met_at_;
   std::map<const Function *, std::vector<Step>> steps_;
   // By entry: functions that its threads run outside all sections, and a call that gets there.
   std::vector<std::map<const Function *, const CallBase *>> ways_;
   std::map<const Function *, EntrySet> entered_by_;
-  DenseMap<std::pair<const Value *, const Instruction *>, bool> meet_;
-  std::map<std::uint32_t, Pair> found_;
+  std::set<std::tuple<std::uint32_t, AccessKinds::Kind, bool, EntrySet>> alike_;
+  Place place_; // of the instruction that is visited
 };
 
 } // namespace

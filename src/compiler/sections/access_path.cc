@@ -303,6 +303,12 @@ private:
     return only;
   }
 
+  // Of constants that are in no module. Making one takes longer than most paths.
+  static const DataLayout &unknown_layout() {
+    static const DataLayout layout("");
+    return layout;
+  }
+
   const DataLayout &layout_of(const GEPOperator &gep) {
     if (layout_ == nullptr) {
       const auto *instruction = dyn_cast<Instruction>(&gep);
@@ -312,12 +318,11 @@ private:
       else if (const auto *global = dyn_cast<GlobalValue>(base))
         layout_ = &global->getParent()->getDataLayout();
       else
-        layout_ = &fallback_;
+        layout_ = &unknown_layout();
     }
     return *layout_;
   }
 
-  const DataLayout fallback_{""};
   const DataLayout *layout_ = nullptr;
 };
 

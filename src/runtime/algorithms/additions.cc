@@ -70,6 +70,8 @@ template <memory::Word U> void add_later(U *address, U by, Thread *thread) noexc
     fold(*thread, word); // the word's other half
     return add_now(address, by, thread);
   }
+  if (thread->additions.empty())
+    --thread->puts_off; // that may end it, and then other additions of this transaction fold
   thread->writes.note(word, thread->additions.size());
   thread->additions.push({Cell(address), by});
   if (thread->mode == Mode::eager)
@@ -103,7 +105,6 @@ void apply(Thread &thread) noexcept {
   for (const CellValue &addition : thread.additions)
     addition.cell.store(addition.cell.load() + addition.value);
   thread.additions.clear();
-  --thread.puts_off;
 }
 
 void apply_in_place(Thread &thread) noexcept {
@@ -116,7 +117,6 @@ void apply_in_place(Thread &thread) noexcept {
   }
   thread.additions.clear();
   thread.writes.clear();
-  --thread.puts_off;
 }
 
 template void add_later(std::uint32_t *, std::uint32_t, Thread *) noexcept;

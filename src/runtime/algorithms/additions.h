@@ -15,7 +15,8 @@
 // `eager` none waits for a place whose orec the transaction holds, and kSignalAdditions is on.
 //
 // Putting off costs more than a read and a write of a place that nobody else touches, so a thread
-// begins to do it when one of its transactions has restarted, and stops after kCommits commits.
+// begins to do it when one of its transactions has restarted, and stops after kCommits of those
+// that put off, whether their additions were folded or not.
 #pragma once
 
 #include "runtime/memory/cell.h"
@@ -50,7 +51,7 @@ inline bool waits(Thread &thread, const memory::WriteMap::Entry &entry) noexcept
 [[gnu::noinline, clang::preserve_most]] void apply(Thread &thread) noexcept;
 
 // At the commit of `eager`, before its validation: acquires the orecs, and adds in place, to be
-// undone if that fails.
+// undone if that fails. Also where all have been folded: forgets their entries.
 [[gnu::noinline]] void apply_in_place(Thread &thread) noexcept;
 
 // The transaction begins again, or has committed.

@@ -225,6 +225,23 @@ TEST_F(InTransaction, PutOffTheyAreInMemoryOnlyAfterTheCommit) {
   EXPECT_EQ(plain<std::uint64_t>(bytes, 8), 11);
 }
 
+// Where all are folded, putting off ends too, and leaves nothing.
+TEST_F(InTransaction, FoldedTheyAreForgotten) {
+  bool put_off_there = false;
+  std::uint64_t seen = 0;
+  put_off();
+  for (std::uint32_t i = 1; i <= additions::kCommits; ++i) {
+    atomically([&] {
+      put_off_there = buffers();
+      _TANDEM_inline_add_8(place<std::uint64_t>(bytes, 8), 1, current_thread);
+      seen = _TANDEM_inline_RU8(place<std::uint64_t>(bytes, 8), current_thread);
+    });
+    ASSERT_EQ(seen, i);
+    ASSERT_TRUE(current_thread->writes.empty());
+  }
+  EXPECT_EQ(current_thread->puts_off, put_off_there ? 0 : additions::kCommits);
+}
+
 // Somebody else's addition in the middle of a transaction that adds to the same place.
 TEST_F(InTransaction, PutOffTheyDoNotConflict) {
   int attempts = 0;

@@ -55,7 +55,8 @@ std::uint64_t commits() noexcept {
   const std::size_t end = marks_end.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < end; ++i) {
     const Thread &thread = thread_of(i);
-    sum += thread.transactions.load() - thread.undone.load();
+    // Attempts that are undone have begun nested ones as well.
+    sum += thread.transactions.load() - thread.nested.load() - thread.undone.load();
   }
   return sum;
 }

@@ -18,8 +18,10 @@
 
 namespace tandem::automatic {
 
-// One transaction in so many of a thread looks at the time.
-inline constexpr std::uint64_t kTransactionsPerLook = 256;
+// One transaction in so many of a thread looks at the time. A prime number: nested ones and
+// attempts are counted too, and a thread whose outermost transactions are each second or each
+// hundredth must come by it as well.
+inline constexpr std::uint64_t kTransactionsPerLook = 251;
 
 [[gnu::always_inline]] inline bool due(std::uint64_t count) noexcept {
   return count % kTransactionsPerLook == 0;

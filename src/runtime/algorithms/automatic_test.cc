@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -157,6 +158,24 @@ TEST(automatic, tries_both) {
   other.join();
   EXPECT_EQ(cells[0].value, own);
   EXPECT_EQ(cells[1].value, others);
+}
+
+// Nested transactions are counted too, so that the counts of outermost ones may all be odd.
+TEST(automatic, tries_both_where_transactions_nest) {
+  static Cell cell;
+  std::atomic<bool> enough = false;
+  std::thread other([&] {
+    while (!enough)
+      std::this_thread::yield();
+  });
+  const std::uint64_t before = automatic::changes();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (automatic::changes() < before + 2 && std::chrono::steady_clock::now() < end)
+    for (int i = 0; i < 1000; ++i)
+      atomically([] { atomically([] { add(cell, 1); }); });
+  EXPECT_GE(automatic::changes(), before + 2);
+  enough = true;
+  other.join();
 }
 
 } // namespace

@@ -105,7 +105,7 @@ void tell_waiting(Thread &thread) noexcept {
 }
 
 bool commit_eager(Thread &thread, std::uint64_t &time) noexcept {
-  if (!thread.additions.empty()) [[unlikely]]
+  if (!thread.writes.empty()) [[unlikely]] // entries for additions
     additions::apply_in_place(thread);
   if (thread.owned.empty()) {
     time = thread.snapshot;

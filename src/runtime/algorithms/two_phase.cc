@@ -35,6 +35,11 @@ bool changes(const Orec &orec, std::uint64_t word, std::uint32_t rounds) noexcep
   return false;
 }
 
+// The thread's bit as a reader: none of one without a bit, which is never a reader.
+std::uint64_t own_bit(const Thread &thread) noexcept {
+  return (thread.limit & kHeld) != 0 ? 0 : thread.limit;
+}
+
 // Others have `orec`, as `word` says.
 void meet(Thread &thread, Orec &orec, std::uint64_t word, bool writing,
           std::uint32_t &attempts) noexcept {
@@ -50,15 +55,14 @@ void meet(Thread &thread, Orec &orec, std::uint64_t word, bool writing,
       return;
     word |= kWanted;
   }
-  const std::uint64_t others = word & ~kWanted & ~thread.limit;
+  const std::uint64_t others = word & ~kWanted & ~own_bit(thread);
   Thread &reader = thread_of(static_cast<std::size_t>(std::countr_zero(others)));
   conflict::meet(thread, reader, orec, word, writing, attempts);
 }
 
 // Makes the thread the writer. Restarts where that cannot be.
 void acquire(Thread &thread, Orec &orec) noexcept {
-  // A thread without a bit is never a reader.
-  const std::uint64_t own = (thread.limit & kHeld) != 0 ? 0 : thread.limit;
+  const std::uint64_t own = own_bit(thread);
   for (std::uint32_t attempts = 0;;) {
     std::uint64_t word = orec.load(std::memory_order_acquire);
     if (word == thread.lock_word)

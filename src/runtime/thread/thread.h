@@ -145,7 +145,7 @@ struct alignas(128) Thread {
   std::uintptr_t fresh;
   std::size_t fresh_bytes;
   bool throwing;                         // it has allocated an exception
-  std::uint32_t puts_off;                // commits with additions that are to put them off
+  std::uint32_t puts_off;                // transactions with additions that are to put them off
   memory::Log<Orec *> reads;             // orec: what was read
   memory::Log<memory::CellValue> values; // norec: what was read, and what it was
   memory::WriteMap writes;               // lazy, norec: what was written

@@ -7,6 +7,7 @@
 #include "runtime/settings/settings.h"
 #include "runtime/sync/clock.h"
 #include "runtime/sync/readers_writer.h"
+#include "runtime/thread/thread.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <numeric>
@@ -185,6 +187,32 @@ TEST(engine, large_sets) {
       });
   });
   EXPECT_THAT(cells, testing::Each(4U));
+}
+
+// The last of them has no bit in two-phase's locks; the first one's is that of the lowest number.
+TEST(engine, threads_beyond_the_bits_of_readers_meet_the_first) {
+  static std::uint64_t cell;
+  static std::atomic<int> left;
+  constexpr int kThreads = 62;
+  cell = 0;
+  left = kThreads + 1;
+  const auto body = [](int) {
+    atomically([] {}); // makes current_thread
+    for (--left; left != 0;)
+      std::this_thread::yield();
+    for (int i = 0; i < 3; ++i) {
+      atomically([] {
+        _ITM_RU8(&cell);
+        if (current_thread->identity == 0)
+          std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      });
+      atomically([] { add(cell, 1); });
+    }
+  };
+  std::thread others([&] { in_threads(kThreads, body); });
+  body(0);
+  others.join();
+  EXPECT_EQ(cell, 3U * (kThreads + 1));
 }
 
 // Every transaction that is not alone is among the readers, for as long as it runs.

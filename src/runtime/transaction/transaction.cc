@@ -256,8 +256,8 @@ namespace {
 
 // `time`: becomes the commit's, even if it takes more.
 [[gnu::always_inline]] inline bool commit_eager(Thread &thread, std::uint64_t &time) noexcept {
-  if (!thread.additions.empty()) [[unlikely]]
-    return false;
+  if (!thread.writes.empty()) [[unlikely]]
+    return false; // additions wait, or have been folded
   if (thread.owned.empty()) {
     if (!commit_reads(thread))
       return false;

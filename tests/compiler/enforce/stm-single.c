@@ -5,7 +5,7 @@
 // RUN: %FileCheck %s --check-prefix=REPORT --input-file=%t.json
 #include <pthread.h>
 #include <tandem/tandem.h>
-static long alone, shared, looped, scaled, nested;
+static long alone, shared, looped, scaled, nested, listed;
 TANDEM_ATOMIC static long add(long by) { return alone -= by; }
 TANDEM_ATOMIC static void reset(void) { alone = 0; }
 TANDEM_ATOMIC static long get(void) { return alone; }
@@ -23,6 +23,7 @@ TANDEM_ATOMIC static void outer(void) {
   inner();
   inner();
 }
+TANDEM_ATOMIC static void variadic(int n, ...) { listed += n; }
 static void *run(void *argument) {
   add((long)argument);
   reset();
@@ -31,6 +32,7 @@ static void *run(void *argument) {
   often(3);
   inner();
   outer();
+  variadic(1);
   return (void *)get();
 }
 int main(void) {
@@ -54,6 +56,8 @@ int main(void) {
 // CHECK-LABEL: define internal void @inner(
 // CHECK: call {{.*}}@_TANDEM_begin
 // CHECK-LABEL: define internal void @outer(
+// CHECK: call {{.*}}@_TANDEM_begin
+// CHECK-LABEL: define internal void @variadic(
 // CHECK: call {{.*}}@_TANDEM_begin
 // CHECK-LABEL: define internal i64 @get(
 // CHECK: load atomic i64, ptr @alone seq_cst
