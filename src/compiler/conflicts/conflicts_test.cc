@@ -148,6 +148,22 @@ TEST(UniteColours, UnitesThoseThatHaveMostInCommon) {
   EXPECT_EQ(unite_colours(colours, 6, 2), expected);
 }
 
+// A section that looks at what each of many others writes. Within the test's time.
+TEST(UniteColours, UnitesAThousandOfOneSection) {
+  constexpr std::size_t kSections = 1000;
+  std::vector<ColourMembers> colours;
+  for (std::size_t section = 1; section < kSections; ++section)
+    colours.push_back({0, section});
+  const std::vector<ColourMembers> united = unite_colours(colours, kSections);
+  EXPECT_EQ(united.size(), kMostColours);
+  std::size_t members = 0;
+  for (const ColourMembers &colour : united) {
+    EXPECT_EQ(colour.front(), 0U);
+    members += colour.size() - 1;
+  }
+  EXPECT_EQ(members, kSections - 1);
+}
+
 TEST_P(RandomPrograms, LocksKeepNonRevocableSectionsApartFromWhatConflictsWithThem) {
   const ConflictGraph graph = graph_of(program_);
   const std::vector<ColourMembers> colours = unite_colours(colour(graph), graph.size());

@@ -93,7 +93,9 @@ void open_window(std::uint64_t time) noexcept {
 
 void close_window(std::uint64_t time) noexcept {
   const std::size_t of = trial.window % 2;
-  trial.commits[of] += commits() - trial.commits_before;
+  // The counters of the threads are not read at one time, so that few commits may look like none.
+  const std::uint64_t now_done = commits();
+  trial.commits[of] += now_done > trial.commits_before ? now_done - trial.commits_before : 0;
   trial.time[of] += time - trial.since;
 }
 

@@ -133,7 +133,7 @@ template <Accesses A> constexpr Barriers make_barriers() {
 }
 
 // Where fast paths find the state of the process, and the stack pointer: in the library.
-// abi/inline.cc has the same for code that is linked into programs.
+// abi/inline_barriers.cc has the same for code that is linked into programs.
 struct InLibrary {
   static std::atomic<std::uint64_t> &clock(Thread *) noexcept { return sync::global_clock.now; }
   static Orec &orec_of(const void *address, Thread *) noexcept {

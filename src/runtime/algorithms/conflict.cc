@@ -2,6 +2,7 @@
 #include "runtime/algorithms/conflict.h"
 
 #include "contention/policy.h"
+#include "runtime/algorithms/orec.h"
 #include "runtime/irrevocable/serial.h"
 #include "runtime/profile/profile.h"
 #include "runtime/sync/futex.h"
@@ -77,7 +78,7 @@ void meet(Thread &thread, Thread &holder, const Orec &orec, std::uint64_t word, 
   publish_size(thread);
   const profile::Waiting waiting(thread);
   View requester_view(thread, writing);
-  View holder_view(holder, true);
+  View holder_view(holder, (word & orec::kHeld) != 0); // else it reads
   bool asked = false;
   thread.contender.waits_for.store(&holder, std::memory_order_relaxed); // roll_back ends that too
   sync::Patience patience;

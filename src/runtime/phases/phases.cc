@@ -22,6 +22,7 @@
 #include "runtime/sync/futex.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <pthread.h>
@@ -73,7 +74,7 @@ std::int64_t began = 0;              // the window, or the phase of transactions
 std::uint64_t entered_before = 0;    // sections until then
 double lock_rate = 0;                // sections a nanosecond, before transactions were tried
 bool tried = false;                  // and were found to be faster
-std::int64_t next_trial = 0;
+std::int64_t next_trial = 0;         // before it no change is asked for
 std::int64_t backoff = kBackoffNs;
 
 std::int64_t now() noexcept {
@@ -163,7 +164,9 @@ bool all_outside() noexcept {
     return;
   if (!barrier::everywhere()) {
     const timespec visible = {0, barrier::kLookAgainNs};
+    const int saved = errno; // the program's
     ::nanosleep(&visible, nullptr);
+    errno = saved;
   }
   const bool done = all_outside();
   const std::int64_t time = now();
@@ -204,7 +207,9 @@ void judge_locks(std::int64_t time) noexcept {
 void judge_transactions(std::int64_t time) noexcept {
   if (judging.exchange(true, std::memory_order_acquire))
     return;
-  if (const std::int64_t elapsed = time - began; elapsed >= (tried ? kStayNs : kWindowNs)) {
+  // The next trial is in the future only where a change to locks was given up.
+  if (const std::int64_t elapsed = time - began;
+      elapsed >= (tried ? kStayNs : kWindowNs) && time >= next_trial) {
     const double rate =
         static_cast<double>(all_entered() - entered_before) / static_cast<double>(elapsed);
     if (!tried && rate > lock_rate) {
@@ -319,7 +324,9 @@ TANDEM_EXPORT int _TANDEM_phase_wait(void *mutex) {
   const std::int64_t after = now();
   waited.fetch_add(after - before, std::memory_order_relaxed);
   waits.fetch_add(1, std::memory_order_relaxed);
-  judge_locks(after);
+  // Not beside a change, which may wait for this thread to leave.
+  if (phase() == TANDEM_PHASE_LOCKS)
+    judge_locks(after);
   return error;
 }
 

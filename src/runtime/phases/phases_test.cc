@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -173,6 +174,83 @@ TEST_F(Phases, ContendedLocksLeadToTransactions) {
     thread.join();
   set_adapting(false);
   EXPECT_TRUE(stop);
+}
+
+// Transactions are slower than the locks were, and one that does not end keeps the phase.
+TEST_F(Phases, ChangeThatDoesNotEndIsRarelyTried) {
+  using std::chrono::milliseconds;
+  using std::chrono::steady_clock;
+  set_adapting(true);
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  std::atomic<bool> inside{false};
+  std::atomic<bool> finish{false};
+  std::vector<std::thread> all;
+  for (unsigned i = 0; i < 3; ++i)
+    all.emplace_back([&] {
+      while (!inside) {
+        const bool plain = enter() != 0;
+        if (plain) {
+          _TANDEM_inline_phase_lock(&mutex);
+          ::usleep(200);
+          pthread_mutex_unlock(&mutex);
+        } else if (!inside.exchange(true)) {
+          while (!finish)
+            ::usleep(1000);
+        }
+        leave();
+      }
+    });
+  while (!inside)
+    ::usleep(1000);
+  unsigned waited = 0;
+  const auto end = steady_clock::now() + milliseconds(600);
+  while (steady_clock::now() < end) {
+    const auto before = steady_clock::now();
+    EXPECT_EQ(enter(), 0U);
+    waited += steady_clock::now() - before > milliseconds(15) ? 1 : 0;
+    leave();
+    ::usleep(300);
+  }
+  finish = true;
+  for (std::thread &thread : all)
+    thread.join();
+  set_adapting(false);
+  EXPECT_LE(waited, 6U);
+}
+
+// Who has waited for a lock does not wait for the thread that waits for it to leave.
+TEST_F(Phases, ChangeBesideOneThatHasWaited) {
+  barrier::everywhere(); // the first one takes long
+  set_adapting(true);
+  // A loaded machine may make one attempt last longer than the patience of a change.
+  for (int attempt = 0; attempt < 5 && current() != TANDEM_PHASE_TRANSACTIONS; ++attempt) {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    std::atomic<bool> inside{false};
+    std::thread other([&] {
+      EXPECT_EQ(enter(), 1U);
+      inside = true;
+      _TANDEM_inline_phase_lock(&mutex);
+      pthread_mutex_unlock(&mutex);
+      leave();
+    });
+    while (!inside)
+      std::this_thread::yield();
+    ::usleep(15'000); // a window
+    request(TANDEM_PHASE_TRANSACTIONS);
+    std::thread changing([] {
+      enter();
+      leave();
+    });
+    while (current() == TANDEM_PHASE_TO_TRANSACTIONS)
+      std::this_thread::yield();
+    ::usleep(4'000); // it waits for the other one
+    pthread_mutex_unlock(&mutex);
+    changing.join();
+    other.join();
+  }
+  set_adapting(false);
+  EXPECT_EQ(current(), std::uint32_t{TANDEM_PHASE_TRANSACTIONS});
 }
 
 TEST_F(Phases, ThreadsThatExitedAreNotWaitedFor) {
