@@ -60,7 +60,7 @@ def test_a_conflict_is_explained(gnu_tm: GnuTm, tmp_path: Path, algorithm: str) 
     found = sections(profiled(gnu_tm, tmp_path, algorithm))
     reader = found["reader"]
     assert reader["file"].endswith("profiled.c")
-    assert reader["commits"] == 1
+    assert reader["commits"] == found["writer"]["commits"] >= 1
     about = [abort for abort in reader["aborts"] if abort["cause"] == "validation"]
     assert about
     for abort in about:
@@ -105,7 +105,8 @@ def test_sets_cancels_and_demands(gnu_tm: GnuTm, tmp_path: Path, algorithm: str)
     reads = found["sixteen_reads"]["read_set"]
     # Eager and lazy log a record of four words once for neighbours.
     assert reads["max"] == (16 if algorithm == "norec" else reads["sum"]) >= 4
-    assert found["writer"]["write_set"] == {"counts": [0, 1], "sum": 1, "max": 1}
+    commits = found["writer"]["commits"]
+    assert found["writer"]["write_set"] == {"counts": [0, commits], "sum": commits, "max": 1}
     [demand] = found["demander"]["serialisations"]
     assert (demand["cause"], demand["count"]) == ("requested", 1)
     functions = [frame["function"] for frame in demand["stack"]]
@@ -179,7 +180,7 @@ def test_a_child_writes_its_own(gnu_tm: GnuTm, tmp_path: Path) -> None:
     [of_child] = [file for file in tmp_path.iterdir() if file != path]
     assert of_child.name.startswith("profile.json.")
     for file in (path, of_child):
-        assert sections(file)["writer"]["commits"] == 1
+        assert sections(file)["writer"]["commits"] >= 1
 
 
 def test_a_file_that_cannot_be_written(gnu_tm: GnuTm, tmp_path: Path) -> None:

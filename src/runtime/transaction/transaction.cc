@@ -121,9 +121,45 @@ namespace {
   return run_alone(thread, irrevocable);
 }
 
-[[gnu::noinline]] Actions begin_joining(Thread &thread) noexcept {
-  return settings.algorithm == Algorithm::serial ? begin_otherwise(thread)
-                                                 : run_speculatively<false>(thread);
+// The common begin of a first attempt, with nothing to wait for; as join does.
+template <Algorithm kAlgorithm>
+[[gnu::always_inline]] inline Actions begin_by(Thread &thread, std::uint64_t time) noexcept {
+  thread.signals.store(0, std::memory_order_relaxed);
+  thread.mark->exchange(encode_mark(time));
+  if (serial::taken() || settings.algorithm.load(std::memory_order_relaxed) != kAlgorithm)
+      [[unlikely]]
+    return begin_otherwise(thread);
+  thread.snapshot = time;
+  thread.known_quiesced = global_clock.quiesced.load(std::memory_order_acquire);
+  thread.irrevocable = false;
+  if constexpr (kAlgorithm == Algorithm::norec) {
+    thread.mode = Mode::norec;
+    thread.barriers = &norec_barriers;
+  } else if constexpr (kAlgorithm == Algorithm::eager) {
+    thread.limit = orec::limit_of(time);
+    thread.contender.started.store(time, std::memory_order_relaxed);
+    thread.contender.size.store(0, std::memory_order_relaxed);
+    thread.mode = Mode::eager;
+    thread.barriers = &eager_barriers;
+  } else {
+    static_assert(kAlgorithm == Algorithm::two_phase);
+    thread.limit = two_phase::bit_of(thread.identity);
+    thread.contender.started.store(kNotStarted, std::memory_order_relaxed);
+    thread.contender.size.store(0, std::memory_order_relaxed);
+    thread.mode = Mode::two_phase;
+    thread.barriers = &two_phase_barriers;
+  }
+  return itm::kRunInstrumented | itm::kSaveLiveVariables;
+}
+
+[[gnu::noinline]] Actions begin_joining(Thread &thread, Algorithm algorithm,
+                                        std::uint64_t time) noexcept {
+  if (algorithm == Algorithm::eager)
+    return begin_by<Algorithm::eager>(thread, time);
+  if (algorithm == Algorithm::two_phase)
+    return begin_by<Algorithm::two_phase>(thread, no_clock());
+  return algorithm == Algorithm::serial ? begin_otherwise(thread)
+                                        : run_speculatively<false>(thread);
 }
 
 [[gnu::noinline]] Actions begin_single(Thread &thread) noexcept { return run_single(thread); }
@@ -162,20 +198,10 @@ extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties
   if ((properties & (itm::kDoesGoIrrevocable | itm::kInstrumentedCode)) != itm::kInstrumentedCode)
     return begin_otherwise(*thread);
   const std::uint64_t time = clock_now();
-  if (settings.algorithm.load(std::memory_order_relaxed) != Algorithm::norec || (time & 1) != 0)
-    return begin_joining(*thread);
-  // As join does.
-  thread->signals.store(0, std::memory_order_relaxed);
-  thread->mark->exchange(encode_mark(time));
-  if (serial::taken() || settings.algorithm.load(std::memory_order_relaxed) != Algorithm::norec)
-      [[unlikely]]
-    return begin_otherwise(*thread);
-  thread->snapshot = time;
-  thread->known_quiesced = global_clock.quiesced.load(std::memory_order_acquire);
-  thread->irrevocable = false;
-  thread->mode = Mode::norec;
-  thread->barriers = &norec_barriers;
-  return itm::kRunInstrumented | itm::kSaveLiveVariables;
+  const Algorithm algorithm = settings.algorithm.load(std::memory_order_relaxed);
+  if (algorithm != Algorithm::norec || (time & 1) != 0)
+    return begin_joining(*thread, algorithm, time);
+  return begin_by<Algorithm::norec>(*thread, time);
 }
 
 extern "C" [[gnu::used]] Actions tandem_begin(std::uint32_t properties,

@@ -17,6 +17,13 @@ long cells[16];
 long *block;
 static atomic_int reading;
 
+/* A reader that has seen what a writer is about to commit may still commit before it. So each
+ * conflict is tried until the reader has begun twice. */
+static atomic_int begins;
+__attribute__((transaction_pure, noinline)) static void begun(void) {
+  atomic_fetch_add(&begins, 1);
+}
+
 __attribute__((transaction_pure, noinline)) static void wait_for_the_writer(void) {
   atomic_store(&reading, 1);
   while (*(volatile long *)&contested == 0)
@@ -25,6 +32,7 @@ __attribute__((transaction_pure, noinline)) static void wait_for_the_writer(void
 
 __attribute__((noinline)) static void reader(void) {
   __transaction_atomic {
+    begun();
     long seen = contested;
     if (seen == 0)
       wait_for_the_writer();
@@ -65,6 +73,7 @@ __attribute__((transaction_pure, noinline)) static void wait_for_the_box(void) {
 }
 __attribute__((noipa)) static void box_reader(struct box *box) {
   __transaction_atomic {
+    begun();
     long seen = box->value;
     if (seen == 0)
       wait_for_the_box();
@@ -119,9 +128,14 @@ int main(int argc, char **argv) {
   }
   have_a_second_thread();
   pthread_t thread;
-  EXPECT(pthread_create(&thread, NULL, writer, NULL) == 0);
-  reader();
-  EXPECT(pthread_join(thread, NULL) == 0);
+  do {
+    contested = own = 0;
+    atomic_store(&reading, 0);
+    atomic_store(&begins, 0);
+    EXPECT(pthread_create(&thread, NULL, writer, NULL) == 0);
+    reader();
+    EXPECT(pthread_join(thread, NULL) == 0);
+  } while (begins == 1);
   EXPECT(own == 6);
   for (int i = 0; i < 3; ++i)
     canceller();
@@ -132,11 +146,15 @@ int main(int argc, char **argv) {
   boxes[0] = plain_box();
   boxes[1] = box_of_a_transaction();
   for (int i = 0; i < 2; ++i) {
-    wanted = boxes[i];
-    atomic_store(&reading_box, 0);
-    EXPECT(pthread_create(&thread, NULL, box_writer, NULL) == 0);
-    box_reader(boxes[i]);
-    EXPECT(pthread_join(thread, NULL) == 0);
+    do {
+      wanted = boxes[i];
+      wanted->value = 0;
+      atomic_store(&reading_box, 0);
+      atomic_store(&begins, 0);
+      EXPECT(pthread_create(&thread, NULL, box_writer, NULL) == 0);
+      box_reader(boxes[i]);
+      EXPECT(pthread_join(thread, NULL) == 0);
+    } while (begins == 1);
   }
   return 0;
 }
