@@ -76,17 +76,23 @@ TANDEM_MARKER_ void _TANDEM_block_leave(char *block) { (void)block; }
 
 #define TANDEM_BLOCK_TOKEN_(token)                                                                 \
   char token __attribute__((cleanup(_TANDEM_block_leave))) = TANDEM_BLOCK_ENTER_(&token)
+/* The label keeps clang from dropping the way past the block, on which a cancelled one goes on. */
 #ifdef __cplusplus
 #define TANDEM_BLOCK_(token)                                                                       \
   if (TANDEM_BLOCK_TOKEN_(token); false) {                                                         \
+  token:                                                                                           \
+    __attribute__((unused));                                                                       \
   } else
 #else
-/* Not what it seems: tandem-cc makes it `{ token; block }`, which C has no prefix for. */
+/* Not what it seems: tandem-cc makes it `{ token; if (0) …; else block }`, which C has no prefix
+ * for. */
 #define TANDEM_BLOCK_(token)                                                                       \
   if (0 && __extension__({                                                                         \
         TANDEM_BLOCK_TOKEN_(token);                                                                \
         0;                                                                                         \
       })) {                                                                                        \
+  token:                                                                                           \
+    __attribute__((unused));                                                                       \
   } else
 #endif
 #define tandem_atomic TANDEM_BLOCK_(TANDEM_JOIN_(tandem_block_, __COUNTER__))

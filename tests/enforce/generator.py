@@ -5,7 +5,8 @@ A section computes values from its arguments and its own locals, never from shar
 them to shared memory; everything is arithmetic of unsigned integers (or of whole numbers in a
 double). So any order of whole sections ends in the same state, and a lost or doubled part of a
 section shows. The program prints its state at the end. `program SEQUENTIAL THREADS ROUNDS`: with
-SEQUENTIAL 1, the threads run one after the other, as an oracle.
+SEQUENTIAL 1, the threads run one after the other, as an oracle. Sections may cancel themselves
+somewhere, as their arguments say; with -DORACLE those do nothing at all.
 """
 
 from __future__ import annotations
@@ -107,6 +108,21 @@ static word sum_of(int count, ...) {{
 }}
 """
 
+CANCELS = """\
+#ifdef ORACLE
+#define AT_THE_START(condition)                                                                    \\
+  if (condition)                                                                                   \\
+    return 0;
+#define SOMEWHERE(condition)
+#else
+#include <tandem/transaction.h>
+#define AT_THE_START(condition)
+#define SOMEWHERE(condition)                                                                       \\
+  if (condition)                                                                                   \\
+    tandem_cancel();
+#endif
+"""
+
 MAIN = """\
 static pthread_barrier_t start;
 static int sequential, rounds;
@@ -165,8 +181,9 @@ int main(int argc, char **argv) {{
 class _Body:
     """The statements of one function, which may call the functions in `callable_`."""
 
-    def __init__(self, rng: random.Random, callable_: list[str]) -> None:
+    def __init__(self, rng: random.Random, callable_: list[str], *, silent: bool = False) -> None:
         self._rng = rng
+        self._silent = silent  # no output, after which nothing can be cancelled
         self._callable = callable_
         self._fresh = 0
 
@@ -269,7 +286,10 @@ class _Body:
         callee = self._rng.choice(self._callable)
         yield f"x += {callee}({self.value()}, {self.value()});"
 
-    def _rare_output(self, _: int) -> Iterator[str]:
+    def _rare_output(self, depth: int) -> Iterator[str]:
+        if self._silent:
+            yield from self._cell(depth)
+            return
         yield f"if ((a & 63) == {self._rng.randrange(64)})"
         yield '  fputs("", stderr);'
 
@@ -297,26 +317,36 @@ class _Body:
         yield "}"
 
 
-def _function(rng: random.Random, name: str, mark: str, callable_: list[str]) -> str:
-    body = _Body(rng, callable_)
+def _function(
+    rng: random.Random, name: str, mark: str, callable_: list[str], *, cancel: bool, silent: bool
+) -> str:
+    body = _Body(rng, callable_, silent=silent)
     lines = [f"{mark}static word {name}(word a, word b) {{", "  word x = a * 5 + b;"]
-    for _ in range(rng.randint(3, 7)):
-        lines += body.block(0, 1)
+    statements = [list(body.block(0, 1)) for _ in range(rng.randint(3, 7))]
+    if cancel:
+        condition = f"((a ^ b) & 3) == {rng.randrange(4)}"
+        lines.append(f"  AT_THE_START({condition})")
+        statements.insert(rng.randint(0, len(statements)), [f"  SOMEWHERE({condition})"])
+    lines += [line for statement in statements for line in statement]
     return "\n".join([*lines, "  return x;", "}", ""])
 
 
-def generate(seed: int) -> str:
-    """The program of this seed, as C."""
+def generate(seed: int, *, cancels: bool = False) -> str:
+    """The program of this seed, as C. With `cancels`, most of its sections may cancel."""
     rng = random.Random(seed)
-    parts = [PREAMBLE.format(seed=seed)]
+    parts = [PREAMBLE.format(seed=seed), *([CANCELS] if cancels else [])]
     callable_: list[str] = []
+
+    def add(name: str, mark: str, among: list[str], *, cancel: bool) -> None:
+        nonlocal callable_
+        parts.append(_function(rng, name, mark, among, cancel=cancel, silent=cancels))
+        callable_ = [*callable_, name]
+
     for i in range(HELPERS):
-        parts.append(_function(rng, f"helper{i}", "__attribute__((unused)) ", callable_))
-        callable_ = [*callable_, f"helper{i}"]
+        add(f"helper{i}", "__attribute__((unused)) ", callable_, cancel=False)
     for i in range(SECTIONS):
         # A section may call helpers and the sections before it: nesting.
-        parts.append(_function(rng, f"section{i}", "ATOMIC ", callable_[-3:]))
-        callable_ = [*callable_, f"section{i}"]
+        add(f"section{i}", "ATOMIC ", callable_[-3:], cancel=cancels and i != 1)
     cases = "\n".join(
         f"    case {i}:\n      section{i}(id + i * {rng.randrange(1, 9)}, i);\n      break;"
         for i in range(SECTIONS)

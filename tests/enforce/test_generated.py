@@ -21,16 +21,16 @@ THREADS = 4
 ROUNDS = 40
 
 
-def write(compilers: Compilers, seed: int) -> Path:
-    source = compilers.folder / f"generated{seed}.c"
-    source.write_text(generate(seed), encoding="utf-8")
+def write(compilers: Compilers, seed: int, *, cancels: bool = False) -> Path:
+    source = compilers.folder / f"{'cancelling' if cancels else 'generated'}{seed}.c"
+    source.write_text(generate(seed, cancels=cancels), encoding="utf-8")
     return source
 
 
 def oracle(compilers: Compilers, source: Path) -> str:
     """What the program must print."""
     program = source.with_suffix(".oracle")
-    command = ["clang-19", "-std=gnu17", "-O1", "-DATOMIC=", "-I", str(PROGRAMS), "-pthread"]
+    command = ["clang-19", "-std=gnu17", "-O1", "-DATOMIC=", "-DORACLE", "-I", str(PROGRAMS), "-pthread"]
     command += [str(source), str(compilers.interleave), "-o", str(program)]
     subprocess.run(command, check=True, capture_output=True)
     outcome = compilers.run(program, 1, THREADS, ROUNDS)
@@ -61,6 +61,22 @@ def test_sections_are_atomic(compilers: Compilers, seed: int) -> None:
         level = rng.choice(["-O0", "-O1", "-O2", "-O3"])
         program = build(compilers, source, enforce, level)
         for algorithm in ALGORITHMS if enforce in ("stm", "hybrid") else ("auto",):
+            outcome = compilers.run(
+                program, 0, THREADS, ROUNDS, environment={"TANDEM_ALGORITHM": algorithm}
+            )
+            told = f"seed {seed}, {enforce} {level} {algorithm}: {source}"
+            assert outcome.status == 0, f"{told}: {outcome}"
+            assert outcome.output == expected, told
+
+
+@pytest.mark.parametrize("seed", SEEDS[:5])
+def test_cancelled_sections_do_nothing(compilers: Compilers, seed: int) -> None:
+    source = write(compilers, seed, cancels=True)
+    expected = oracle(compilers, source)
+    level = random.Random(seed).choice(["-O0", "-O1", "-O2", "-O3"])
+    for enforce in ("stm", "hybrid"):
+        program = build(compilers, source, enforce, level)
+        for algorithm in ALGORITHMS:
             outcome = compilers.run(
                 program, 0, THREADS, ROUNDS, environment={"TANDEM_ALGORITHM": algorithm}
             )

@@ -14,6 +14,7 @@ SOURCES = (
     *("sections.c", "sections.cc", "blocks.c", "blocks.cc", "restart.c"),
     *("captured.c", "captured_block.c", "by_value.c"),
 )
+CANCELLING = ("cancel.c", "cancel.cc")  # no lock undoes anything
 # Those that print how often sections ran again.
 COUNTING = ("restart.c", "blocks.c", "captured.c", "captured_block.c", "by_value.c")
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
@@ -56,7 +57,14 @@ def test_by_transactions(compilers: Compilers, source: str, enforce: str, level:
         assert restarts > 0, "no section ever ran again, so nothing was tested"
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("enforce", ["stm", "hybrid"])
+@pytest.mark.parametrize("source", CANCELLING)
+def test_cancels(compilers: Compilers, source: str, enforce: str, level: str) -> None:
+    check(compilers, source, level, enforce, ALGORITHMS)
+
+
+@pytest.mark.parametrize("source", (*SOURCES, *CANCELLING))
 def test_htm(compilers: Compilers, source: str) -> None:
     check(compilers, source, "-O2", "htm", ("auto",))
 

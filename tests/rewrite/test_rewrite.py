@@ -364,6 +364,19 @@ def test_marks_in_headers_are_refused(rewriter: Rewriter) -> None:
     )
 
 
+def test_cancels_are_refused(rewriter: Rewriter) -> None:
+    name = rewriter.write(
+        "cancel.c",
+        "#include <tandem/tandem.h>\n#include <tandem/transaction.h>\nstatic int all;\n"
+        "TANDEM_ATOMIC static void add(int n) {\n  all += n;\n  if (all > 9)\n"
+        "    tandem_cancel();\n}\nint main(void) { add(1); return all; }\n",
+    )
+    assert rewriter.mistake(name) == (
+        "cancel.c:7: 'tandem_cancel' is not rewritten: gcc cancels by a statement in the "
+        "transaction's own text; keep tandem-cc for this program"
+    )
+
+
 def test_mistakes(rewriter: Rewriter) -> None:
     rewriter.write("good.c", "int main(void) { return 0; }\n")
     rewriter.write("broken.c", "int main(void) { return }\n")

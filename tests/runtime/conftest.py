@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = Path(os.environ["TANDEM_BUILD"]) / "lib"
-ALGORITHMS = ("auto", "serial", "eager", "lazy", "norec", "two-phase")
+ALGORITHMS = ("auto", "serial", "eager", "lazy", "norec", "two-phase", "htm")
+EMULATOR = LIBRARY.parent / "tests/librtm_emulator.so"
 POLICIES = (
     "polite",
     "karma",
@@ -34,6 +36,26 @@ class Outcome:
 
     status: int
     output: str
+
+
+def processor_flags() -> set[str]:
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    return set(next(line for line in lines if line.startswith("flags")).split())
+
+
+def hardware(seed: int) -> dict[str, str]:
+    """What a program needs for hardware transactions where the processor has none: the emulator
+    (rtm_emulator/). Skips where RTM is there but switched off: then it cannot be emulated."""
+    flags = processor_flags()
+    if "rtm" in flags:
+        return {}
+    if "rtm_always_abort" in flags:
+        pytest.skip("this processor has RTM and aborts all of it: neither to be used nor emulated")
+    return {
+        "LD_PRELOAD": str(EMULATOR),
+        "GLIBC_TUNABLES": "glibc.pthread.rseq=0",
+        "RTM_EMULATOR_SEED": str(seed),
+    }
 
 
 class GnuTm:
@@ -59,11 +81,16 @@ class GnuTm:
         *arguments: str,
         algorithm: str = "stock",
         environment: Mapping[str, str] | None = None,
+        emulates: bool = True,
     ) -> Outcome:
-        """Under one of ALGORITHMS on our library; `stock` is GCC's, as it is by default."""
-        variables = dict(os.environ) | dict(environment or {})
+        """Under one of ALGORITHMS on our library; `stock` is GCC's, as it is by default. `htm` runs
+        in the emulator where the processor has no RTM; without it if not `emulates`."""
+        variables = dict(os.environ)
         if algorithm != "stock":
             variables |= {"TANDEM_ALGORITHM": algorithm, "LD_LIBRARY_PATH": str(LIBRARY)}
+        if algorithm == "htm" and emulates:
+            variables |= hardware(zlib.crc32(program.name.encode()))
+        variables |= dict(environment or {})
         done = subprocess.run(
             [str(program), *arguments],
             env=variables,

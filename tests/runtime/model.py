@@ -72,7 +72,19 @@ class Label:
     name: str
 
 
-Step = Load | Store | Swap | Barrier | Set | Go | Check | Label
+@dataclass(frozen=True)
+class Atomic:
+    """A hardware transaction that commits: all of `body`, which has no Swap, Barrier or Atomic, in
+    one step, with an empty buffer before and after (XBEGIN and XEND are locked instructions).
+
+    That is what it is to others: one whose reads are not all current at its end is undone by the
+    processor as soon as they are not, so it neither commits nor is seen. A Go to the label "abort",
+    which is the program's and not the body's, undoes the body."""
+
+    body: tuple[Load | Store | Set | Go | Check | Label, ...]
+
+
+Step = Load | Store | Swap | Barrier | Set | Go | Check | Label | Atomic
 Program = list[Step]
 Words = tuple[tuple[str, int], ...]
 # Position, registers, store buffer.
@@ -129,6 +141,16 @@ class Machine:
                 return None
         elif isinstance(step, Set):
             registers = with_word(registers, step.to, step.value(known))
+        elif isinstance(step, Atomic):
+            if buffer:
+                return None
+            done = self.transact(step, memory, known)
+            if isinstance(done, str):
+                return done
+            if done is None:
+                at = self.labels[index]["abort"] - 1
+            else:
+                memory, registers = done
         elif isinstance(step, Check):
             if not step.holds(known):
                 return step.what
@@ -139,6 +161,30 @@ class Machine:
             (at + 1, registers, buffer),
             *threads[index + 1 :],
         )
+
+    @staticmethod
+    def transact(
+        atomic: Atomic, memory: Words, known: dict[str, int]
+    ) -> tuple[Words, Words] | str | None:
+        """Memory and registers afterwards; what is wrong in it; None if it is undone."""
+        labels = {step.name: at for at, step in enumerate(atomic.body) if isinstance(step, Label)}
+        words, at = dict(memory), 0
+        while at < len(atomic.body):
+            step = atomic.body[at]
+            if isinstance(step, Load):
+                known[step.to] = words[step.address]
+            elif isinstance(step, Store):
+                words[step.address] = step.value(known)
+            elif isinstance(step, Set):
+                known[step.to] = step.value(known)
+            elif isinstance(step, Check) and not step.holds(known):
+                return step.what
+            elif isinstance(step, Go) and step.when(known):
+                if step.label == "abort":
+                    return None
+                at = labels[step.label]
+            at += 1
+        return tuple(sorted(words.items())), tuple(sorted(known.items()))
 
     def drain(self, state: State, index: int) -> State | None:
         memory, threads = state

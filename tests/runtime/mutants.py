@@ -25,6 +25,15 @@ OPACITY = ROOT / "tests/runtime/opacity"
 ATTEMPTS = 40
 HISTORIES = 100  # that the recorder makes in one attempt
 SECONDS = 30  # a program that takes longer hangs, which is a finding
+# Arguments in the emulator of hardware transactions, which takes a few hundred microseconds for
+# one.
+SHORT = {
+    "opaque": ["150"],
+    "privatise": ["100"],
+    "frames": ["150"],
+    "opacity": ["{seed}", "10"],
+    "micro": ["tree-50", "4", "200"],
+}
 
 
 @dataclass(frozen=True)
@@ -246,6 +255,46 @@ void roll_back_eager""",
         "norec",
         ("opacity", "process"),
     ),
+    "hardware-untimed": Bug(
+        "htm: a commit beside software does not move the clock",
+        "transaction/hardware.cc",
+        "    sync::global_clock.now.store(time, std::memory_order_relaxed);",
+        "    (void)0;",
+        "htm",
+        ("opacity",),
+    ),
+    "hardware-beside-serial": Bug(
+        "htm: a hardware transaction runs beside one that is alone",
+        "transaction/hardware.cc",
+        "  if (serial::taken())\n    hardware::abort<Code::serial>();",
+        "  (void)0;",
+        "htm",
+        ("opacity",),
+    ),
+    "hardware-unquiesced": Bug(
+        "htm: a commit waits for no software that may still read what it took out",
+        "transaction/hardware.cc",
+        "  if (time != 0)\n    sync::quiesce(time);",
+        "  (void)0;",
+        "htm",
+        ("privatise",),
+    ),
+    "hardware-cancels-all": Bug(
+        "htm: cancelling a nested transaction cancels the outermost one",
+        "transaction/hardware.cc",
+        "  const bool all = outermost || (thread.depth & ~kBit) == 1;",
+        "  const bool all = thread.depth != 0 || outermost || kBit == 0;",
+        "htm",
+        ("nesting",),
+    ),
+    "hardware-undo-action": Bug(
+        "htm: an undo action is registered in hardware, and undone with it",
+        "abi/itm_control.cc",
+        "  transaction::leave_hardware(thread); // whose abort would undo this too",
+        "",
+        "htm",
+        ("handlers",),
+    ),
 }
 
 
@@ -324,7 +373,7 @@ def compile_programs(folder: Path) -> dict[str, list[str]]:
     """Command lines by name."""
     base = ["-O2", "-w", "-fgnu-tm", "-pthread"]
     commands: dict[str, list[str]] = {}
-    for name in ("opaque", "privatise", "nesting", "types", "process", "frames"):
+    for name in ("opaque", "privatise", "nesting", "types", "process", "frames", "handlers"):
         subprocess.run(
             [
                 "gcc",
@@ -352,6 +401,13 @@ def compile_programs(folder: Path) -> dict[str, list[str]]:
     )
     commands["process"].append(str(plugin))
     commands["opaque"].append("60000")
+    emulator = ROOT / "tests/runtime/rtm_emulator/emulator.cc"
+    subprocess.run(
+        ["clang++-19", "-std=c++20", "-O2", "-w", "-fPIC", "-shared", "-fvisibility=hidden",
+         "-fno-exceptions", "-fno-rtti", "-fno-stack-protector", "-fno-threadsafe-statics",
+         "-nostdlib++", "-Wl,-z,now", str(emulator), "-o", str(folder / "emulator.so")],
+        check=True,
+    )  # fmt: skip
     micro = ROOT / "workloads/micro"
     sources = [str(micro / "micro.c"), str(micro / "structures.c")]
     subprocess.run(
@@ -370,6 +426,14 @@ def finding(command: list[str], folder: Path, algorithm: str, attempt: int = 1) 
         "LD_LIBRARY_PATH": str(folder),
         "TANDEM_ALGORITHM": algorithm,
     }
+    if algorithm == "htm":
+        environment |= {
+            "LD_PRELOAD": str(folder / "emulator.so"),
+            "GLIBC_TUNABLES": "glibc.pthread.rseq=0",
+            "RTM_EMULATOR_SEED": str(attempt),
+            "RTM_EMULATOR_ABORTS": "40",
+        }
+        command = [command[0], *SHORT.get(Path(command[0]).name, command[1:])]
     words = [word.format(seed=attempt * HISTORIES) for word in command]
     try:
         done = subprocess.run(
@@ -411,7 +475,7 @@ def engine_as_it_is(folder: Path, commands: dict[str, list[str]]) -> bool:
     compile_engine(copy_source(folder), folder / "libitm.so.1")
     well = True
     for program, command in commands.items():
-        for algorithm in ("eager", "lazy", "norec", "two-phase"):
+        for algorithm in ("eager", "lazy", "norec", "two-phase", "htm"):
             found = finding(command, folder, algorithm)
             if found is not None:
                 print(f"the engine as it is: {program} under {algorithm}: {found}")

@@ -45,6 +45,20 @@ BENCHMARKS = (
 SECONDS = 300  # a program that takes longer hangs
 
 
+def hardware(build: Path, seed: int) -> dict[str, str]:
+    """In the emulator (rtm_emulator/), where the processor has no RTM."""
+    choice = {"TANDEM_ALGORITHM": "htm"}
+    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
+    if "rtm" in flags:
+        return choice
+    return choice | {
+        "LD_PRELOAD": str(build / "tests/librtm_emulator.so"),
+        "GLIBC_TUNABLES": "glibc.pthread.rseq=0",
+        "RTM_EMULATOR_SEED": str(seed),
+        "RTM_EMULATOR_ABORTS": str(seed % 70),
+    }
+
+
 def configurations() -> list[dict[str, str]]:
     found = [{"TANDEM_ALGORITHM": name} for name in ("auto", "serial", "norec")]
     for algorithm, policy, backoff in itertools.product(
@@ -80,7 +94,10 @@ def main() -> int:
         recorder = str(build / "tests/runtime_opacity")
         while time.monotonic() < end:
             configuration = chosen.choice(configurations())
-            history = [recorder, str(chosen.randrange(1 << 40)), "200"]
+            histories = "200"
+            if chosen.random() < 0.2:
+                configuration, histories = hardware(build, chosen.randrange(1 << 40)), "20"
+            history = [recorder, str(chosen.randrange(1 << 40)), histories]
             command = history if chosen.random() < 0.5 else chosen.choice(programs)
             environment = os.environ | configuration | {"LD_LIBRARY_PATH": str(build / "lib")}
             try:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import ALGORITHMS, BACKOFFS, LIBRARY, POLICIES, ROOT, GnuTm
+from conftest import ALGORITHMS, BACKOFFS, LIBRARY, POLICIES, ROOT, GnuTm, processor_flags
 
 PROGRAMS = Path(__file__).parent / "gnu_tm"
 MICRO = ROOT / "workloads/micro"
@@ -21,6 +21,9 @@ BENCHMARKS = (
     "list-20",
 )
 MILLISECONDS = "60"
+# First arguments under the emulator of hardware transactions, which takes a few hundred
+# microseconds for one.
+SHORT = {"exceptions.cc": "100", "frames.c": "150", "opaque.c": "150", "privatise.c": "60"}
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -38,7 +41,8 @@ MILLISECONDS = "60"
 )
 def test_program(gnu_tm: GnuTm, source: str, algorithm: str) -> None:
     program = gnu_tm.compile(source.partition(".")[0], [PROGRAMS / source])
-    outcome = gnu_tm.run(program, algorithm=algorithm)
+    short = [SHORT[source]] if algorithm == "htm" and source in SHORT else []
+    outcome = gnu_tm.run(program, *short, algorithm=algorithm)
     assert outcome.status == 0, outcome.output
 
 
@@ -119,9 +123,11 @@ def test_unknown_names_stop_before_main(gnu_tm: GnuTm, variable: str, valid: str
 
 
 def test_hardware_that_is_not_there_is_said_once(gnu_tm: GnuTm) -> None:
-    outcome = gnu_tm.run(micro(gnu_tm), "tree-50", "2", "20", algorithm="htm")
+    if "rtm" in processor_flags():
+        pytest.skip("this processor has hardware transactions")
+    outcome = gnu_tm.run(micro(gnu_tm), "tree-50", "2", "20", algorithm="htm", emulates=False)
     assert outcome.status == 0
-    note = "libitm: note: hardware transactions are asked for; this version has none"
+    note = "libitm: note: hardware transactions are asked for; this processor has none"
     assert outcome.output.count(note) == 1
 
 
@@ -177,12 +183,13 @@ MISUSE = {
 }
 
 
-# Alone, gcc's uninstrumented code runs, and calls a function without a clone by itself.
+# Alone and in hardware gcc's uninstrumented code runs, and calls a function without a clone by
+# itself.
 CASES = [
     (name, algorithm)
     for name in MISUSE
     for algorithm in ALGORITHMS
-    if name != "clone" or algorithm not in ("auto", "serial")
+    if name != "clone" or algorithm not in ("auto", "serial", "htm")
 ]
 
 

@@ -46,7 +46,7 @@ PROGRAMS = (
 # What the runtime says once where hardware transactions are asked for.
 NO_HARDWARE = (
     "libitm: note: hardware transactions are asked for; "
-    "this version has none and runs as with auto\n"
+    "this processor has none and runs as with auto\n"
 )
 
 

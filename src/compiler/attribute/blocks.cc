@@ -4,12 +4,13 @@
 // only one of C that can declare the variable whose clean-up leaves the block is `for`, in which
 // break and continue would mean something else. So tandem.h writes
 //
-//     if (0 && ({ TOKEN; 0; })) {} else BLOCK
+//     if (0 && ({ TOKEN; 0; })) { LABEL: ; } else BLOCK
 //
-// and this makes it `{ TOKEN; BLOCK }` once a function is parsed, before code is made of it: break,
+// and this makes it `{ TOKEN; if (0) { LABEL: ; } else BLOCK }` once a function is parsed, before
+// code is made of it (the label is why clang makes code of the dead way, too): break,
 // continue, goto and return are checked as in a plain block and leave as from one. What clang would
 // have checked of the variable's scope is checked here: no jump leads into a block, no computed one
-// out of it. C++ has `if (TOKEN; false) {} else BLOCK` and needs none of this.
+// out of it. C++ has `if (TOKEN; false) { LABEL: ; } else BLOCK` and needs none of this.
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
@@ -107,7 +108,11 @@ private:
       error(statement.getIfLoc(), "'tandem_atomic' marks a compound statement");
     blocks_.push_back({place.block});
     visit(body, Place{&blocks_.back(), place.of_switch});
-    return CompoundStmt::Create(context_, {&token, body}, FPOptionsOverride(),
+    statement.setElse(body);
+    statement.setCond(IntegerLiteral::Create(context_,
+                                             llvm::APInt(context_.getIntWidth(context_.IntTy), 0),
+                                             context_.IntTy, statement.getCond()->getBeginLoc()));
+    return CompoundStmt::Create(context_, {&token, &statement}, FPOptionsOverride(),
                                 statement.getBeginLoc(), body->getEndLoc());
   }
 

@@ -13,6 +13,13 @@ struct OwnOption {
   Status (*set)(Settings &, const std::string &value);
 };
 
+Status assign_switch(bool &field, const std::string &value) {
+  if (value != "0" && value != "1")
+    return Error{fmt::format("'{}' is neither 0 nor 1", value)};
+  field = value == "1";
+  return Unit{};
+}
+
 template <typename T> Status assign(T &field, Result<T> parsed) {
   if (!parsed)
     return parsed.error();
@@ -44,12 +51,13 @@ constexpr std::array kOwnOptions = {
               [](Settings &settings, const std::string &value) {
                 return assign(settings.points_to, parse_points_to(value));
               }},
+    OwnOption{"-ftandem-inline-barriers=", kEnvInlineBarriers,
+              [](Settings &settings, const std::string &value) {
+                return assign_switch(settings.inline_barriers, value);
+              }},
     OwnOption{"-ftandem-check-effects=", kEnvCheckEffects,
               [](Settings &settings, const std::string &value) {
-                if (value != "0" && value != "1")
-                  return Status{Error{fmt::format("'{}' is neither 0 nor 1", value)}};
-                settings.check_effects = value == "1";
-                return Status{Unit{}};
+                return assign_switch(settings.check_effects, value);
               }},
 };
 
@@ -70,8 +78,8 @@ Result<Settings> read_settings(const std::vector<std::string> &own_options,
     const OwnOption *option = option_of(word);
     if (option == nullptr)
       return Error{fmt::format("'{}' is not an option; use -ftandem-enforce=, -ftandem-report=, "
-                               "-ftandem-catalogue=, -ftandem-convert=, -ftandem-points-to= or "
-                               "-ftandem-check-effects=",
+                               "-ftandem-catalogue=, -ftandem-convert=, -ftandem-points-to=, "
+                               "-ftandem-inline-barriers= or -ftandem-check-effects=",
                                word)};
     last[static_cast<std::size_t>(option - kOwnOptions.data())] = &word;
   }
@@ -116,6 +124,9 @@ TANDEM OPTIONS (each also an environment variable; the command line wins):
                           (TANDEM_CONVERT)
   -ftandem-points-to=sensitive|insensitive
                           Precision of the points-to analysis [insensitive] (TANDEM_POINTS_TO)
+  -ftandem-inline-barriers=0|1
+                          Inline the common course of transactional accesses; 0: call the runtime
+                          for each [1] (TANDEM_INLINE_BARRIERS)
   -ftandem-check-effects=0|1
                           Enforce by one global lock, and build a program that checks, while it
                           runs, what the analysis says of its sections [0] (TANDEM_CHECK_EFFECTS)

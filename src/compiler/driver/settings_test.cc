@@ -43,6 +43,16 @@ TEST(Settings, TheEnvironmentSpeaksWhereTheCommandLineIsSilent) {
   EXPECT_EQ(loud.points_to, PointsTo::insensitive);
 }
 
+TEST(Settings, AccessesAreInlinedUnlessToldOtherwise) {
+  EXPECT_TRUE(read_settings({}, {}).value().inline_barriers);
+  EXPECT_FALSE(read_settings({}, {{"TANDEM_INLINE_BARRIERS", "0"}}).value().inline_barriers);
+  EXPECT_TRUE(read_settings({"-ftandem-inline-barriers=1"}, {{"TANDEM_INLINE_BARRIERS", "0"}})
+                  .value()
+                  .inline_barriers);
+  EXPECT_EQ(mistake({"-ftandem-inline-barriers=no"}, {}),
+            "-ftandem-inline-barriers: 'no' is neither 0 nor 1");
+}
+
 TEST(Settings, NoneWithoutAReportAnalysesNothing) {
   EXPECT_FALSE(read_settings({"-ftandem-enforce=none"}, {}).value().analyses());
   EXPECT_TRUE(
@@ -59,7 +69,8 @@ TEST(Settings, AMistakeNamesItsPlaceAndTheRightValues) {
   EXPECT_EQ(
       mistake({"-ftandem-enforcement=stm"}, {}),
       "'-ftandem-enforcement=stm' is not an option; use -ftandem-enforce=, -ftandem-report=, "
-      "-ftandem-catalogue=, -ftandem-convert=, -ftandem-points-to= or -ftandem-check-effects=");
+      "-ftandem-catalogue=, -ftandem-convert=, -ftandem-points-to=, -ftandem-inline-barriers= or "
+      "-ftandem-check-effects=");
   EXPECT_EQ(mistake({"-ftandem-enforce"}, {}).substr(0, 36),
             "'-ftandem-enforce' is not an option;");
   EXPECT_EQ(mistake({"-ftandem-enforce=stm"}, {{"TANDEM_ENFORCE", "nonsense"}}), "no mistake");

@@ -7,6 +7,7 @@
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/lock_functions.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -23,6 +24,8 @@ namespace {
 constexpr std::uint64_t kToTheEnd = std::numeric_limits<std::uint64_t>::max();
 // Addresses kept for each location, to name it by.
 constexpr std::size_t kSamples = 16;
+// Types of accesses to one place of many objects.
+constexpr std::size_t kMostTypes = 32;
 
 bool is_whole_function(const Section &section) {
   return section.kind == SectionKind::function || section.kind == SectionKind::lambda;
@@ -52,8 +55,23 @@ Effects::Effects(const Module &module, const Catalogue &catalogue,
   survey(module);
 }
 
+// Finds the parts of objects that count as one where accesses are of too many types to tell apart.
+void Effects::find_typeless(const Module &module) {
+  std::map<ObjectRange, std::set<AccessType>> types;
+  for (const Function &function : module)
+    if (!function.isDeclaration())
+      for (const Own &own : facts_of(function).own)
+        for (const ObjectRange &range : own.touch.objects)
+          if (points_to_.is_united(range.object))
+            types[range].insert(own.touch.type);
+  for (const auto &[range, all] : types)
+    if (all.size() > kMostTypes)
+      typeless_.insert(range);
+}
+
 // What each function's own instructions do; and from where in the program memory is touched.
 void Effects::survey(const Module &module) {
+  find_typeless(module);
   for (const Function &function : module) {
     if (function.isDeclaration())
       continue;
@@ -61,9 +79,9 @@ void Effects::survey(const Module &module) {
     for (const Own &own : facts.own) {
       const EntrySet &entries = sharing_.entries_of(*own.instruction);
       const auto [set, fresh] =
-          entry_sets_.try_emplace(entries, static_cast<std::uint32_t>(entry_set_of_.size()));
+          entry_sets_.try_emplace(&entries, static_cast<std::uint32_t>(entry_set_of_.size()));
       if (fresh)
-        entry_set_of_.push_back(entries);
+        entry_set_of_.push_back(&entries);
       for (const std::uint32_t id : locations_of(own.touch)) {
         if (own.touch.address != nullptr && samples_[id].size() < kSamples)
           samples_[id].push_back({own.touch.address, own.touch.size});
@@ -118,11 +136,13 @@ std::vector<std::uint32_t> Effects::locations_of(const Touch &touch) {
 }
 
 const Effects::FunctionFacts &Effects::facts_of(const Function &function) {
-  const auto [entry, fresh] = facts_.try_emplace(&function);
-  if (fresh)
-    for (const Instruction &instruction : instructions(function))
-      add_facts(instruction, entry->second);
-  return entry->second;
+  if (const FunctionFacts *known = known_facts_.lookup(&function))
+    return *known;
+  FunctionFacts &facts = facts_[&function];
+  for (const Instruction &instruction : instructions(function))
+    add_facts(instruction, facts);
+  known_facts_[&function] = &facts;
+  return facts;
 }
 
 Effects::FunctionFacts Effects::facts_of(const Section &section) {
@@ -152,19 +172,22 @@ ArrayRef<const Function *> Effects::targets_of(const CallBase &call) {
                                                points_to_.entry(*callee).touches_anything;
   if (!outside || known_outside_.empty())
     return points_to_.targets(call);
+  if (points_to_.targets(call).empty())
+    return known_outside_;
   const auto [entry, fresh] = targets_.try_emplace(&call);
   if (fresh) {
     append_range(entry->second, points_to_.targets(call));
+    const std::set<const Function *> known(entry->second.begin(), entry->second.end());
     for (const Function *function : known_outside_)
-      if (!is_contained(entry->second, function))
+      if (!known.contains(function))
         entry->second.push_back(function);
   }
   return entry->second;
 }
 
 void Effects::add_call_facts(const CallBase &call, FunctionFacts &facts) {
-  for (const Function *target : targets_of(call))
-    facts.calls.push_back({&call, target});
+  if (const ArrayRef<const Function *> targets = targets_of(call); !targets.empty())
+    facts.calls.push_back({&call, targets});
   const Function *callee = called_function(call);
   if (callee != nullptr && callee->isDeclaration() && is_lock_operation(*callee)) {
     // Signals and waits have transactional versions.
@@ -364,7 +387,8 @@ void Effects::add_range(const Cell &cell, const Range &range, std::uint8_t how, 
   if (points_to_.places(root).empty() || !points_to_.may_hold(root.node, range.object))
     return;
   const auto take = [&](const ObjectRange &part) {
-    const std::uint32_t id = location(root.node, {part, range.type});
+    const AccessType type = typeless_.contains(part) ? kAnyAccess : range.type;
+    const std::uint32_t id = location(root.node, {part, type});
     if ((how & kReads) != 0)
       summary.reads.set(id);
     if ((how & kWrites) != 0)
@@ -393,16 +417,26 @@ void Effects::add(const Touch &touch, Summary &summary) {
 
 // What the target of a call does, as its caller knows it.
 void Effects::add(const Call &call, Summary &summary) {
-  const Summary &callee = summaries_[group_.at(call.target)];
-  if (&callee == &summary)
-    return;
-  summary.reads |= callee.reads;
-  summary.writes |= callee.writes;
-  for (const auto &[key, how] : callee.local) {
-    const auto &[cell, range] = key;
-    if (const std::optional<Cell> known = points_to_.in_caller(*call.call, *call.target, cell))
-      add_range(*known, range, how, summary);
+  for (const Function *target : call.targets) {
+    const Summary &callee = summaries_[group_.at(target)];
+    if (&callee == &summary)
+      continue;
+    summary.reads |= callee.reads;
+    summary.writes |= callee.writes;
+    for (const auto &[key, how] : callee.local) {
+      const auto &[cell, range] = key;
+      if (const std::optional<Cell> known = points_to_.in_caller(*call.call, *target, cell))
+        add_range(*known, range, how, summary);
+    }
   }
+}
+
+// Of calls that have all their targets in common, and the same memory of theirs, one stands for all.
+void Effects::add(const std::vector<Call> &calls, Summary &summary) {
+  std::set<const Function *const *> seen;
+  for (const Call &call : calls)
+    if (!points_to_.is_in_crowd(*call.call) || seen.insert(call.targets.data()).second)
+      add(call, summary);
 }
 
 void Effects::summarise(const Module &module, const std::set<const Function *> &needed) {
@@ -416,13 +450,14 @@ void Effects::summarise(const Module &module, const std::set<const Function *> &
     if (none_of(group, [&](const Function *function) { return needed.contains(function); }))
       continue;
     Summary &summary = summaries_.back();
+    std::vector<Call> calls;
     for (const Function *function : group) {
       const FunctionFacts &facts = facts_of(*function);
       for (const Own &own : facts.own)
         add(own.touch, summary);
-      for (const Call &call : facts.calls)
-        add(call, summary);
+      append_range(calls, facts.calls);
     }
+    add(calls, summary);
   }
 }
 
@@ -435,18 +470,22 @@ std::vector<SectionEffects> Effects::of(const std::vector<Section> &sections) {
     if (!function->isDeclaration() && needed.insert(function).second)
       work.push_back(function);
   };
+  std::set<const Function *const *> arrays;
+  const auto need_targets = [&](const FunctionFacts &facts) {
+    for (const Call &call : facts.calls)
+      if (arrays.insert(call.targets.data()).second)
+        for_each(call.targets, need);
+  };
   for (const Section &section : sections) {
     if (is_whole_function(section))
       need(section.function);
     else
-      for (const Call &call : facts_of(section).calls)
-        need(call.target);
+      need_targets(facts_of(section));
   }
   while (!work.empty()) {
     const Function *function = work.back();
     work.pop_back();
-    for (const Call &call : facts_of(*function).calls)
-      need(call.target);
+    need_targets(facts_of(*function));
   }
   summarise(*sections.front().function->getParent(), needed);
   std::vector<SectionEffects> all;
@@ -471,8 +510,7 @@ SectionEffects Effects::effects_of(const Section &section) {
   Summary summary;
   for (const Own &own : facts.own)
     add(own.touch, summary);
-  for (const Call &call : facts.calls)
-    add(call, summary);
+  add(facts.calls, summary);
   // What the section's function knows by its parameters is what its callers pass.
   const auto local = std::move(summary.local);
   for (const auto &[key, how] : local) {
@@ -493,15 +531,39 @@ SectionEffects Effects::effects_of(const Section &section) {
   return result;
 }
 
+// The first for each location and direction.
+std::vector<SectionAccess> Effects::accesses_of(const FunctionFacts &facts) {
+  std::vector<SectionAccess> found;
+  std::set<std::pair<std::uint32_t, bool>> known;
+  for (const Own &own : facts.own)
+    for (const std::uint32_t id : locations_of(own.touch))
+      for (const bool writes : {false, true})
+        if ((writes ? own.touch.writes : own.touch.reads) && known.insert({id, writes}).second)
+          found.push_back({own.instruction, id, writes});
+  return found;
+}
+
+BitVector Effects::bits(const std::set<std::uint32_t> &locations) const {
+  BitVector set(static_cast<unsigned>(locations_.size()));
+  for (const std::uint32_t id : locations)
+    set.set(id);
+  return set;
+}
+
 // Breadth first, so that the chain to each irrevocable callee is a shortest one.
 void Effects::follow(const Section &section, const FunctionFacts &start, SectionEffects &result) {
   const bool region = section.kind == SectionKind::lock_region;
   const Instruction *begin = region ? section.entry.call : nullptr;
-  std::map<const Function *, std::pair<const Function *, const Instruction *>> reached_by;
+  DenseMap<const Function *, std::pair<const Function *, const Instruction *>> reached_by;
   std::vector<const Function *> order;
   std::map<std::string, ReportIrrevocable> irrevocable;
-  std::set<std::pair<std::uint32_t, bool>> accessed;
-  const auto take = [&](const FunctionFacts &facts, const Function *self) {
+  // Those of the section that no access is known of yet.
+  BitVector reads = bits(result.reads);
+  BitVector writes = bits(result.writes);
+  const std::size_t most = result.reads.size() + result.writes.size();
+  DenseSet<const Function *const *> arrays; // whose functions are reached
+  const auto take = [&](const FunctionFacts &facts, const std::vector<SectionAccess> &accesses,
+                        const Function *self) {
     for (const auto &[callee, action] : facts.irrevocable) {
       const auto &[instruction, is_lock] = action;
       // The locks of a lock region's own program are what a conversion replaces: they do not make
@@ -525,21 +587,28 @@ void Effects::follow(const Section &section, const FunctionFacts &start, Section
     if (!region)
       result.lock_operations.insert(result.lock_operations.end(), facts.lock_operations.begin(),
                                     facts.lock_operations.end());
-    for (const Own &own : facts.own)
-      for (const std::uint32_t id : locations_of(own.touch)) {
-        if (own.touch.reads && result.reads.contains(id) && accessed.insert({id, false}).second)
-          result.accesses.push_back({own.instruction, id, false});
-        if (own.touch.writes && result.writes.contains(id) && accessed.insert({id, true}).second)
-          result.accesses.push_back({own.instruction, id, true});
-      }
+    if (result.accesses.size() < most)
+      for (const SectionAccess &access : accesses)
+        if (BitVector &wanted = access.writes ? writes : reads;
+            access.location < wanted.size() && wanted.test(access.location)) {
+          wanted.reset(access.location);
+          result.accesses.push_back(access);
+        }
     for (const Call &call : facts.calls)
-      if ((!is_whole_function(section) || call.target != section.function) &&
-          reached_by.try_emplace(call.target, self, call.call).second)
-        order.push_back(call.target);
+      if (arrays.insert(call.targets.data()).second)
+        for (const Function *target : call.targets)
+          if ((!is_whole_function(section) || target != section.function) &&
+              reached_by.try_emplace(target, self, call.call).second)
+            order.push_back(target);
   };
-  take(start, nullptr);
-  for (std::size_t i = 0; i < order.size(); ++i)
-    take(facts_of(*order[i]), order[i]);
+  take(start, accesses_of(start), nullptr);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const FunctionFacts &facts = facts_of(*order[i]);
+    const auto [known, fresh] = accesses_.try_emplace(order[i]);
+    if (fresh)
+      known->second = accesses_of(facts);
+    take(facts, known->second, order[i]);
+  }
   for (auto &[callee, entry] : irrevocable)
     result.irrevocable.push_back(std::move(entry));
 }
@@ -581,8 +650,8 @@ void Effects::mark_shared(const std::set<std::uint32_t> &used) {
     Location &location = locations_[id];
     if (location.node >= program_.size())
       continue;
-    EntrySet all;
-    EntrySet writing;
+    std::set<std::uint32_t> sets;
+    std::set<std::uint32_t> writing_sets;
     const auto merge = [](EntrySet &into, const EntrySet &from) {
       EntrySet both;
       std::set_union(into.begin(), into.end(), from.begin(), from.end(), std::back_inserter(both));
@@ -596,10 +665,16 @@ void Effects::mark_shared(const std::set<std::uint32_t> &used) {
       if (access->begin >= location.end || location.begin >= access->end ||
           !types_.may_alias(access->type, location.type))
         continue;
-      merge(all, entry_set_of_[access->entries]);
+      sets.insert(access->entries);
       if (access->writes)
-        merge(writing, entry_set_of_[access->entries]);
+        writing_sets.insert(access->entries);
     }
+    EntrySet all;
+    for (const std::uint32_t set : sets)
+      merge(all, *entry_set_of_[set]);
+    EntrySet writing;
+    for (const std::uint32_t set : writing_sets)
+      merge(writing, *entry_set_of_[set]);
     location.shared = sharing_.may_overlap(writing, all);
   }
 }

@@ -11,6 +11,7 @@
 #include "compiler/sections/section.h"
 #include "compiler/sharing/sharing.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SparseBitVector.h"
 #include "llvm/IR/Instructions.h"
@@ -118,7 +119,7 @@ private:
   };
   struct Call {
     const llvm::CallBase *call;
-    const llvm::Function *target;
+    llvm::ArrayRef<const llvm::Function *> targets;
   };
   struct Own {
     const llvm::Instruction *instruction;
@@ -160,15 +161,19 @@ private:
   // The functions of the program that a call may run before it returns.
   llvm::ArrayRef<const llvm::Function *> targets_of(const llvm::CallBase &call);
   const FunctionFacts &facts_of(const llvm::Function &function);
+  void find_typeless(const llvm::Module &module);
   void survey(const llvm::Module &module);
   void summarise(const llvm::Module &module, const std::set<const llvm::Function *> &needed);
   void add(const Touch &touch, Summary &summary);
   void add(const Call &call, Summary &summary);
+  void add(const std::vector<Call> &calls, Summary &summary);
   void add_range(const Cell &cell, const Range &range, std::uint8_t how, Summary &summary);
   std::vector<std::uint32_t> locations_of(const Touch &touch);
   std::uint32_t location(NodeId node, const Range &range);
   SectionEffects effects_of(const Section &section);
   FunctionFacts facts_of(const Section &section);
+  std::vector<SectionAccess> accesses_of(const FunctionFacts &facts);
+  [[nodiscard]] llvm::BitVector bits(const std::set<std::uint32_t> &locations) const;
   void follow(const Section &section, const FunctionFacts &start, SectionEffects &result);
   bool always_irrevocable(const llvm::Function &function, std::set<const llvm::Function *> &active);
   void mark_shared(const std::set<std::uint32_t> &used);
@@ -182,17 +187,20 @@ private:
   const Sharing &sharing_;
   const llvm::DataLayout &layout_;
   ColdPaths cold_;
+  std::set<ObjectRange> typeless_; // where accesses are not told apart by their types
   std::vector<Location> locations_;
   std::map<std::pair<NodeId, Range>, std::uint32_t> ids_;
   std::vector<std::vector<Sample>> samples_;        // by location
   std::vector<std::vector<ProgramAccess>> program_; // by node
-  std::map<EntrySet, std::uint32_t> entry_sets_;
-  std::vector<EntrySet> entry_set_of_;
-  llvm::DenseMap<const llvm::CallBase *, llvm::SmallVector<const llvm::Function *, 1>> targets_;
+  llvm::DenseMap<const EntrySet *, std::uint32_t> entry_sets_;
+  std::vector<const EntrySet *> entry_set_of_;
+  std::map<const llvm::CallBase *, std::vector<const llvm::Function *>> targets_;
   std::vector<const llvm::Function *> known_outside_; // functions that code outside may call back
   llvm::DenseMap<const llvm::Value *, bool> captured_;
   llvm::DenseMap<const llvm::Function *, bool> lock_operations_;
   std::map<const llvm::Function *, FunctionFacts> facts_;
+  llvm::DenseMap<const llvm::Function *, const FunctionFacts *> known_facts_;
+  std::map<const llvm::Function *, std::vector<SectionAccess>> accesses_;
   std::map<const llvm::Function *, std::uint32_t> group_; // index of the summary
   std::vector<Summary> summaries_;
   std::map<const llvm::Function *, bool> always_irrevocable_;

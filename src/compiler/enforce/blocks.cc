@@ -14,11 +14,16 @@ namespace tandem {
 
 using namespace llvm;
 
-Status outline_blocks(std::vector<Section> &sections) {
+Status outline_blocks(std::vector<Section> &sections, const Cancels &cancels) {
   std::vector<Section *> blocks;
-  for (Section &section : sections)
-    if (section.kind == SectionKind::block)
-      blocks.push_back(&section);
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    if (sections[i].kind != SectionKind::block)
+      continue;
+    blocks.push_back(&sections[i]);
+    if (!cancels[i].empty())
+      if (Status opened = open_way_past(sections[i]); !opened)
+        return opened;
+  }
   // A block that lies in another has the smaller body.
   std::sort(blocks.begin(), blocks.end(),
             [](const Section *a, const Section *b) { return a->body.size() < b->body.size(); });

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "compiler/enforce/cancels.h"
 #include "compiler/sections/section.h"
 
 #include <vector>
@@ -11,8 +12,8 @@
 namespace tandem {
 
 // Outlines every block among `sections`, inner ones first; `function` of each is the new function
-// then. Error: as outline_block().
-Status outline_blocks(std::vector<Section> &sections);
+// then. Error: as outline_block() and open_way_past().
+Status outline_blocks(std::vector<Section> &sections, const Cancels &cancels);
 
 // Removes all markers of blocks from the module. Result: whether there were any.
 bool remove_block_markers(llvm::Module &module);

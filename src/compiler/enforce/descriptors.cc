@@ -61,8 +61,9 @@ GlobalVariable *constant(Module &module, Constant *value, const Twine &name,
 
 } // namespace
 
-Descriptors::Descriptors(Module &module, const Report &report, Enforcement mode)
-    : module_(module), report_(report), mode_(mode) {
+Descriptors::Descriptors(Module &module, const Report &report, const Cancels &cancels,
+                         Enforcement mode)
+    : module_(module), report_(report), cancels_(cancels), mode_(mode) {
   for (std::size_t number = 0; number < report.colours.size(); ++number)
     colour_numbers_[report.colours[number].name] = number;
 }
@@ -154,12 +155,14 @@ Constant *Descriptors::of(std::size_t index) {
   const ReportSection &section = report_.sections[index];
   IRBuilder<> builder(module_.getContext());
   const bool coloured = has_colours();
+  const bool hybrid = !cancels_[index].empty() && section.klass == SectionClass::non_revocable;
+  const SectionClass klass = hybrid ? SectionClass::hybrid : section.klass;
+  const IrrevocableAt at = hybrid ? IrrevocableAt::never : section.irrevocable_at;
   Constant *value = ConstantStruct::getAnon(
       {builder.getInt32(TANDEM_ABI_VERSION), builder.getInt32(sizeof(tandem_section)),
        builder.getInt8(abi_kind(section.kind)),
-       builder.getInt8(abi_class(coloured ? section.klass : SectionClass::pure)),
-       builder.getInt8(
-           abi_irrevocable_at(coloured ? section.irrevocable_at : IrrevocableAt::never)),
+       builder.getInt8(abi_class(coloured ? klass : SectionClass::pure)),
+       builder.getInt8(abi_irrevocable_at(coloured ? at : IrrevocableAt::never)),
        builder.getInt8(0), builder.getInt32(section.strict ? TANDEM_SECTION_STRICT : 0),
        builder.getInt32(section.line), builder.getInt32(static_cast<std::uint32_t>(index)),
        string(section.name), string(section.file), colour_set(section.colours),

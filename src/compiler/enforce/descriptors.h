@@ -3,6 +3,7 @@
 // Section descriptors and the colour table as constants of the program (include/tandem/abi.h).
 #pragma once
 
+#include "compiler/enforce/cancels.h"
 #include "compiler/options/options.h"
 #include "compiler/report/report.h"
 
@@ -18,8 +19,9 @@ namespace tandem {
 class Descriptors {
 public:
   // `report` describes the module and outlives this object. Under stm and htm the output has no
-  // colours, and its sections are pure: whatever is irrevocable runs alone in the process.
-  Descriptors(llvm::Module &module, const Report &report, Enforcement mode);
+  // colours, and its sections are pure: whatever is irrevocable runs alone in the process. So do
+  // those that may be cancelled, of class non-revocable: they can be undone up to there.
+  Descriptors(llvm::Module &module, const Report &report, const Cancels &cancels, Enforcement mode);
 
   // The descriptor of report.sections[index]: a constant struct tandem_section.
   llvm::Constant *of(std::size_t index);
@@ -36,6 +38,7 @@ private:
 
   llvm::Module &module_;
   const Report &report_;
+  const Cancels &cancels_;
   const Enforcement mode_;
   std::map<std::string, std::size_t> colour_numbers_;
   std::map<std::string, llvm::Constant *> strings_;

@@ -17,17 +17,42 @@ void end_tail_calls(llvm::Function &section) {
       call->setTailCallKind(llvm::CallInst::TCK_None);
 }
 
+// What every execution of the section does that cannot be undone, with the calls that lead there;
+// empty: nothing. What only some do is left to them: they can be cancelled up to it.
+std::string irrevocable_action(const ReportSection &section) {
+  if (section.irrevocable_at != IrrevocableAt::begin || section.irrevocable.empty())
+    return "";
+  const ReportIrrevocable &action = section.irrevocable.front();
+  std::string chain;
+  for (std::size_t i = 0; i < action.chain.size(); ++i) {
+    chain += (i == 0 ? "" : " → ") + action.chain[i];
+    if (i < action.places.size() && !action.places[i].empty())
+      chain += " (" + action.places[i] + ")";
+  }
+  return chain;
+}
+
 } // namespace
 
 Result<bool> enforce(llvm::Module &module, std::vector<Section> sections, Report &report,
-                     Enforcement mode, const Catalogue &catalogue, bool phases) {
-  CHECK(!phases || mode == Enforcement::hybrid);
-  CHECK(sections.size() == report.sections.size());
+                     const Cancels &cancels, Enforcement mode, const Catalogue &catalogue,
+                     const HowTransactions &how) {
+  CHECK(how.phases == Phases::none || mode == Enforcement::hybrid);
+  CHECK(sections.size() == report.sections.size() && sections.size() == cancels.size());
+  if (mode != Enforcement::none)
+    for (std::size_t i = 0; i < sections.size(); ++i)
+      if (!cancels[i].empty()) {
+        CHECK(how.phases == Phases::none);
+        if (Status checked =
+                check_cancel(sections[i], cancels[i], irrevocable_action(report.sections[i]), mode);
+            !checked)
+          return checked.error();
+      }
   if (mode != Enforcement::none)
     for (const Section &section : sections)
       if (section.kind != SectionKind::lock_region)
         end_tail_calls(*section.function);
-  Descriptors descriptors(module, report, mode);
+  Descriptors descriptors(module, report, cancels, mode);
   switch (mode) {
   case Enforcement::none:
     return remove_block_markers(module);
@@ -45,11 +70,11 @@ Result<bool> enforce(llvm::Module &module, std::vector<Section> sections, Report
   case Enforcement::stm:
   case Enforcement::hybrid:
   case Enforcement::htm:
-    if (Status outlined = outline_blocks(sections); !outlined)
+    if (Status outlined = outline_blocks(sections, cancels); !outlined)
       return outlined.error();
     remove_block_markers(module);
     report.instrumentation =
-        enforce_by_transactions(module, sections, report, catalogue, descriptors, phases);
+        enforce_by_transactions(module, sections, report, cancels, catalogue, descriptors, how);
     return true;
   }
   CHECK(false, "enforcement {}", static_cast<int>(mode));

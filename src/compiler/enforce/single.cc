@@ -5,7 +5,9 @@
 #include "llvm/Analysis/CFG.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <map>
@@ -106,6 +108,23 @@ bool has_own_transactions(const Module &module) {
   });
 }
 
+// Calls the runtime at `before` where it counts. It looks at the runtime's variable for nothing
+// else, so that what runs otherwise pays a load and a branch.
+void count_at(Instruction &before, Constant *descriptor) {
+  Module &module = *before.getModule();
+  IRBuilder<> builder(&before);
+  Value *counts = builder.CreateIsNotNull(builder.CreateLoad(
+      builder.getInt8Ty(), module.getOrInsertGlobal("_TANDEM_profiled", builder.getInt8Ty())));
+  Instruction *call =
+      SplitBlockAndInsertIfThen(counts, &before, /*Unreachable=*/false,
+                                MDBuilder(module.getContext()).createUnlikelyBranchWeights());
+  builder.SetInsertPoint(call);
+  FunctionCallee count = module.getOrInsertFunction(
+      "_TANDEM_count", FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false));
+  cast<Function>(count.getCallee())->setDoesNotThrow();
+  builder.CreateCall(count, {descriptor});
+}
+
 } // namespace
 
 std::set<std::size_t> single_operations(const Module &module, const Report &report,
@@ -130,7 +149,8 @@ std::set<std::size_t> single_operations(const Module &module, const Report &repo
   return singles;
 }
 
-void build_atomic(Function &section, const Function &body, ArrayRef<Instruction *> operation) {
+void build_atomic(Function &section, const Function &body, ArrayRef<Instruction *> operation,
+                  Constant *descriptor) {
   ValueToValueMapTy map;
   for (auto [from, to] : zip(body.args(), section.args())) {
     to.setName(from.getName());
@@ -139,6 +159,7 @@ void build_atomic(Function &section, const Function &body, ArrayRef<Instruction 
   SmallVector<ReturnInst *> returns;
   CloneFunctionInto(&section, &body, map, CloneFunctionChangeType::LocalChangesOnly, returns);
   Instruction *first = cast<Instruction>(map.lookup(operation.front()));
+  count_at(*first, descriptor);
   if (operation.size() == 1) {
     if (auto *load = dyn_cast<LoadInst>(first))
       load->setAtomic(AtomicOrdering::SequentiallyConsistent);

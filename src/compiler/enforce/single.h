@@ -26,8 +26,9 @@ std::set<std::size_t> single_operations(const llvm::Module &module, const Report
                                         llvm::ArrayRef<SharedInstructions> all);
 
 // Makes the emptied `section` what `body` is, with its operation atomic, sequentially consistent.
-// `operation`: the shared instructions of `body`.
+// `operation`: the shared instructions of `body`. In a process that is profiled it is counted as
+// the section that `descriptor` describes.
 void build_atomic(llvm::Function &section, const llvm::Function &body,
-                  llvm::ArrayRef<llvm::Instruction *> operation);
+                  llvm::ArrayRef<llvm::Instruction *> operation, llvm::Constant *descriptor);
 
 } // namespace tandem

@@ -24,17 +24,24 @@ constexpr std::uint32_t kUninstrumentedCode = 0x2;
 constexpr std::uint32_t kHasNoAbort = 0x8;
 constexpr std::uint32_t kDoesGoIrrevocable = 0x40;
 constexpr std::uint32_t kRunUninstrumentedCode = 0x2;
+constexpr std::uint32_t kAborted = 0x10;
+
+bool asks_cancelled(const CallInst &call) {
+  return call.getCalledFunction() != nullptr && call.getCalledFunction()->getName() == kCancelled;
+}
 
 // A section's body as a function of its own. A variadic one takes a pointer to the caller's va_list
-// instead of the variable arguments, and starts its own lists as copies of it.
-Function &split_body(Function &section) {
+// instead of the variable arguments, and starts its own lists as copies of it. `passable`: a block
+// with a way past it, which takes as last argument whether to go there.
+Function &split_body(Function &section, bool passable = false) {
   FunctionType *type = section.getFunctionType();
   Module &module = *section.getParent();
-  if (section.isVarArg()) {
-    SmallVector<Type *> parameters(type->params());
+  SmallVector<Type *> parameters(type->params());
+  if (section.isVarArg())
     parameters.push_back(PointerType::getUnqual(module.getContext()));
-    type = FunctionType::get(type->getReturnType(), parameters, false);
-  }
+  if (passable)
+    parameters.push_back(Type::getInt1Ty(module.getContext()));
+  type = FunctionType::get(type->getReturnType(), parameters, false);
   Function *body = Function::Create(type, GlobalValue::InternalLinkage, section.getAddressSpace(),
                                     section.getName() + ".tandem.body", &module);
   body->copyAttributesFrom(&section);
@@ -58,6 +65,12 @@ Function &split_body(Function &section) {
   section.setSubprogram(nullptr);
   if (!body->hasOptNone())
     body->removeFnAttr(Attribute::NoInline);
+  if (passable)
+    for (Instruction &instruction : make_early_inc_range(instructions(*body)))
+      if (auto *call = dyn_cast<CallInst>(&instruction); call != nullptr && asks_cancelled(*call)) {
+        call->replaceAllUsesWith(std::prev(body->arg_end()));
+        call->eraseFromParent();
+      }
   if (!section.isVarArg())
     return *body;
   SmallVector<VAStartInst *> starts;
@@ -71,6 +84,21 @@ Function &split_body(Function &section) {
     start->eraseFromParent();
   }
   return *body;
+}
+
+// Ask for the phase, and leave it (runtime/phases/inline.h).
+constexpr BracketCalls kOwnLocks{"_TANDEM_inline_phase_enter", "_TANDEM_inline_phase_leave"};
+constexpr BracketCalls kOwnColours{"_TANDEM_inline_phase_enter_colours",
+                                   "_TANDEM_inline_phase_leave_colours"};
+
+// Whether a transaction may wait for another thread: it calls a twin of a lock or of a wait.
+bool may_block(const Module &module) {
+  constexpr std::array kWaits = {"mutex_", "mtx_", "spin_", "rwlock_", "sem_", "cond_", "cnd_"};
+  return any_of(module, [&](const Function &function) {
+    const StringRef name = function.getName();
+    return name.starts_with("_ZGTt") && !function.use_empty() &&
+           any_of(kWaits, [&](StringRef part) { return name.contains(part); });
+  });
 }
 
 class Wrapper {
@@ -100,7 +128,11 @@ public:
     LLVMContext &context = module_.getContext();
     IRBuilder<> builder(BasicBlock::Create(context, "entry", &section_));
     const SmallVector<Value *> arguments = arguments_of(builder);
-    Value *action = begin(builder, /*always_serial=*/clone == nullptr);
+    Value *action =
+        begin(builder,
+              (may_be_undone() ? 0 : kHasNoAbort) |
+                  (clone == nullptr ? kUninstrumentedCode | kDoesGoIrrevocable
+                                    : kInstrumentedCode | (may_wait() ? 0 : kUninstrumentedCode)));
     BasicBlock *commit = BasicBlock::Create(context, "commit");
     Value *result = nullptr;
     if (clone == nullptr) {
@@ -134,16 +166,72 @@ public:
     set_attributes();
   }
 
+  // Gives the emptied section its new body: begin, the clone, commit; and where begin returns
+  // because the transaction was cancelled, a result of zero, or (`passable`) the way past the
+  // block, which belongs to what is around it.
+  void build_cancellable(Function &body, Function &clone, bool passable) {
+    for (Function *attempt : {&body, &clone}) {
+      attempt->removeFnAttr(Attribute::AlwaysInline);
+      attempt->addFnAttr(Attribute::NoInline);
+    }
+    IRBuilder<> builder(BasicBlock::Create(module_.getContext(), "entry", &section_));
+    BasicBlock *run = BasicBlock::Create(module_.getContext(), "run", &section_);
+    BasicBlock *cancelled = BasicBlock::Create(module_.getContext(), "cancelled", &section_);
+    BasicBlock *leave = BasicBlock::Create(module_.getContext(), "leave", &section_);
+    SmallVector<Value *> arguments = arguments_of(builder);
+    Value *action = begin(builder, kInstrumentedCode);
+    Value *undone = builder.CreateICmpNE(builder.CreateAnd(action, builder.getInt32(kAborted)),
+                                         builder.getInt32(0));
+    builder.CreateCondBr(undone, cancelled, run,
+                         MDBuilder(module_.getContext()).createUnlikelyBranchWeights());
+    SmallVector<std::pair<Value *, BasicBlock *>> results;
+    if (passable)
+      arguments.push_back(builder.getFalse());
+    builder.SetInsertPoint(run);
+    results.emplace_back(call(builder, clone, arguments), run);
+    builder.CreateCall(runtime("_ITM_commitTransaction", builder.getVoidTy(), {}));
+    builder.CreateBr(leave);
+    builder.SetInsertPoint(cancelled);
+    Type *type = section_.getReturnType();
+    if (passable) {
+      arguments.back() = builder.getTrue();
+      BasicBlock *inside = BasicBlock::Create(module_.getContext(), "inside", &section_);
+      BasicBlock *outside = BasicBlock::Create(module_.getContext(), "outside", &section_);
+      Value *state = builder.CreateCall(runtime("_ITM_inTransaction", builder.getInt32Ty(), {}));
+      builder.CreateCondBr(builder.CreateICmpNE(state, builder.getInt32(0)), inside, outside);
+      for (auto [block, target] : {std::pair{inside, &clone}, std::pair{outside, &body}}) {
+        builder.SetInsertPoint(block);
+        CallInst *passing = call(builder, *target, arguments);
+        passing->setDoesNotThrow();
+        results.emplace_back(passing, block);
+        builder.CreateBr(leave);
+      }
+    } else {
+      results.emplace_back(type->isVoidTy() ? nullptr : Constant::getNullValue(type), cancelled);
+      builder.CreateBr(leave);
+    }
+    builder.SetInsertPoint(leave);
+    PHINode *result = nullptr;
+    if (!type->isVoidTy()) {
+      result = builder.CreatePHI(type, static_cast<unsigned>(results.size()));
+      for (auto [value, from] : results)
+        result->addIncoming(value, from);
+    }
+    finish(builder, result);
+    commit_on_exception();
+    set_attributes();
+  }
+
   // Gives the emptied section its new body: asks for the phase, and runs `body` as it is or
   // `enforced`, the body that the section had so far.
-  void build_by_phase(Function &body, Function &enforced) {
+  void build_by_phase(Function &body, Function &enforced, const BracketCalls &phase) {
     IRBuilder<> builder(BasicBlock::Create(module_.getContext(), "entry", &section_));
     BasicBlock *plain = BasicBlock::Create(module_.getContext(), "own_locks", &section_);
     BasicBlock *other = BasicBlock::Create(module_.getContext(), "enforced", &section_);
     BasicBlock *leave = BasicBlock::Create(module_.getContext(), "leave", &section_);
     const SmallVector<Value *> arguments = arguments_of(builder);
     Value *by_locks = builder.CreateCall(
-        runtime(kPhaseEnter, builder.getInt32Ty(), {builder.getPtrTy()}), {descriptor_});
+        runtime(phase.enter, builder.getInt32Ty(), {builder.getPtrTy()}), {descriptor_});
     builder.CreateCondBr(builder.CreateICmpNE(by_locks, builder.getInt32(0)), plain, other,
                          MDBuilder(module_.getContext()).createLikelyBranchWeights());
     builder.SetInsertPoint(plain);
@@ -159,14 +247,14 @@ public:
       result->addIncoming(plain_result, plain);
       result->addIncoming(other_result, other);
     }
-    builder.CreateCall(runtime(kPhaseLeave, builder.getVoidTy(), {builder.getPtrTy()}),
+    builder.CreateCall(runtime(phase.leave, builder.getVoidTy(), {builder.getPtrTy()}),
                        {descriptor_});
     finish(builder, result);
     if (!section_.doesNotThrow()) {
       EscapeEnumerator exits(section_, "tandem.leave", /*HandleExceptions=*/true);
       while (IRBuilder<> *at = exits.Next())
         if (isa<ResumeInst>(&*at->GetInsertPoint()))
-          at->CreateCall(runtime(kPhaseLeave, at->getVoidTy(), {at->getPtrTy()}), {descriptor_});
+          at->CreateCall(runtime(phase.leave, at->getVoidTy(), {at->getPtrTy()}), {descriptor_});
     }
     set_attributes();
     // Nothing begins twice in this frame: it and the plain body may be inlined.
@@ -180,8 +268,6 @@ public:
   }
 
 private:
-  static constexpr const char *kPhaseEnter = "_TANDEM_inline_phase_enter";
-  static constexpr const char *kPhaseLeave = "_TANDEM_inline_phase_leave";
   // sizeof(va_list) on x86-64; others have no larger one.
   static constexpr std::uint64_t kVaListBytes = 32;
 
@@ -233,23 +319,19 @@ private:
     });
   }
 
-  Value *begin(IRBuilder<> &builder, bool always_serial) {
+  Value *begin(IRBuilder<> &builder, std::uint32_t properties) {
     FunctionCallee callee = module_.getOrInsertFunction(
         "_TANDEM_begin",
         FunctionType::get(builder.getInt32Ty(), {builder.getInt32Ty(), builder.getPtrTy()}, false));
     auto *declared = cast<Function>(callee.getCallee());
     declared->addFnAttr(Attribute::ReturnsTwice);
     declared->setDoesNotThrow();
-    const std::uint32_t properties =
-        (may_be_undone() ? 0 : kHasNoAbort) |
-        (always_serial ? kUninstrumentedCode | kDoesGoIrrevocable
-                       : kInstrumentedCode | (may_wait() ? 0 : kUninstrumentedCode));
     CallInst *call = builder.CreateCall(callee, {builder.getInt32(properties), descriptor_});
     call->addFnAttr(Attribute::ReturnsTwice);
     return call;
   }
 
-  Value *call(IRBuilder<> &builder, Function &target, ArrayRef<Value *> arguments) {
+  CallInst *call(IRBuilder<> &builder, Function &target, ArrayRef<Value *> arguments) {
     CallInst *call = builder.CreateCall(&target, arguments);
     call->setCallingConv(target.getCallingConv());
     // byval, sret, sign extension and the like are part of the calling convention.
@@ -294,8 +376,10 @@ private:
 } // namespace
 
 ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<Section> &sections,
-                                              const Report &report, const Catalogue &catalogue,
-                                              Descriptors &descriptors, bool phases) {
+                                              const Report &report, const Cancels &cancels,
+                                              const Catalogue &catalogue, Descriptors &descriptors,
+                                              const HowTransactions &how) {
+  const bool own_locks = how.phases == Phases::own_locks;
   const Actions actions(module, catalogue);
   std::vector<std::pair<std::size_t, std::vector<Instruction *>>> shared;
   for (std::size_t i = 0; i < sections.size(); ++i)
@@ -308,22 +392,29 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
   };
   std::vector<Atomic> atomics;
   const std::set<std::size_t> singles =
-      phases ? std::set<std::size_t>() : single_operations(module, report, shared);
+      own_locks ? std::set<std::size_t>() : single_operations(module, report, shared);
   for (const auto &[i, instructions] : shared) {
     if (singles.contains(i)) {
       Function &body = split_body(*sections[i].function);
       atomics.push_back({i, *sections[i].function, body});
-      build_atomic(*sections[i].function, body, instructions);
+      build_atomic(*sections[i].function, body, instructions, descriptors.of(i));
       continue;
     }
-    // Not out of the program's own locks: other threads can tell when these are acquired.
-    Function &function =
-        phases ? *sections[i].function : shrink(*sections[i].function, instructions);
-    atomics.push_back({i, function, split_body(function)});
+    // Not out of the program's own locks: other threads can tell when these are acquired. Nor where
+    // a cancel leaves the section: it must leave all of it.
+    const bool cancellable = !cancels[i].empty();
+    Function &function = own_locks || cancellable ? *sections[i].function
+                                                  : shrink(*sections[i].function, instructions);
+    atomics.push_back(
+        {i, function, split_body(function, cancellable && sections[i].kind == SectionKind::block)});
   }
-  TransactionalClones clones(module, actions, catalogue);
+  TransactionalClones clones(module, actions, catalogue, how.inline_barriers);
   std::map<const Function *, Function *> body_of;
   for (const Atomic &atomic : atomics) {
+    if (!cancels[atomic.index].empty()) {
+      clones.nests(atomic.function);
+      continue;
+    }
     body_of[&atomic.function] = &atomic.body;
     clones.stands_for(atomic.function, atomic.body);
   }
@@ -331,6 +422,12 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
     if (singles.contains(atomic.index))
       continue;
     const ReportSection &described = report.sections[atomic.index];
+    if (!cancels[atomic.index].empty()) {
+      Wrapper(atomic.function, descriptors.of(atomic.index))
+          .build_cancellable(atomic.body, clones.clone_of(atomic.body),
+                             sections[atomic.index].kind == SectionKind::block);
+      continue;
+    }
     const bool plain_only =
         described.irrevocable_at == IrrevocableAt::begin || !clones.can_clone(atomic.function);
     Wrapper wrapper(atomic.function, descriptors.of(atomic.index));
@@ -348,13 +445,19 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
         if (const auto found = body_of.find(call->getCalledFunction());
             found != body_of.end() && !found->first->isVarArg())
           call->setCalledFunction(found->second);
-  if (phases)
-    for (const Atomic &atomic : atomics) {
-      Function &enforced = split_body(atomic.function);
-      enforced.setName(atomic.function.getName() + ".tandem.enforced");
-      enforced.addFnAttr(Attribute::NoInline);
-      Wrapper(atomic.function, descriptors.of(atomic.index)).build_by_phase(atomic.body, enforced);
-    }
+  // A lock that is taken while colours are held must not be one for which a thread holds up others.
+  const bool by_phase = own_locks || (how.phases == Phases::colours && !may_block(module));
+  for (const Atomic &atomic : atomics) {
+    if (!by_phase || singles.contains(atomic.index))
+      continue;
+    Function &enforced = split_body(atomic.function);
+    enforced.setName(atomic.function.getName() + ".tandem.enforced");
+    enforced.addFnAttr(Attribute::NoInline);
+    Wrapper(atomic.function, descriptors.of(atomic.index))
+        .build_by_phase(atomic.body, enforced, own_locks ? kOwnLocks : kOwnColours);
+  }
+  if (Function *asked = module.getFunction(kCancelled))
+    asked->eraseFromParent();
   ReportInstrumentation counts = clones.counts();
   counts.atomics = singles.size();
   return counts;

@@ -14,6 +14,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include <map>
 
 namespace tandem {
@@ -72,14 +74,17 @@ private:
   // Everything that a marked section runs.
   void visit_marked(const Section &section) {
     DenseSet<const Function *> seen;
+    std::set<const Function *const *> arrays; // of which all are seen
     SmallVector<const Function *, 16> work;
     const auto visit = [&](const Instruction &instruction) {
       const auto *call = dyn_cast<CallBase>(&instruction);
       if (call == nullptr || report_in(section, *call))
         return;
-      for (const Function *target : likely_targets(*call, view_.points_to))
-        if (seen.insert(target).second)
-          work.push_back(target);
+      const ArrayRef<const Function *> targets = likely_targets(*call, view_.points_to);
+      if (arrays.insert(targets.data()).second)
+        for (const Function *target : targets)
+          if (seen.insert(target).second)
+            work.push_back(target);
     };
     for (const Instruction *instruction : section.body)
       visit(*instruction);

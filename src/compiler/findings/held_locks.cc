@@ -6,6 +6,7 @@
 #include "compiler/sections/flags.h"
 #include "compiler/sections/trylock.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -43,17 +44,6 @@ void merge(HeldState &into, const HeldState &other) {
 }
 
 } // namespace
-
-std::vector<const llvm::Function *> likely_targets(const CallBase &call,
-                                                   const PointsToAnalysis &points_to) {
-  const ArrayRef<const llvm::Function *> all = points_to.targets(call);
-  std::vector<const llvm::Function *> likely(all.begin(), all.end());
-  if (call.isIndirectCall())
-    std::erase_if(likely, [&](const llvm::Function *target) {
-      return target->getFunctionType() != call.getFunctionType();
-    });
-  return likely;
-}
 
 HeldLocks::HeldLocks(const Module &module, const LockCalls &locks,
                      const PointsToAnalysis &points_to)
@@ -129,9 +119,20 @@ const LockSet &HeldLocks::classes_of(const LockSite &site) const {
 }
 
 void HeldLocks::propagate(const Module &module) {
-  std::map<const llvm::Function *, std::set<const llvm::Function *>> callers;
+  using Functions = SetVector<const llvm::Function *>;
+  std::map<const llvm::Function *, std::vector<Functions *>> callers; // by array that has it
+  std::map<const llvm::Function *const *, Functions> callers_of;      // by array
   std::deque<const llvm::Function *> work;
   std::set<const llvm::Function *> waiting;
+  const auto add_caller = [&](ArrayRef<const llvm::Function *> targets,
+                              const llvm::Function &function) {
+    if (targets.empty())
+      return;
+    const auto [entry, fresh] = callers_of.try_emplace(targets.data());
+    entry->second.insert(&function);
+    for (const llvm::Function *target : fresh ? targets : ArrayRef<const llvm::Function *>())
+      callers[target].push_back(&entry->second);
+  };
   for (const llvm::Function &function : module) {
     if (function.isDeclaration() || locks_.is_wrapper(function))
       continue;
@@ -143,8 +144,7 @@ void HeldLocks::propagate(const Module &module) {
       if (locks_.at(instruction) != nullptr)
         locks = true;
       else
-        for (const llvm::Function *target : likely_targets(*call, points_to_))
-          callers[target].insert(&function);
+        add_caller(likely_targets(*call, points_to_), function);
     }
     if (locks && waiting.insert(&function).second)
       work.push_back(&function);
@@ -162,9 +162,11 @@ void HeldLocks::propagate(const Module &module) {
     functions_[function] = std::move(after);
     if (!changed)
       continue;
-    for (const llvm::Function *caller : callers[function])
-      if (waiting.insert(caller).second)
-        work.push_back(caller);
+    ++changes_;
+    for (const Functions *of_array : callers[function])
+      for (const llvm::Function *caller : *of_array)
+        if (waiting.insert(caller).second)
+          work.push_back(caller);
   }
 }
 
@@ -257,24 +259,33 @@ void HeldLocks::call(const CallBase &call, HeldState &state, LockSet &released) 
     }
     return;
   }
-  bool first = true;
-  HeldState after;
-  for (const llvm::Function *target : likely_targets(call, points_to_)) {
-    const HeldState &returned = returns_with(*target);
-    after.must = first ? returned.must : intersection(after.must, returned.must);
-    after.may.insert(returned.may.begin(), returned.may.end());
-    first = false;
-    const auto known = functions_.find(target);
-    if (known == functions_.end())
-      continue;
-    for (const std::uint32_t lock : known->second.summary.released) {
-      state.must.erase(lock);
-      if (!state.may.contains(lock))
-        released.insert(lock);
-    }
+  const Returned &returned = returned_of(likely_targets(call, points_to_));
+  for (const std::uint32_t lock : returned.released) {
+    state.must.erase(lock);
+    if (!state.may.contains(lock))
+      released.insert(lock);
   }
-  state.must.insert(after.must.begin(), after.must.end());
-  state.may.insert(after.may.begin(), after.may.end());
+  state.must.insert(returned.after.must.begin(), returned.after.must.end());
+  state.may.insert(returned.after.may.begin(), returned.after.may.end());
+}
+
+const HeldLocks::Returned &
+HeldLocks::returned_of(ArrayRef<const llvm::Function *> targets) const {
+  Returned &known = returned_[targets.begin()];
+  if (known.changes == changes_)
+    return known;
+  known = {.changes = changes_, .after = {}, .released = {}};
+  bool first = true;
+  for (const llvm::Function *target : targets) {
+    const HeldState &returned = returns_with(*target);
+    known.after.must = first ? returned.must : intersection(known.after.must, returned.must);
+    known.after.may.insert(returned.may.begin(), returned.may.end());
+    first = false;
+    if (const auto function = functions_.find(target); function != functions_.end())
+      known.released.insert(function->second.summary.released.begin(),
+                            function->second.summary.released.end());
+  }
+  return known;
 }
 
 // Where a branch asks whether a trylock succeeded, each side knows the answer.

@@ -36,8 +36,10 @@ struct LockClass {
 
 // The functions that a call enters, as far as advice goes: a pointer's targets count only where
 // they are called as what they are.
-std::vector<const llvm::Function *> likely_targets(const llvm::CallBase &call,
-                                                   const PointsToAnalysis &points_to);
+inline llvm::ArrayRef<const llvm::Function *> likely_targets(const llvm::CallBase &call,
+                                                             const PointsToAnalysis &points_to) {
+  return points_to.typed_targets(call);
+}
 
 using LockSet = std::set<std::uint32_t>; // of classes
 
@@ -97,6 +99,15 @@ private:
   llvm::DenseMap<const llvm::Instruction *, LockSet> classes_of_; // of lock sites
   llvm::DenseMap<const llvm::Function *, std::vector<const LockSite *>> trylocks_;
   std::map<const llvm::Function *, FunctionLocks> functions_; // those that matter
+  // What calls of an array of functions do, as far as the summaries have got.
+  struct Returned {
+    std::size_t changes = 0; // as changes_ was
+    HeldState after;
+    LockSet released;
+  };
+  const Returned &returned_of(llvm::ArrayRef<const llvm::Function *> targets) const;
+  mutable std::map<llvm::ArrayRef<const llvm::Function *>::iterator, Returned> returned_;
+  std::size_t changes_ = 1; // of summaries
 };
 
 } // namespace tandem

@@ -168,7 +168,9 @@ private:
 
   // Functions that acquire a lock, or call one that does.
   void find_acquirers() {
-    std::map<const Function *, std::vector<const Function *>> callers;
+    using Functions = std::vector<const Function *>;
+    std::map<const Function *const *, Functions> callers_of;      // by array of targets
+    std::map<const Function *, std::vector<Functions *>> callers; // by array that has it
     std::vector<const Function *> work;
     for (const Function &function : view_.module)
       for (const HeldLocks::At &at : held_.calls(function)) {
@@ -176,8 +178,11 @@ private:
           if (waits_for(*site) && acquirers_.insert(&function).second)
             work.push_back(&function);
         } else {
-          for (const Function *target : likely_targets(*at.call, view_.points_to))
-            callers[target].push_back(&function);
+          const auto targets = likely_targets(*at.call, view_.points_to);
+          const auto [array, fresh] = callers_of.try_emplace(targets.data());
+          array->second.push_back(&function);
+          for (const Function *target : fresh ? targets : ArrayRef<const Function *>())
+            callers[target].push_back(&array->second);
         }
         for (const std::uint32_t lock : at.held.must)
           holders_[lock].push_back(&at);
@@ -185,15 +190,19 @@ private:
     while (!work.empty()) {
       const Function *function = work.back();
       work.pop_back();
-      for (const Function *caller : callers[function])
-        if (acquirers_.insert(caller).second)
-          work.push_back(caller);
+      for (Functions *of_array : callers[function]) {
+        for (const Function *caller : *of_array)
+          if (acquirers_.insert(caller).second)
+            work.push_back(caller);
+        of_array->clear();
+      }
     }
   }
 
   void find_after(std::uint32_t lock) {
     std::map<const Function *, Step> steps; // how the function is entered with the lock held
     std::deque<const Function *> work;
+    std::set<const Function *const *> arrays; // of which all are entered
     const auto visit = [&](const HeldLocks::At &at, const Function *caller, const LockSet &outer) {
       LockSet guards = outer;
       guards.insert(at.held.must.begin(), at.held.must.end());
@@ -203,7 +212,10 @@ private:
             add({lock, second}, *site, caller, steps, guards);
         return;
       }
-      for (const Function *target : likely_targets(*at.call, view_.points_to))
+      const ArrayRef<const Function *> targets = likely_targets(*at.call, view_.points_to);
+      if (!arrays.insert(targets.data()).second)
+        return;
+      for (const Function *target : targets)
         if (acquirers_.contains(target) && !held_.may_release(*target, lock) &&
             steps.try_emplace(target, Step{at.call, caller, guards}).second)
           work.push_back(target);

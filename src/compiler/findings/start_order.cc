@@ -16,8 +16,12 @@ StartOrder::StartOrder(const Module &module, const PointsToAnalysis &points_to,
   for (const Function &function : module)
     for (const Instruction &instruction : instructions(function))
       if (const auto *call = dyn_cast<CallBase>(&instruction))
-        for (const Function *target : points_to.targets(*call))
-          callers_[target].push_back(call);
+        if (const auto targets = points_to.targets(*call); !targets.empty()) {
+          const auto [calls, fresh] = calls_of_.try_emplace(targets.data());
+          calls->second.push_back(call);
+          for (const Function *target : fresh ? targets : ArrayRef<const Function *>())
+            callers_[target].push_back(&calls->second);
+        }
   for (std::uint32_t i = 0; i < starts_.size(); ++i)
     if (sharing.entries()[i].kind == EntryKind::main)
       main_ = sharing.entries()[i].function;
@@ -31,6 +35,8 @@ StartOrder::StartOrder(const Module &module, const PointsToAnalysis &points_to,
 void StartOrder::find_calls(std::uint32_t entry, Start &start) {
   std::vector<const CallBase *> work;
   std::set<std::uint32_t> seen;
+  DenseSet<const Function *> entered;
+  DenseSet<const Calls *> arrays;
   const auto add_starts_of = [&](std::uint32_t started) {
     if (!seen.insert(started).second)
       return;
@@ -48,7 +54,11 @@ void StartOrder::find_calls(std::uint32_t entry, Start &start) {
     if (!start.calls.insert(call).second)
       continue;
     const Function *function = call->getFunction();
-    work.insert(work.end(), callers_[function].begin(), callers_[function].end());
+    if (!entered.insert(function).second)
+      continue;
+    for (const Calls *calls : callers_[function])
+      if (arrays.insert(calls).second)
+        work.insert(work.end(), calls->begin(), calls->end());
     if (const auto own = entries_.find(function); own != entries_.end())
       for (const std::uint32_t started : own->second)
         add_starts_of(started);
@@ -70,25 +80,31 @@ void StartOrder::find_after(Start &start) {
       if (const auto *call = dyn_cast<CallBase>(&instruction);
           call != nullptr && start.calls.contains(call))
         calls.push_back(call);
-    for (const Step &step : steps_of_(*function)) {
-      if (start.calls.contains(step.call) && seen.insert(step.target).second)
-        work.push_back(step.target);
-      if (any_of(calls, [&](const CallBase *begin) { return may_follow(*step.call, *begin); }))
-        add_after(*step.target, start);
+    for (const Steps &steps : steps_of_(*function)) {
+      if (start.calls.contains(steps.call))
+        for (const Function *target : steps.targets)
+          if (seen.insert(target).second)
+            work.push_back(target);
+      if (any_of(calls, [&](const CallBase *begin) { return may_follow(*steps.call, *begin); }))
+        add_after(steps.targets, start);
     }
   }
 }
 
-void StartOrder::add_after(const Function &function, Start &start) {
-  if (!start.after.insert(&function).second)
-    return;
-  std::vector<const Function *> work{&function};
+void StartOrder::add_after(ArrayRef<const Function *> functions, Start &start) {
+  std::vector<const Function *> work;
+  const auto add = [&](ArrayRef<const Function *> targets) {
+    if (!targets.empty() && start.arrays.insert(targets.data()).second)
+      for (const Function *target : targets)
+        if (start.after.insert(target).second)
+          work.push_back(target);
+  };
+  add(functions);
   while (!work.empty()) {
     const Function *at = work.back();
     work.pop_back();
-    for (const Step &step : steps_of_(*at))
-      if (start.after.insert(step.target).second)
-        work.push_back(step.target);
+    for (const Steps &steps : steps_of_(*at))
+      add(steps.targets);
   }
 }
 

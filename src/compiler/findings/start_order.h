@@ -16,17 +16,17 @@
 
 namespace tandem {
 
-// A call and a function of the program that it enters.
-struct Step {
+// A call and the functions of the program that it enters; calls may have one array.
+struct Steps {
   const llvm::CallBase *call;
-  const llvm::Function *target;
+  llvm::ArrayRef<const llvm::Function *> targets;
 };
 
 class StartOrder {
 public:
   // `steps_of` gives the steps of a function that main is followed through. All arguments outlive
   // this object.
-  using StepsOf = std::function<const std::vector<Step> &(const llvm::Function &)>;
+  using StepsOf = std::function<const std::vector<Steps> &(const llvm::Function &)>;
   StartOrder(const llvm::Module &module, const PointsToAnalysis &points_to, const Sharing &sharing,
              StepsOf steps_of);
 
@@ -42,17 +42,21 @@ private:
     std::set<const llvm::CallBase *> calls;
     std::map<const llvm::Function *, std::vector<const llvm::CallBase *>>
         in;                                 // those that main runs
-    std::set<const llvm::Function *> after; // functions that main may run as a whole afterwards
+    // Functions that main may run as a whole afterwards; all of these arrays are.
+    llvm::DenseSet<const llvm::Function *> after;
+    llvm::DenseSet<const llvm::Function *const *> arrays;
   };
   void find_calls(std::uint32_t entry, Start &start);
   void find_after(Start &start);
-  void add_after(const llvm::Function &function, Start &start);
+  void add_after(llvm::ArrayRef<const llvm::Function *> functions, Start &start);
 
   const PointsToAnalysis &points_to_;
   const Sharing &sharing_;
   const StepsOf steps_of_;
   const llvm::Function *main_ = nullptr;
-  std::map<const llvm::Function *, std::vector<const llvm::CallBase *>> callers_;
+  using Calls = std::vector<const llvm::CallBase *>;
+  std::map<const llvm::Function *const *, Calls> calls_of_;               // by array of targets
+  std::map<const llvm::Function *, std::vector<const Calls *>> callers_; // by array that has it
   std::map<const llvm::Function *, std::vector<const llvm::CallBase *>> spawned_;
   std::map<const llvm::Function *, std::vector<std::uint32_t>> entries_; // but main
   std::vector<Start> starts_;                                            // by entry

@@ -44,7 +44,7 @@ public:
   UnprotectedFinder(const AnalysisView &view, const HeldLocks &held, Findings &findings)
       : view_(view), held_(held), findings_(findings), kinds_(view.module.getDataLayout()),
         order_(view.module, view.points_to, view.sharing,
-               [this](const Function &function) -> const std::vector<Step> & {
+               [this](const Function &function) -> const std::vector<Steps> & {
                  return steps(function);
                }) {
     find_once();
@@ -151,16 +151,19 @@ private:
 
   // Finds the functions that only pthread_once and its like run, and what only those call.
   void find_once() {
-    std::map<const Function *, std::vector<const CallBase *>> callers;
     std::vector<const Function *> work;
     for (const Function &function : view_.module)
       for (const Instruction &instruction : instructions(function))
+        if (const auto *call = dyn_cast<CallBase>(&instruction); call != nullptr && runs_once(*call))
+          append_range(work, view_.points_to.targets(*call));
+    if (work.empty())
+      return;
+    std::map<const Function *, std::vector<const CallBase *>> callers;
+    for (const Function &function : view_.module)
+      for (const Instruction &instruction : instructions(function))
         if (const auto *call = dyn_cast<CallBase>(&instruction))
-          for (const Function *target : view_.points_to.targets(*call)) {
+          for (const Function *target : view_.points_to.targets(*call))
             callers[target].push_back(call);
-            if (runs_once(*call))
-              work.push_back(target);
-          }
     while (!work.empty()) {
       const Function *function = work.back();
       work.pop_back();
@@ -172,13 +175,12 @@ private:
         continue;
       for (const Instruction &instruction : instructions(*function))
         if (const auto *call = dyn_cast<CallBase>(&instruction))
-          for (const Function *target : view_.points_to.targets(*call))
-            work.push_back(target);
+          append_range(work, view_.points_to.targets(*call));
     }
   }
 
   // The calls of a function that are made outside all sections.
-  const std::vector<Step> &steps(const Function &function) {
+  const std::vector<Steps> &steps(const Function &function) {
     const auto [known, fresh] = steps_.try_emplace(&function);
     if (!fresh)
       return known->second;
@@ -187,29 +189,43 @@ private:
       if (call == nullptr || view_.locks.at(instruction) != nullptr ||
           inside_.contains(&instruction) || runs_once(*call) || held_.may_hold(instruction))
         continue;
-      for (const Function *target : likely_targets(*call, view_.points_to))
-        if (!target->isDeclaration() && !marked_.contains(target) &&
-            !view_.locks.is_wrapper(*target))
-          known->second.push_back({call, target});
+      if (const auto targets = entered(likely_targets(*call, view_.points_to)); !targets.empty())
+        known->second.push_back({call, targets});
     }
+    return known->second;
+  }
+
+  // Those of an array of targets that are followed.
+  ArrayRef<const Function *> entered(ArrayRef<const Function *> targets) {
+    if (targets.empty())
+      return targets;
+    const auto [known, fresh] = entered_.try_emplace(targets.data());
+    if (fresh)
+      copy_if(targets, std::back_inserter(known->second), [&](const Function *target) {
+        return !target->isDeclaration() && !marked_.contains(target) &&
+               !view_.locks.is_wrapper(*target);
+      });
     return known->second;
   }
 
   // Finds what a thread of the entry runs outside all sections.
   void run(std::uint32_t entry) {
-    std::map<const Function *, const CallBase *> &ways = ways_[entry];
+    auto &ways = ways_[entry];
     const Function *begin = view_.sharing.entries()[entry].function;
     if (marked_.contains(begin))
       return;
     std::deque<const Function *> work{begin};
+    DenseSet<const Function *const *> arrays; // of which all are reached
     ways[begin] = nullptr;
     while (!work.empty()) {
       const Function *function = work.front();
       work.pop_front();
       entered_by_[function].push_back(entry);
-      for (const Step &step : steps(*function))
-        if (ways.try_emplace(step.target, step.call).second)
-          work.push_back(step.target);
+      for (const Steps &one : steps(*function))
+        if (arrays.insert(one.targets.data()).second)
+          for (const Function *target : one.targets)
+            if (ways.try_emplace(target, one.call).second)
+              work.push_back(target);
     }
   }
 
@@ -290,17 +306,16 @@ private:
 
   // How the thread gets to the access outside.
   void add_way(const Pair &pair, ReportFinding &finding) const {
-    std::vector<Step> way;
+    std::vector<std::pair<const CallBase *, const Function *>> way;
     const Function *function = pair.outside->getFunction();
     while (const CallBase *call = ways_[pair.entry].at(function)) {
-      way.push_back({call, function});
+      way.emplace_back(call, function);
       function = call->getFunction();
     }
-    for (auto step = way.rbegin(); step != way.rend(); ++step)
-      finding.notes.push_back(
-          note_at(place_of(*step->call), fmt::format("'{}' calls '{}' here, outside all sections",
-                                                     source_name(*step->call->getFunction()),
-                                                     source_name(*step->target))));
+    for (const auto &[call, target] : reverse(way))
+      finding.notes.push_back(note_at(
+          place_of(*call), fmt::format("'{}' calls '{}' here, outside all sections",
+                                       source_name(*call->getFunction()), source_name(*target))));
   }
 
   const AnalysisView &view_;
@@ -315,9 +330,10 @@ private:
   std::vector<Spot> spots_;                              // by location
   std::map<NodeId, std::vector<std::size_t>> at_node_;   // of spots_
   std::map<std::pair<NodeId, AccessKinds::Kind>, std::vector<Meeting>> met_at_;
-  std::map<const Function *, std::vector<Step>> steps_;
+  std::map<const Function *, std::vector<Steps>> steps_;
+  std::map<const Function *const *, std::vector<const Function *>> entered_; // by array
   // By entry: functions that its threads run outside all sections, and a call that gets there.
-  std::vector<std::map<const Function *, const CallBase *>> ways_;
+  std::vector<DenseMap<const Function *, const CallBase *>> ways_;
   std::map<const Function *, EntrySet> entered_by_;
   std::set<std::tuple<std::uint32_t, AccessKinds::Kind, bool, EntrySet>> alike_;
   Place place_; // of the instruction that is visited

@@ -154,7 +154,7 @@ void Barriers::start(Function &function, Plain captured) {
   function_ = &function;
   thread_ = nullptr;
   inlined_.clear();
-  if (!is_worth_inlining(function))
+  if (!inlines_ || !is_worth_inlining(function))
     return;
   const DominatorTree dominators(function);
   const LoopInfo loops(dominators);

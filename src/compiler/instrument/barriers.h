@@ -16,7 +16,8 @@ namespace tandem {
 
 class Barriers {
 public:
-  explicit Barriers(llvm::Module &module) : module_(module) {}
+  // `inlines`: whether the common course of accesses may be inlined.
+  Barriers(llvm::Module &module, bool inlines) : module_(module), inlines_(inlines) {}
 
   // Whether every object that `address` may lie in is a variable of this function whose address
   // stays in it, or constant memory: then no one else sees the access and a restart finds a fresh
@@ -82,6 +83,7 @@ private:
   llvm::AllocaInst *temporary(llvm::Function &function, llvm::Type *type);
 
   llvm::Module &module_;
+  const bool inlines_;
   Plain captured_;
   llvm::Function *function_ = nullptr;                      // that is being instrumented
   llvm::SmallPtrSet<const llvm::BasicBlock *, 32> inlined_; // blocks whose accesses of words are

@@ -70,8 +70,8 @@ void drop_memory_promises(Function &function) {
 } // namespace
 
 TransactionalClones::TransactionalClones(Module &module, const Actions &actions,
-                                         const Catalogue &catalogue)
-    : module_(module), actions_(actions), catalogue_(catalogue), barriers_(module) {}
+                                         const Catalogue &catalogue, bool inlines)
+    : module_(module), actions_(actions), catalogue_(catalogue), barriers_(module, inlines) {}
 
 bool TransactionalClones::can_clone(const Function &function) const {
   const auto body = bodies_.find(&function);
@@ -82,6 +82,8 @@ bool TransactionalClones::can_clone(const Function &function) const {
 void TransactionalClones::stands_for(Function &called, Function &body) { bodies_[&called] = &body; }
 
 Function &TransactionalClones::clone_of(Function &function) {
+  if (nesting_.contains(&function))
+    return function;
   if (Function *made = clones_.lookup(&function))
     return *made;
   const auto body = bodies_.find(&function);

@@ -21,11 +21,16 @@ inline constexpr const char *kTransactionalAttribute = "tandem-transactional";
 class TransactionalClones {
 public:
   // `actions` and `catalogue` outlive this object; `actions` describes the module as it is now.
-  TransactionalClones(llvm::Module &module, const Actions &actions, const Catalogue &catalogue);
+  // `inlines`: as of Barriers.
+  TransactionalClones(llvm::Module &module, const Actions &actions, const Catalogue &catalogue,
+                      bool inlines);
 
   // Declares that calls of `called` within a transaction run the clone of `body`, a function of the
   // same type: how a section's wrapper leads to its body. Before instrument().
   void stands_for(llvm::Function &called, llvm::Function &body);
+
+  // Declares that transactions call `called` itself: it begins a nested one. Before instrument().
+  void nests(llvm::Function &called) { nesting_.insert(&called); }
 
   // Whether `function` can be cloned: not where its blocks' addresses are taken (computed goto),
   // since tables of them lead into the original. A transaction that calls it becomes irrevocable
@@ -33,7 +38,7 @@ public:
   [[nodiscard]] bool can_clone(const llvm::Function &function) const;
 
   // The clone that a transaction runs for `function`; made when first asked for, instrumented
-  // later.
+  // later. Of one that nests, itself.
   llvm::Function &clone_of(llvm::Function &function);
 
   // Instruments every clone that was asked for and those that they need, then emits the table in
@@ -60,6 +65,7 @@ private:
   std::uint64_t irrevocable_ = 0; // places
   llvm::MapVector<llvm::Function *, llvm::Function *> clones_;
   llvm::DenseMap<const llvm::Function *, llvm::Function *> bodies_;
+  llvm::SmallPtrSet<const llvm::Function *, 8> nesting_;
   llvm::SmallVector<llvm::Function *> work_;
   llvm::SetVector<llvm::Function *> called_by_pointer_;
   llvm::DenseMap<const llvm::Function *, bool>

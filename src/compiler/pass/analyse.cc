@@ -270,6 +270,8 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
   if (options.enforcement == Enforcement::stm || options.enforcement == Enforcement::hybrid ||
       options.enforcement == Enforcement::htm)
     analysis.unwritten_reads = effects.unwritten_reads(analysis.sections, section_effects);
+  analysis.cancels = find_cancels(analysis.sections,
+                                  [&](const CallBase &call) { return points_to.targets(call); });
   report.analysis.mode = to_string(options.points_to);
   report.analysis.instructions = module.getInstructionCount();
   report.analysis.peak_mib = peak_mib();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/catalogue/catalogue.h"
+#include "compiler/enforce/cancels.h"
 #include "compiler/observe/tables.h"
 #include "compiler/options/options.h"
 #include "compiler/report/report.h"
@@ -22,6 +23,7 @@ struct Analysis {
   std::vector<Section> sections;
   Report report;
   std::vector<const llvm::LoadInst *> unwritten_reads; // for transactions: see Effects
+  Cancels cancels;                                     // of the same sections
   std::optional<Result<Observation>> observation;      // where options.check_effects
 };
 

@@ -63,12 +63,25 @@ std::string beside(const std::string &path, std::string_view name) {
 }
 
 // Whether no section of the process can conflict with one that a lock of this program becomes but
-// others of these, which the program keeps apart by its locks.
+// others of these, which the program keeps apart by its locks. A cancelled one cannot be undone by
+// those.
 bool all_sections_are_locks(Module &module, const PassOptions &options,
                             const Catalogue &catalogue) {
-  return !may_meet_other_outputs(module, options, catalogue) &&
+  return !calls_cancel(module) && !may_meet_other_outputs(module, options, catalogue) &&
          all_of(discover_sections(module),
                 [](const Section &section) { return section.kind == SectionKind::lock_region; });
+}
+
+// Whether sections of the program may run plain code with their colours held: no section of the
+// process can conflict with one of them but others of these, and none asks the runtime for what
+// only transactions do.
+bool colours_suffice(const Module &module, const PassOptions &options, const Catalogue &catalogue) {
+  return !may_meet_other_outputs(module, options, catalogue) &&
+         none_of(module, [](const Function &function) {
+           return function.isDeclaration() && !function.use_empty() &&
+                  (function.getName().starts_with("tandem_") ||
+                   function.getName().starts_with("_ITM_"));
+         });
 }
 
 void refuse_optimised(const std::vector<Section> &sections) {
@@ -105,9 +118,13 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
         "{}: was compiled with -flto=thin, which hides it from the analysis; compile it "
         "with tandem-cc or with -flto=full",
         inputs.thin.front()));
+  const bool removed = !calls_cancel(module) && remove_ways_past_blocks(module);
   const Enforcement mode = options_.enforcement;
   bool holds = false;
-  bool phases = false;
+  Phases phases = mode == Enforcement::hybrid && options_.convert.empty() &&
+                          colours_suffice(module, options_, *catalogue)
+                      ? Phases::colours
+                      : Phases::none;
   if (!options_.convert.empty() && mode != Enforcement::none) {
     const Result<Conversion> converted = convert_locks(
         module, options_, *catalogue,
@@ -115,7 +132,8 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     if (!converted)
       stop(converted.error().message);
     holds = converted->holds;
-    phases = converted->keeps_locks;
+    if (converted->keeps_locks)
+      phases = Phases::own_locks;
   }
   Analysis analysis = analyse_program(module, options_, *catalogue);
   refuse_irrevocable(analysis.report);
@@ -128,18 +146,18 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   }
   for (const LoadInst *load : analysis.unwritten_reads)
     Barriers::mark_unwritten(const_cast<LoadInst &>(*load));
-  const Result<bool> changed =
-      enforce(module, analysis.sections, analysis.report, mode, *catalogue, phases);
+  const Result<bool> changed = enforce(module, analysis.sections, analysis.report, analysis.cancels,
+                                       mode, *catalogue, {phases, options_.inline_barriers});
   if (!changed)
     stop(changed.error().message);
   if (mode == Enforcement::global_lock)
     link_runtime(module, runtime_bitcode_);
-  if (phases) {
+  if (phases == Phases::own_locks)
     holds = finish_own_locks(module, [](const Function &function) {
       return function.hasFnAttribute(kTransactionalAttribute);
     });
+  if (phases != Phases::none)
     link_runtime(module, beside(runtime_bitcode_, "phases.bc"));
-  }
   if (const ReportInstrumentation &made = analysis.report.instrumentation;
       made.barriers + made.additions != 0)
     link_runtime(module, beside(runtime_bitcode_, "barriers.bc"));
@@ -156,7 +174,8 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     if (const Status written = write_file(*path, to_json(analysis.report)); !written)
       stop(written.error().message);
   }
-  return *changed || analysis.observation ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  return removed || *changed || analysis.observation ? PreservedAnalyses::none()
+                                                     : PreservedAnalyses::all();
 }
 
 } // namespace tandem

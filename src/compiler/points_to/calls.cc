@@ -100,9 +100,11 @@ void PointsToGraph::enter_preset(std::uint32_t number) {
         enter(number, *spawn.function);
     return;
   }
-  if (const auto known = preset_->targets().find(site.call); known != preset_->targets().end())
+  if (const auto known = preset_->targets_.find(site.call); known != preset_->targets_.end())
     for (const Function *function : known->second)
       enter(number, *function);
+  if (const auto crowd = preset_crowds_.find(site.call); crowd != preset_crowds_.end())
+    pass_call(crowd->second.first, crowd->second.second, number);
   if (!site.direct)
     return;
   for (const Function *function : preset_->external_targets(*site.call))

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/points_to/components.h"
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/InstIterator.h"
 
-#include <cstdint>
+#include <algorithm>
 #include <utility>
 
 namespace tandem {
@@ -14,84 +12,104 @@ using namespace llvm;
 
 namespace {
 
-// Tarjan's algorithm, without recursion.
-class Components {
-public:
-  Components(const Module &module, CallTargets targets) {
-    for (const Function &function : module) {
-      if (function.isDeclaration())
-        continue;
-      auto &out = callees_[&function];
-      for (const BasicBlock &block : function)
-        for (const Instruction &instruction : block)
-          if (const auto *call = dyn_cast<CallBase>(&instruction))
-            for (const Function *target : targets(*call))
-              out.push_back(target);
+// Arrays of fewer targets are not worth a node.
+constexpr std::size_t kSmallArray = 8;
+
+} // namespace
+
+ProgramCalls::ProgramCalls(const Module &module, CallTargets targets) {
+  for (const Function &function : module)
+    if (!function.isDeclaration()) {
+      ids_[&function] = static_cast<Node>(nodes_.size());
+      nodes_.push_back({.function = &function, .callees = {}, .state = {}});
     }
-    for (const Function &function : module)
-      if (!function.isDeclaration() && !index_.contains(&function))
-        visit(&function);
-  }
+  DenseMap<const Function *const *, Node> arrays; // by the begin of a large one
+  const auto add = [&](Node from, ArrayRef<const Function *> to) {
+    for (const Function *target : to)
+      if (const auto known = ids_.find(target); known != ids_.end())
+        nodes_[from].callees.push_back(known->second);
+  };
+  const auto functions = static_cast<Node>(nodes_.size());
+  for (Node node = 0; node < functions; ++node)
+    for (const Instruction &instruction : instructions(*nodes_[node].function)) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      if (call == nullptr)
+        continue;
+      const ArrayRef<const Function *> to = targets(*call);
+      if (to.size() < kSmallArray) {
+        add(node, to);
+        continue;
+      }
+      const auto [array, fresh] = arrays.try_emplace(to.data(), static_cast<Node>(nodes_.size()));
+      if (fresh) {
+        nodes_.emplace_back();
+        add(array->second, to);
+      }
+      nodes_[node].callees.push_back(array->second);
+    }
+  find_components();
+}
 
-  std::vector<std::vector<const Function *>> take() { return std::move(components_); }
+void ProgramCalls::open(Node node, std::vector<Node> &stack, std::uint32_t index) {
+  nodes_[node].state = {index, index, true};
+  stack.push_back(node);
+}
 
-private:
-  void open(const Function *function) {
-    index_[function] = low_[function] = next_++;
-    stack_.push_back(function);
-    on_stack_.insert(function);
-  }
+void ProgramCalls::close(Node root, std::vector<Node> &stack) {
+  std::vector<Node> &component = components_.emplace_back();
+  do {
+    component.push_back(stack.back());
+    nodes_[stack.back()].state.on_stack = false;
+    stack.pop_back();
+  } while (component.back() != root);
+}
 
-  void visit(const Function *start) {
-    std::vector<std::pair<const Function *, std::size_t>> work;
-    open(start);
+// Tarjan's algorithm, without recursion.
+void ProgramCalls::find_components() {
+  std::vector<Node> stack;
+  std::vector<std::pair<Node, std::size_t>> work;
+  std::uint32_t next = 1;
+  for (Node start = 0; start < nodes_.size(); ++start) {
+    if (nodes_[start].state.index != 0)
+      continue;
+    open(start, stack, next++);
     work.emplace_back(start, 0);
     while (!work.empty()) {
-      const Function *function = work.back().first;
-      const auto &out = callees_[function];
-      if (work.back().second < out.size()) {
-        const Function *callee = out[work.back().second++];
-        if (!index_.contains(callee)) {
-          open(callee);
+      const Node node = work.back().first;
+      State &state = nodes_[node].state;
+      if (work.back().second < nodes_[node].callees.size()) {
+        const Node callee = nodes_[node].callees[work.back().second++];
+        if (nodes_[callee].state.index == 0) {
+          open(callee, stack, next++);
           work.emplace_back(callee, 0);
-        } else if (on_stack_.contains(callee)) {
-          low_[function] = std::min(low_[function], index_[callee]);
+        } else if (nodes_[callee].state.on_stack) {
+          state.low = std::min(state.low, nodes_[callee].state.index);
         }
         continue;
       }
       work.pop_back();
-      if (!work.empty())
-        low_[work.back().first] = std::min(low_[work.back().first], low_[function]);
-      if (low_[function] == index_[function])
-        close(function);
+      if (!work.empty()) {
+        State &caller = nodes_[work.back().first].state;
+        caller.low = std::min(caller.low, state.low);
+      }
+      if (state.low == state.index)
+        close(node, stack);
     }
   }
-
-  void close(const Function *root) {
-    std::vector<const Function *> component;
-    const Function *member = nullptr;
-    do {
-      member = stack_.back();
-      stack_.pop_back();
-      on_stack_.erase(member);
-      component.push_back(member);
-    } while (member != root);
-    components_.push_back(std::move(component));
-  }
-
-  DenseMap<const Function *, SmallVector<const Function *, 4>> callees_;
-  DenseMap<const Function *, std::uint32_t> index_;
-  DenseMap<const Function *, std::uint32_t> low_;
-  DenseSet<const Function *> on_stack_;
-  std::vector<const Function *> stack_;
-  std::vector<std::vector<const Function *>> components_;
-  std::uint32_t next_ = 0;
-};
-
-} // namespace
+}
 
 std::vector<std::vector<const Function *>> components(const Module &module, CallTargets targets) {
-  return Components(module, targets).take();
+  const ProgramCalls graph(module, targets);
+  std::vector<std::vector<const Function *>> found;
+  for (const std::vector<ProgramCalls::Node> &component : graph.components()) {
+    std::vector<const Function *> members;
+    for (const ProgramCalls::Node node : component)
+      if (graph.function(node) != nullptr)
+        members.push_back(graph.function(node));
+    if (!members.empty())
+      found.push_back(std::move(members));
+  }
+  return found;
 }
 
 } // namespace tandem

@@ -257,6 +257,7 @@ FlowNode ObjectFlow::content(ObjectId object, std::uint64_t offset) {
 
 // After the layout of an object changed: what lay at different offsets may lie at one.
 void ObjectFlow::refold(ObjectId object) {
+  refolded_ = true;
   const auto old = std::move(objects_[object].contents);
   objects_[object].contents.clear();
   for (const auto &[offset, node] : old) {
@@ -411,7 +412,7 @@ void ObjectFlow::process_copy(std::pair<ObjectId, std::uint64_t> source,
   // An array's contents arrive as an array's.
   const llvm::SmallVector<Fold, 4> folds(objects_[from].layout.folds());
   for (const Fold &fold : folds) {
-    if (begin >= fold.end || fold.begin >= end || from == to || size <= fold.period)
+    if (begin >= fold.end || fold.begin >= end || source == target || size <= fold.period)
       continue;
     const std::uint64_t last = std::min(fold.end, end);
     if (!objects_[to].outside &&
@@ -488,8 +489,9 @@ bool ObjectFlow::run(bool patient) {
         next_collapse = steps_ + kStepsPerOrder * parent_.size();
       }
     }
+    refolded_ = false;
     process_copies();
-  } while (!work_.empty());
+  } while (!work_.empty() || refolded_);
   return true;
 }
 
@@ -497,7 +499,47 @@ void ObjectFlow::initialise(const llvm::Value &label, std::uint64_t offset, Flow
   initial_.push_back({object(label), offset, value});
 }
 
+void ObjectFlow::unite(llvm::ArrayRef<const llvm::Value *> labels) {
+  ObjectId first = united(object(*labels.front()));
+  for (const llvm::Value *label : labels)
+    first = std::min(first, united(object(*label)));
+  for (const llvm::Value *label : labels)
+    if (const ObjectId other = united(object(*label)); other != first)
+      united_[other] = first;
+  objects_[first].united = true;
+}
+
+ObjectId ObjectFlow::united(ObjectId object) const {
+  for (auto known = united_.find(object); known != united_.end(); known = united_.find(object))
+    object = known->second;
+  return object;
+}
+
+// Before the work begins: each set has one element at most, which pointer_to() put there.
+void ObjectFlow::apply_united() {
+  if (united_.empty())
+    return;
+  for (auto &[label, object] : ids_)
+    object = united(object);
+  std::vector<ElementId> moved;
+  for (ElementId id = 0, count = static_cast<ElementId>(elements_.size()); id < count; ++id) {
+    const auto [object, offset] = elements_[id];
+    moved.push_back(united(object) == object ? id : element_at(united(object), offset));
+  }
+  for (ElementSet &set : sets_)
+    if (!set.empty()) {
+      const ElementId only = moved[static_cast<ElementId>(set.find_first())];
+      set.clear();
+      set.set(only);
+    }
+  for (Guard &guard : guards_)
+    guard.function = moved[guard.function];
+  for (Initial &initial : initial_)
+    initial.object = united(initial.object);
+}
+
 bool ObjectFlow::solve(bool patient) {
+  apply_united();
   collapse_cycles();
   done_.resize(parent_.size());
   queued_.assign(parent_.size(), false);

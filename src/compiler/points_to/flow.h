@@ -56,6 +56,11 @@ public:
   // All that `node` points to is known to two threads.
   void share(FlowNode node) { shared_.push_back(node); }
 
+  // Objects that count as one, and are told apart neither by `find` nor by sets, once it is solved.
+  void unite(llvm::ArrayRef<const llvm::Value *> labels);
+
+  [[nodiscard]] bool is_united(ObjectId object) const { return objects_[object].united; }
+
   // False where the program is too large to be worth it; then nothing is known. With patience a
   // program is so large only after some ten times as long.
   bool solve(bool patient);
@@ -89,6 +94,7 @@ private:
     llvm::SmallVector<std::pair<std::uint64_t, FlowNode>, 2> contents; // by offset
     std::uint32_t elements = 0;
     bool outside = false;
+    bool united = false;   // stands for several
     bool constant = false; // nothing is stored there once the program runs
   };
   struct Initial {
@@ -132,6 +138,8 @@ private:
                     std::pair<ObjectId, std::uint64_t> target, std::uint64_t size);
   FlowNode content(ObjectId object, std::uint64_t offset);
   bool run(bool patient);
+  void apply_united();
+  [[nodiscard]] ObjectId united(ObjectId object) const;
   void mark_reached();
 
   std::vector<Object> objects_;
@@ -146,6 +154,7 @@ private:
   std::vector<std::uint32_t> order_;                // by node: the higher, the earlier in the flow
   llvm::DenseMap<FlowNode, std::vector<Use>> uses_; // by pointer
   std::vector<Initial> initial_;
+  llvm::DenseMap<ObjectId, ObjectId> united_; // to what stands for it
   std::vector<MemoryCopy> memory_copies_;
   std::vector<Guard> guards_;
   llvm::DenseMap<FlowNode, std::vector<std::uint32_t>> guards_of_;
@@ -155,6 +164,7 @@ private:
   std::vector<bool> queued_;
   llvm::DenseMap<std::pair<FlowNode, ObjectId>, std::uint32_t> steps_of_; // by a shift's result
   ElementSet reached_;                                                    // objects
+  bool refolded_ = false; // an object was, since the copies of memory were begun anew
   bool indexes_ = false; // unknown indices count from now on
   std::uint64_t steps_ = 0;
 };

@@ -9,6 +9,9 @@
 namespace tandem {
 namespace {
 
+// Pairs of a call and a function at one node beyond which they are a crowd.
+constexpr std::size_t kMostPairs = 1U << 16U;
+
 // Appends what is not there yet.
 template <typename List, typename Items> void add_new(List &list, const Items &items) {
   for (const auto &item : items)
@@ -106,7 +109,8 @@ void Graph::drain() {
   if (draining_)
     return;
   draining_ = true;
-  while (!pending_.empty() || !publish_.empty() || !met_.empty()) {
+  while (!pending_.empty() || !publish_.empty() || !met_.empty() || !united_.empty() ||
+         !joined_.empty()) {
     if (!pending_.empty()) {
       const auto [a, b] = pending_.back();
       pending_.pop_back();
@@ -120,12 +124,30 @@ void Graph::drain() {
       for (const auto &[offset, content] : nodes_[root].contents)
         publish_.push_back(content.node);
     } else {
-      const auto [call, function] = met_.back();
-      met_.pop_back();
-      on_call_(call, *function);
+      tell_met();
     }
   }
   draining_ = false;
+}
+
+// One of what is to be told.
+void Graph::tell_met() {
+  if (!united_.empty()) {
+    const auto [crowd, other] = united_.back();
+    united_.pop_back();
+    on_crowd_.unite(crowd, other);
+  } else if (!joined_.empty()) {
+    const Joined joined = joined_.back();
+    joined_.pop_back();
+    if (joined.function == nullptr)
+      on_crowd_.call(joined.crowd, joined.call);
+    else
+      on_crowd_.function(joined.crowd, *joined.function);
+  } else {
+    const auto [call, function] = met_.back();
+    met_.pop_back();
+    on_call_(call, *function);
+  }
 }
 
 void Graph::publish(NodeId node) {
@@ -165,10 +187,7 @@ void Graph::merge_into(NodeId root, NodeId child, std::uint64_t displacement) {
   }
   CHECK(node.scope == kProgram || node.scope == moved.scope, "nodes of scopes {} and {} are merged",
         node.scope, moved.scope);
-  meet(node.calls, moved.functions);
-  meet(moved.calls, node.functions);
-  add_new(node.functions, moved.functions);
-  add_new(node.calls, moved.calls);
+  meet_of(node, moved);
   node.objects.append(moved.objects.begin(), moved.objects.end());
   if (node.layout.merge(moved.layout, displacement))
     rekey(root);
@@ -208,6 +227,48 @@ void Graph::collapse(NodeId node) {
   drain();
 }
 
+void Graph::join(CrowdId crowd, llvm::ArrayRef<std::uint32_t> calls,
+                 llvm::ArrayRef<const llvm::Function *> functions) {
+  for (const std::uint32_t call : calls)
+    joined_.push_back({crowd, nullptr, call});
+  for (const llvm::Function *function : functions)
+    joined_.push_back({crowd, function, 0});
+}
+
+// Makes a crowd of a node's calls and functions where they are too many.
+void Graph::gather(Node &node) {
+  if (node.crowd != 0 || node.calls.size() * node.functions.size() <= kMostPairs)
+    return;
+  node.crowd = ++crowds_;
+  join(node.crowd, node.calls, node.functions);
+}
+
+// The calls and functions of two nodes that become one.
+void Graph::meet_of(Node &node, Node &moved) {
+  const bool crowd = node.crowd != 0 || moved.crowd != 0;
+  if (node.crowd != 0 && moved.crowd != 0) {
+    united_.emplace_back(node.crowd, moved.crowd);
+  } else if (node.crowd != 0) {
+    join(node.crowd, moved.calls, moved.functions);
+  } else if (moved.crowd != 0) {
+    join(moved.crowd, node.calls, node.functions);
+    node.crowd = moved.crowd;
+  } else if ((node.calls.size() + moved.calls.size()) *
+                 (node.functions.size() + moved.functions.size()) <=
+             kMostPairs) {
+    meet(node.calls, moved.functions);
+    meet(moved.calls, node.functions);
+  }
+  if (crowd) { // each call and function is at one node
+    llvm::append_range(node.functions, moved.functions);
+    llvm::append_range(node.calls, moved.calls);
+    return;
+  }
+  add_new(node.functions, moved.functions);
+  add_new(node.calls, moved.calls);
+  gather(node);
+}
+
 void Graph::meet(llvm::ArrayRef<std::uint32_t> calls,
                  llvm::ArrayRef<const llvm::Function *> functions) {
   for (const std::uint32_t call : calls)
@@ -220,7 +281,11 @@ void Graph::add_function(NodeId node, const llvm::Function &function) {
   if (llvm::is_contained(root.functions, &function))
     return;
   root.functions.push_back(&function);
-  meet(root.calls, {&function});
+  if (root.crowd != 0)
+    join(root.crowd, {}, {&function});
+  else
+    meet(root.calls, {&function});
+  gather(root);
   drain();
 }
 
@@ -229,7 +294,11 @@ void Graph::add_call(NodeId node, std::uint32_t call) {
   if (llvm::is_contained(root.calls, call))
     return;
   root.calls.push_back(call);
-  meet({call}, root.functions);
+  if (root.crowd != 0)
+    join(root.crowd, {call}, {});
+  else
+    meet({call}, root.functions);
+  gather(root);
   drain();
 }
 

@@ -33,12 +33,24 @@ struct CopyLink {
   std::uint64_t size = kNoEnd;
 };
 
+// Where more calls meet more functions than can be paired, the calls and functions are a crowd: any
+// of the calls may enter any of the functions. 0: none.
+using CrowdId = std::uint32_t;
+
 class Graph {
 public:
+  // What is told of crowds; each may change the graph. A crowd has a call, or a function, or all that
+  // another one has.
+  struct OnCrowd {
+    std::function<void(CrowdId crowd, std::uint32_t call)> call;
+    std::function<void(CrowdId crowd, const llvm::Function &function)> function;
+    std::function<void(CrowdId crowd, CrowdId other)> unite;
+  };
   // `on_call` is told of each pair of an indirect call (a number that add_call() was given) and a
-  // function that its pointer may denote, once for each pair; it may change the graph.
+  // function that its pointer may denote, unless they are of a crowd; it may change the graph.
   using OnCall = std::function<void(std::uint32_t call, const llvm::Function &function)>;
-  explicit Graph(OnCall on_call) : on_call_(std::move(on_call)) {}
+  Graph(OnCall on_call, OnCrowd on_crowd)
+      : on_call_(std::move(on_call)), on_crowd_(std::move(on_crowd)) {}
 
   NodeId add_node(Scope scope);
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
@@ -107,6 +119,12 @@ private:
     llvm::SmallVector<const llvm::Value *, 0> objects;
     llvm::SmallVector<const llvm::Function *, 0> functions;
     llvm::SmallVector<std::uint32_t, 0> calls;
+    CrowdId crowd = 0; // of all its calls and functions
+  };
+  struct Joined {
+    CrowdId crowd;
+    const llvm::Function *function; // null: a call
+    std::uint32_t call;
   };
 
   void drain();
@@ -115,6 +133,11 @@ private:
   void rekey(NodeId root);
   void set_content(NodeId root, std::uint64_t offset, Cell content);
   void meet(llvm::ArrayRef<std::uint32_t> calls, llvm::ArrayRef<const llvm::Function *> functions);
+  void meet_of(Node &node, Node &moved);
+  void gather(Node &node);
+  void join(CrowdId crowd, llvm::ArrayRef<std::uint32_t> calls,
+            llvm::ArrayRef<const llvm::Function *> functions);
+  void tell_met();
   bool carry(const CopyLink &link);
 
   std::vector<Node> nodes_;
@@ -122,7 +145,11 @@ private:
   std::vector<NodeId> publish_;
   std::vector<std::pair<std::uint32_t, const llvm::Function *>> met_;
   llvm::DenseMap<Scope, std::vector<CopyLink>> links_;
+  std::vector<Joined> joined_;
+  std::vector<std::pair<CrowdId, CrowdId>> united_;
+  CrowdId crowds_ = 0;
   OnCall on_call_;
+  OnCrowd on_crowd_;
   bool draining_ = false;
 };
 

@@ -176,11 +176,15 @@ void Layout::fold_arrays() {
 }
 
 bool Layout::merge(const Layout &other, std::uint64_t displacement) {
-  for (const Array &array : other.arrays_)
-    arrays_.push_back(
-        {saturating_add(array.begin, displacement), saturating_add(array.end, displacement)});
-  llvm::sort(arrays_);
-  arrays_.erase(std::unique(arrays_.begin(), arrays_.end()), arrays_.end());
+  if (!other.arrays_.empty()) {
+    auto moved = other.arrays_; // which are in order still
+    for (Array &array : moved)
+      array = {saturating_add(array.begin, displacement), saturating_add(array.end, displacement)};
+    const auto own = std::move(arrays_);
+    arrays_.clear();
+    std::merge(own.begin(), own.end(), moved.begin(), moved.end(), std::back_inserter(arrays_));
+    arrays_.erase(std::unique(arrays_.begin(), arrays_.end()), arrays_.end());
+  }
   const auto before = folds_;
   for (Fold fold : other.folds_) {
     fold.begin = saturating_add(fold.begin, displacement);

@@ -31,8 +31,23 @@ PointsToAnalysis::PointsToAnalysis(const SpecialisedProgram &program, const Cata
 PointsToAnalysis::~PointsToAnalysis() = default;
 
 ArrayRef<const Function *> PointsToAnalysis::targets(const CallBase &call) const {
-  const auto known = graph_->targets().find(&call);
-  return known == graph_->targets().end() ? ArrayRef<const Function *>() : ArrayRef(known->second);
+  return graph_->targets(call);
+}
+
+ArrayRef<const Function *> PointsToAnalysis::typed_targets(const CallBase &call) const {
+  const ArrayRef<const Function *> all = targets(call);
+  if (all.empty() || !call.isIndirectCall())
+    return all;
+  const auto [entry, fresh] = typed_targets_.try_emplace({all.data(), call.getFunctionType()});
+  if (fresh)
+    copy_if(all, std::back_inserter(entry->second), [&](const Function *target) {
+      return target->getFunctionType() == call.getFunctionType();
+    });
+  return entry->second;
+}
+
+bool PointsToAnalysis::is_in_crowd(const CallBase &call) const {
+  return flow_->is_in_crowd(call);
 }
 
 ArrayRef<const Function *> PointsToAnalysis::external_targets(const CallBase &call) const {
@@ -147,6 +162,10 @@ bool PointsToAnalysis::is_librarys_own(const Value &pointer) const {
 }
 
 bool PointsToAnalysis::has_objects() const { return flow_->has_flow(); }
+
+bool PointsToAnalysis::is_united(ObjectId object) const {
+  return has_objects() && flow_->flow().is_united(object);
+}
 
 bool PointsToAnalysis::is_external(NodeId node) const { return graph_->is_external(node); }
 

@@ -82,6 +82,12 @@ public:
   // The functions of the program that a call may enter: the callee, those that a function pointer
   // may denote, and those that an external callee calls back before it returns.
   [[nodiscard]] llvm::ArrayRef<const llvm::Function *> targets(const llvm::CallBase &call) const;
+  // Those of a call by pointer that are called as what they are: of the call's type.
+  [[nodiscard]] llvm::ArrayRef<const llvm::Function *>
+  typed_targets(const llvm::CallBase &call) const;
+  // Whether the call's targets are an array that other calls have, too, and what the targets know by
+  // their parameters is the whole program's.
+  [[nodiscard]] bool is_in_crowd(const llvm::CallBase &call) const;
   // Functions outside the program that a call by pointer may enter, as far as their names are
   // known; and whether it may also enter others.
   [[nodiscard]] llvm::ArrayRef<const llvm::Function *>
@@ -128,6 +134,8 @@ public:
   [[nodiscard]] bool is_librarys_own(const llvm::Value &pointer) const;
   // False where the program is so large that objects are not told apart: all are object 0.
   [[nodiscard]] bool has_objects() const;
+  // Whether an object stands for many alike, which are not told apart.
+  [[nodiscard]] bool is_united(ObjectId object) const;
   // Whether an object may lie in a node. Node 0 .. node_count() - 1; any object may lie in the
   // external node.
   [[nodiscard]] bool may_hold(NodeId node, ObjectId object) const;
@@ -179,6 +187,9 @@ private:
   PointsToGraph *flow_ = nullptr;              // the insensitive one
   mutable std::map<NodeId, std::vector<ObjectId>> held_; // sorted
   mutable std::map<Cell, std::vector<Cell>> places_;
+  // Of an array of targets, those of a type.
+  using TypedArray = std::pair<const llvm::Function *const *, const llvm::FunctionType *>;
+  mutable std::map<TypedArray, std::vector<const llvm::Function *>> typed_targets_;
 };
 
 } // namespace tandem

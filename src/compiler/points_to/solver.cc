@@ -22,7 +22,11 @@ constexpr std::size_t kLargestSummary = 400;
 PointsToGraph::PointsToGraph(const Module &module, const Catalogue &catalogue,
                              const SpecialisedProgram *copy)
     : module_(module), catalogue_(catalogue), copy_(copy), layout_(module.getDataLayout()),
-      graph_([this](std::uint32_t call, const Function &function) { enter(call, function); }) {}
+      graph_([this](std::uint32_t call, const Function &function) { enter(call, function); },
+             {.call = [this](CrowdId id, std::uint32_t call) { add_to_crowd(id, call); },
+              .function =
+                  [this](CrowdId id, const Function &function) { add_to_crowd(id, function); },
+              .unite = [this](CrowdId id, CrowdId other) { unite_crowds(id, other); }}) {}
 
 bool PointsToGraph::is_allocator(const Function &function) const {
   const Value *origin = copy_ == nullptr ? &function : copy_->origin(function);
@@ -91,9 +95,12 @@ void PointsToGraph::solve_insensitive() {
   for (const Function &function : module_)
     add_function(function);
   finish();
+  unite_objects();
+  unite_functions();
   has_flow_ = flow_.solve(copy_ != nullptr);
   if (has_flow_)
     take_targets();
+  take_crowds();
 }
 
 // Calls by pointer enter what flows into the pointer.
@@ -149,14 +156,13 @@ void PointsToGraph::solve_sensitive(const PointsToGraph &insensitive) {
   preset_ = &insensitive;
   records_flow_ = false;
   const auto groups = components(module_, [&](const CallBase &call) {
-    const auto known = insensitive.targets().find(&call);
-    return known == insensitive.targets().end() ? ArrayRef<const Function *>()
-                                                : ArrayRef(known->second);
+    return insensitive.targets(call);
   });
   for (std::size_t i = 0; i < groups.size(); ++i)
     for (const Function *function : groups[i])
       scopes_[function] = static_cast<Scope>(i + 1);
   start();
+  take_preset_crowds();
   const std::size_t budget = kNodesToStart + kNodesPerInstruction * module_.getInstructionCount();
   for (std::size_t i = 0; i < groups.size(); ++i) {
     for (const Function *function : groups[i])

@@ -18,6 +18,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 
 namespace tandem {
 
@@ -47,7 +48,11 @@ public:
   [[nodiscard]] bool has_flow() const { return has_flow_; }
   // The objects that a pointer value may point to, as far as it is one that was met.
   [[nodiscard]] const ElementSet *objects_of(const llvm::Value &value);
-  [[nodiscard]] const TargetMap &targets() const { return targets_; }
+  // The functions of the program that a call may enter. Calls of one crowd have one array.
+  [[nodiscard]] llvm::ArrayRef<const llvm::Function *> targets(const llvm::CallBase &call) const;
+  [[nodiscard]] bool is_in_crowd(const llvm::CallBase &call) const {
+    return crowd_targets_.contains(&call);
+  }
   // Functions outside the program that a call by pointer may enter, as far as their names are
   // known.
   [[nodiscard]] llvm::ArrayRef<const llvm::Function *>
@@ -122,6 +127,26 @@ private:
     bool downwards;
   };
 
+  // How any of a crowd's calls passes to any of its functions, where both are of one shape.
+  struct Passing {
+    std::vector<Pointer> arguments;
+    Pointer result;
+    std::vector<std::uint32_t> sites;
+    std::vector<const llvm::Function *> functions;
+  };
+  struct Crowd {
+    CrowdId united; // itself, or the one that has all of its
+    std::map<std::string, Passing> passings;             // by shape
+    std::vector<std::uint32_t> other_sites;              // these meet each function
+    std::vector<const llvm::Function *> other_functions; // these meet each call
+  };
+  struct CrowdCall {
+    const llvm::CallBase *call;
+    CrowdId crowd;
+    std::string shape;
+    std::optional<std::uint32_t> guard;
+  };
+
   void start();
   std::size_t summary_size(llvm::ArrayRef<const llvm::Function *> group);
   void finish();
@@ -179,6 +204,22 @@ private:
   void enter_preset(std::uint32_t site);
   void bind(const Site &site, const llvm::Function &function);
   Pointer result(const llvm::Function &function, unsigned leaf);
+
+  // crowds.cc
+  Crowd &crowd(CrowdId id);
+  std::string shape_of(const Site &site);
+  std::string shape_of(const llvm::Function &function);
+  void add_to_crowd(CrowdId id, std::uint32_t site);
+  void add_to_crowd(CrowdId id, const llvm::Function &function);
+  void unite_crowds(CrowdId id, CrowdId other);
+  void enter_once(std::uint32_t site, const llvm::Function &function);
+  Passing &passing(Crowd &crowd, const std::string &shape);
+  void pass_call(CrowdId id, const std::string &shape, std::uint32_t site);
+  void pass_function(Passing &passing, const llvm::Function &function);
+  void unite_functions();
+  void take_crowds();
+  void take_preset_crowds();
+  [[nodiscard]] CrowdId crowd_root(CrowdId id) const;
   Pointer varargs(const llvm::Function &function);
 
   // externals.cc
@@ -197,6 +238,7 @@ private:
   void leave(const llvm::CallBase &call, const Pointer *callee);
   void mark_reached();
   void take_targets();
+  void unite_objects(); // merge.cc
 
   const llvm::Module &module_;
   const Catalogue &catalogue_;
@@ -238,6 +280,11 @@ private:
     std::uint32_t guard;
   };
   std::vector<Guarded> guarded_; // calls by pointer
+  std::vector<Crowd> crowds_;    // 0 is unused
+  std::vector<CrowdCall> crowd_calls_;
+  llvm::DenseMap<const llvm::CallBase *, std::pair<CrowdId, std::string>> preset_crowds_;
+  llvm::DenseMap<const llvm::CallBase *, llvm::ArrayRef<const llvm::Function *>> crowd_targets_;
+  std::set<std::vector<const llvm::Function *>> target_lists_; // what they may refer to
   llvm::DenseSet<const llvm::CallBase *> leaving_;
   std::vector<std::pair<const llvm::CallBase *, std::uint32_t>> leaving_guards_; // of the flow
   std::vector<bool> reached_;

@@ -19,7 +19,8 @@ using namespace clang;
 
 constexpr llvm::StringRef kLeave = "_TANDEM_block_leave"; // the clean-up of a block's token
 
-// Whether `statement` is what compiler/attribute makes of an atomic block: { token; { ... } }.
+// Whether `statement` is what compiler/attribute makes of an atomic block:
+// { token; if (0) { label: ; } else { ... } }.
 bool is_block(const CompoundStmt &statement) {
   const auto *first = statement.size() == 2 ? dyn_cast<DeclStmt>(statement.body_front()) : nullptr;
   const auto *token = first == nullptr || !first->isSingleDecl()
@@ -27,6 +28,12 @@ bool is_block(const CompoundStmt &statement) {
                           : dyn_cast<VarDecl>(first->getSingleDecl());
   const auto *cleanup = token == nullptr ? nullptr : token->getAttr<CleanupAttr>();
   return cleanup != nullptr && cleanup->getFunctionDecl()->getName() == kLeave;
+}
+
+// What the atomic block was written as; null: no compound statement.
+const CompoundStmt *body_of(const CompoundStmt &block) {
+  const auto *ways = dyn_cast<IfStmt>(block.body_back());
+  return dyn_cast<CompoundStmt>(ways == nullptr ? block.body_back() : ways->getElse());
 }
 
 // Whether control may reach the end of `statement`, as far as its shape tells.
@@ -40,7 +47,7 @@ bool may_end(const Stmt *statement) {
   if (const auto *both = dyn_cast<IfStmt>(statement))
     return both->getElse() == nullptr || may_end(both->getThen()) || may_end(both->getElse());
   if (const auto *all = dyn_cast<CompoundStmt>(statement))
-    return all->body_empty() || may_end(all->body_back());
+    return all->body_empty() || may_end(is_block(*all) ? body_of(*all) : all->body_back());
   return true;
 }
 
@@ -123,7 +130,7 @@ private:
   }
 
   void visit_block(const CompoundStmt &statement, Place place) {
-    const auto *body = dyn_cast<CompoundStmt>(statement.body_back());
+    const CompoundStmt *body = body_of(statement);
     const std::optional<Range> mark = places_.mark_macro(statement.getBeginLoc());
     const std::optional<unsigned> begin =
         body == nullptr ? std::nullopt : places_.offset(body->getLBracLoc());

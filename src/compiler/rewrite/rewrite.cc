@@ -67,6 +67,8 @@ public:
         matched_(std::move(matched)) {}
 
   Result<Rewriting> run() {
+    if (Status cancels = check_cancels(); !cancels)
+      return cancels.error();
     decide();
     if (mode_ == Mode::stm)
       if (Status revocable = check_revocable(); !revocable)
@@ -105,6 +107,16 @@ private:
   Guard guard_of(const SectionId &id) const {
     const auto found = matched_.find(id);
     return found == matched_.end() ? Guard{} : planned_[found->second].guard;
+  }
+
+  Status check_cancels() const {
+    for (const FunctionId id : program_.functions())
+      for (const Call &call : program_.at(id).calls)
+        if (call.name == "tandem_cancel" || call.name == "tandem_cancel_all")
+          return Error{fmt::format("{}: '{}' is not rewritten: gcc cancels by a statement in the "
+                                   "transaction's own text; keep tandem-cc for this program",
+                                   call.place, call.name)};
+    return tandem::Unit{};
   }
 
   Status check_revocable() const {

@@ -70,26 +70,50 @@ std::string_view to_string(EntryKind kind) {
   CHECK(false);
 }
 
-Sharing::Sharing(const Module &module, const PointsToAnalysis &points_to) : points_to_(points_to) {
-  for (const Function &function : module)
-    for (const Instruction &instruction : instructions(function))
-      if (const auto *call = dyn_cast<CallBase>(&instruction))
-        for (const Function *target : points_to_.targets(*call)) {
-          callers_[target].push_back(call);
-          callees_[&function].insert(target);
-        }
+Sharing::Sharing(const Module &module, const PointsToAnalysis &points_to)
+    : points_to_(points_to),
+      calls_(module, [&](const CallBase &call) { return points_to.targets(call); }) {
+  find_callers(module);
   find_entries(module);
-  find_creators(module);
+  find_creators();
   for (std::uint32_t entry = 0; entry < entries_.size(); ++entry)
     if (entries_[entry].kind == EntryKind::main)
       run_main(*entries_[entry].function);
     else
       run(*entries_[entry].function, entry);
+  run_callees();
   for (const auto &[function, part] : after_) {
-    EntrySet entries = functions_[function];
+    EntrySet entries = sets_[functions_.lookup(function)];
     insert(entries, kMainEntry);
-    after_entries_[function] = std::move(entries);
+    after_entries_[function] = set_number(std::move(entries));
   }
+}
+
+void Sharing::find_callers(const Module &module) {
+  struct Array {
+    ArrayRef<const Function *> targets;
+    SmallVector<const CallBase *, 2> calls;
+  };
+  std::vector<Array> arrays;
+  DenseMap<const Function *const *, std::size_t> known;
+  for (const Function &function : module)
+    for (const Instruction &instruction : instructions(function)) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      const auto targets =
+          call == nullptr ? ArrayRef<const Function *>() : points_to_.targets(*call);
+      if (targets.empty())
+        continue;
+      const auto [at, fresh] = known.try_emplace(targets.data(), arrays.size());
+      if (fresh)
+        arrays.push_back({targets, {}});
+      if (auto &calls = arrays[at->second].calls; calls.size() < 2)
+        calls.push_back(call);
+    }
+  for (const Array &array : arrays)
+    for (const Function *target : array.targets)
+      for (const CallBase *call : array.calls)
+        if (auto &callers = callers_[target]; callers.size() < 2)
+          callers.push_back(call);
 }
 
 void Sharing::add_entry(const Function &function, EntryKind kind, bool many) {
@@ -142,20 +166,20 @@ bool Sharing::runs_once(const CallBase &call) const {
 }
 
 // Functions that may start a thread, or that code outside the program may make it do.
-void Sharing::find_creators(const Module &) {
-  std::vector<const Function *> work;
-  const auto add = [&](const Function *function) {
-    if (creators_.insert(function).second)
-      work.push_back(function);
-  };
+void Sharing::find_creators() {
+  std::vector<bool> creates(calls_.size());
   for (const CallBase *call : spawning_)
-    add(call->getFunction());
-  while (!work.empty()) {
-    const Function *function = work.back();
-    work.pop_back();
-    if (const auto callers = callers_.find(function); callers != callers_.end())
-      for (const CallBase *call : callers->second)
-        add(call->getFunction());
+    creates[calls_.node(*call->getFunction())] = true;
+  for (const std::vector<ProgramCalls::Node> &component : calls_.components()) {
+    const bool any = any_of(component, [&](ProgramCalls::Node node) {
+      return creates[node] ||
+             any_of(calls_.callees(node), [&](ProgramCalls::Node callee) { return creates[callee]; });
+    });
+    for (const ProgramCalls::Node node : component) {
+      creates[node] = any;
+      if (any && calls_.function(node) != nullptr)
+        creators_.insert(calls_.function(node));
+    }
   }
 }
 
@@ -165,22 +189,46 @@ bool Sharing::creates(const CallBase &call) const {
          });
 }
 
-void Sharing::run(const Function &start, std::uint32_t entry) {
-  std::vector<const Function *> work;
-  const auto visit = [&](const Function *function) {
-    EntrySet &entries = functions_[function];
-    if (std::binary_search(entries.begin(), entries.end(), entry))
-      return;
-    insert(entries, entry);
-    work.push_back(function);
-  };
-  visit(&start);
-  while (!work.empty()) {
-    const Function *function = work.back();
-    work.pop_back();
-    if (const auto callees = callees_.find(function); callees != callees_.end())
-      for (const Function *target : callees->second)
-        visit(target);
+void Sharing::run(const Function &start, std::uint32_t entry) { insert(begins_[&start], entry); }
+
+std::uint32_t Sharing::set_number(EntrySet set) {
+  const auto [known, fresh] =
+      set_numbers_.try_emplace(std::move(set), static_cast<std::uint32_t>(sets_.size()));
+  if (fresh)
+    sets_.push_back(known->first);
+  return known->second;
+}
+
+std::uint32_t Sharing::unite(std::uint32_t a, std::uint32_t b) {
+  if (a == b || b == 0)
+    return a;
+  if (a == 0)
+    return b;
+  const auto [known, fresh] = unions_.try_emplace(std::minmax(a, b), 0);
+  if (fresh) {
+    EntrySet both;
+    std::set_union(sets_[a].begin(), sets_[a].end(), sets_[b].begin(), sets_[b].end(),
+                   std::back_inserter(both));
+    known->second = set_number(std::move(both));
+  }
+  return known->second;
+}
+
+// Whatever runs a function runs what it calls.
+void Sharing::run_callees() {
+  std::vector<std::uint32_t> entered(calls_.size());
+  for (const auto &[function, entries] : begins_)
+    entered[calls_.node(*function)] = set_number(entries);
+  for (const std::vector<ProgramCalls::Node> &component : reverse(calls_.components())) {
+    std::uint32_t all = 0;
+    for (const ProgramCalls::Node node : component)
+      all = unite(all, entered[node]);
+    for (const ProgramCalls::Node node : component) {
+      if (calls_.function(node) != nullptr)
+        functions_[calls_.function(node)] = all;
+      for (const ProgramCalls::Node callee : calls_.callees(node))
+        entered[callee] = unite(entered[callee], all);
+    }
   }
 }
 
@@ -230,18 +278,16 @@ void Sharing::run_main(const Function &main) {
 
 const EntrySet &Sharing::entries_of(const Function &function) const {
   if (const auto after = after_entries_.find(&function); after != after_entries_.end())
-    return after->second;
-  const auto known = functions_.find(&function);
-  return known == functions_.end() ? none_ : known->second;
+    return sets_[after->second];
+  return sets_[functions_.lookup(&function)];
 }
 
 const EntrySet &Sharing::entries_of(const Instruction &instruction) const {
   const Function *function = instruction.getFunction();
   if (const auto after = after_.find(function);
       after != after_.end() && after->second.contains(&instruction))
-    return after_entries_.at(function);
-  const auto known = functions_.find(function);
-  return known == functions_.end() ? none_ : known->second;
+    return sets_[after_entries_.at(function)];
+  return sets_[functions_.lookup(function)];
 }
 
 bool Sharing::may_overlap(const EntrySet &a, const EntrySet &b) const {

@@ -7,12 +7,15 @@
 // and those whose address leaves the program.
 #pragma once
 
+#include "compiler/points_to/components.h"
 #include "compiler/points_to/points_to.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Instruction.h"
 
+#include <deque>
 #include <map>
 #include <set>
 #include <string_view>
@@ -41,7 +44,7 @@ public:
 
   // The entries whose threads may run an instruction, or a part of a function, while another thread
   // of the program may exist. What main does before it starts the first thread belongs to none; so
-  // does what nothing calls.
+  // does what nothing calls. Equal sets are one object.
   [[nodiscard]] const EntrySet &entries_of(const llvm::Instruction &instruction) const;
   [[nodiscard]] const EntrySet &entries_of(const llvm::Function &function) const;
 
@@ -52,23 +55,32 @@ private:
   void find_entries(const llvm::Module &module);
   void add_entry(const llvm::Function &function, EntryKind kind, bool many);
   [[nodiscard]] bool runs_once(const llvm::CallBase &call) const;
-  void find_creators(const llvm::Module &module);
+  void find_creators();
+  void find_callers(const llvm::Module &module);
   void run(const llvm::Function &function, std::uint32_t entry);
   void run_main(const llvm::Function &function);
+  void run_callees();
+  std::uint32_t unite(std::uint32_t a, std::uint32_t b);
+  std::uint32_t set_number(EntrySet set);
   [[nodiscard]] bool creates(const llvm::CallBase &call) const;
 
   const PointsToAnalysis &points_to_;
   std::vector<Entry> entries_;
-  std::map<const llvm::Function *, std::vector<const llvm::CallBase *>> callers_;
-  std::map<const llvm::Function *, std::set<const llvm::Function *>> callees_;
+  ProgramCalls calls_;
+  // Two calls of each function, where it has so many.
+  llvm::DenseMap<const llvm::Function *, llvm::SmallVector<const llvm::CallBase *, 2>> callers_;
   std::set<const llvm::CallBase *> spawning_;
   std::set<const llvm::Function *> creators_; // may start a thread
-  std::map<const llvm::Function *, EntrySet> functions_;
+  // Sets by number; 0 is empty.
+  std::deque<EntrySet> sets_{EntrySet{}};
+  std::map<EntrySet, std::uint32_t> set_numbers_{{EntrySet{}, 0}};
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> unions_;
+  llvm::DenseMap<const llvm::Function *, EntrySet> begins_; // what runs a function other than calls
+  llvm::DenseMap<const llvm::Function *, std::uint32_t> functions_; // numbers of sets
   // Functions of which main runs a part after the first thread was started: that part, and the
   // entries of its instructions.
   std::map<const llvm::Function *, llvm::DenseSet<const llvm::Instruction *>> after_;
-  std::map<const llvm::Function *, EntrySet> after_entries_;
-  EntrySet none_;
+  std::map<const llvm::Function *, std::uint32_t> after_entries_;
 };
 
 } // namespace tandem

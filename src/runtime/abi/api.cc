@@ -9,6 +9,7 @@
 #include "runtime/fatal.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
+#include "runtime/transaction/hardware.h"
 #include "runtime/transaction/transaction.h"
 #include "runtime/wait/wait.h"
 
@@ -73,6 +74,8 @@ void end_choices(const tandem_options *options) noexcept {
 void add_action(void (*function)(void *), const void *argument, std::size_t bytes, bool on_commit,
                 const char *call) noexcept {
   Thread &thread = transaction::expect_transaction(call);
+  if (!on_commit)
+    transaction::leave_hardware(thread); // whose abort would undo this too
   void *given = const_cast<void *>(argument);
   if (bytes > kMostClosureBytes)
     fatal("%s: a closure of %zu bytes; the most is %zu", call, bytes, kMostClosureBytes);

@@ -33,6 +33,8 @@ void *allocated(void *memory, std::size_t bytes, Release release, const char *ca
   if (memory == nullptr)
     return nullptr;
   Thread &thread = transaction::expect_transaction(call);
+  if (thread.mode == Mode::hardware)
+    return memory; // an abort undoes what the allocator did
   thread.allocations.push({memory, release, bytes, true});
   if (thread.profile != nullptr) [[unlikely]]
     profile::name_allocation(memory, from);

@@ -30,7 +30,8 @@ namespace {
 // Saves `bytes` from `address` for an abort. A transaction that cannot abort needs nothing.
 void remember(const void *address, std::size_t bytes) noexcept {
   Thread *thread = current_thread;
-  if (thread == nullptr || thread->mode == Mode::direct || thread->mode == Mode::idle)
+  if (thread == nullptr || thread->mode == Mode::direct || thread->mode == Mode::idle ||
+      thread->mode == Mode::hardware)
     return;
   const auto *byte = static_cast<const std::uint8_t *>(address);
   while (bytes > 0) {

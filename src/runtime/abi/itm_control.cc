@@ -8,6 +8,7 @@
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
 #include "runtime/transaction/guarded.h"
+#include "runtime/transaction/hardware.h"
 #include "runtime/transaction/transaction.h"
 
 #include <cstddef>
@@ -18,12 +19,17 @@
 
 using namespace tandem;
 
+// Whether sections that are one instruction have to be counted.
+extern "C" __attribute__((visibility("default"))) std::uint8_t _TANDEM_profiled;
+std::uint8_t _TANDEM_profiled = 0;
+
 namespace {
 
 [[gnu::constructor]] void prepare_process() {
   read_settings();
   prepare_threads();
   profile::prepare_process();
+  _TANDEM_profiled = (settings.special & kSpecialProfile) != 0 ? 1 : 0;
   guarded::attach();
   if (const int error = pthread_atfork(transaction::prepare_fork, transaction::after_fork_in_parent,
                                        transaction::after_fork_in_child);
@@ -87,6 +93,13 @@ TANDEM_ITM [[gnu::naked]] std::uint32_t _TANDEM_begin(std::uint32_t, const tande
   TANDEM_BEGIN("rdx", "tandem_begin_section", "rdx", "tandem_begin_section_nested");
 }
 
+// A section that tandem-cc made one instruction: called where _TANDEM_profiled is set.
+TANDEM_ITM void _TANDEM_count(const tandem_section *section) {
+  Thread &thread = this_thread();
+  if (thread.profile != nullptr)
+    profile::count_single(thread, *section);
+}
+
 TANDEM_ITM void _ITM_commitTransaction() {
   Thread *thread = current_thread;
   if (thread == nullptr || thread->depth == 0) [[unlikely]]
@@ -136,8 +149,9 @@ TANDEM_ITM void _ITM_addUserCommitAction(void (*function)(void *), std::uint64_t
 }
 
 TANDEM_ITM void _ITM_addUserUndoAction(void (*function)(void *), void *argument) {
-  transaction::expect_transaction("_ITM_addUserUndoAction")
-      .user_actions.push({function, argument, false});
+  Thread &thread = transaction::expect_transaction("_ITM_addUserUndoAction");
+  transaction::leave_hardware(thread); // whose abort would undo this too
+  thread.user_actions.push({function, argument, false});
 }
 
 // Consistency for memory that the program no longer cares about costs aborts, not correctness.

@@ -2,6 +2,7 @@
 #include "runtime/algorithms/norec.h"
 
 #include "runtime/algorithms/barriers.h"
+#include "runtime/algorithms/hardware.h"
 #include "runtime/algorithms/orec.h"
 #include "runtime/algorithms/write_back.h"
 #include "runtime/profile/profile.h"
@@ -86,7 +87,7 @@ bool acquire_clock(Thread &thread) noexcept {
       return false;
   }
   ++thread.snapshot;
-  std::atomic_thread_fence(std::memory_order_release);
+  hardware::stop_all();
   return true;
 }
 
@@ -106,7 +107,7 @@ bool commit(Thread &thread, std::uint64_t &time) noexcept {
         return false;
       before = thread.snapshot;
     }
-    std::atomic_thread_fence(std::memory_order_release);
+    hardware::stop_all();
   } else {
     --before; // it has been odd since a write in place
   }
@@ -116,6 +117,7 @@ bool commit(Thread &thread, std::uint64_t &time) noexcept {
   thread.writes.write_back();
   if (!thread.additions.empty()) [[unlikely]]
     additions::apply(thread);
+  hardware::let_run();
   global_clock.now.store(time, std::memory_order_release);
   if (wait::anybody()) [[unlikely]]
     tell_waiting(thread);
@@ -128,6 +130,7 @@ void roll_back(Thread &thread) noexcept {
   if (owns_clock(thread)) {
     // What was written in place has been undone; who has seen it must look again.
     ++thread.snapshot;
+    hardware::let_run();
     global_clock.now.store(thread.snapshot, std::memory_order_release);
   }
   thread.values.clear();

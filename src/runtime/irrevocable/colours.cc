@@ -12,6 +12,8 @@
 #include "runtime/fatal.h"
 #include "runtime/irrevocable/barrier.h"
 #include "runtime/irrevocable/plans.h"
+#include "runtime/phases/inline.h"
+#include "runtime/phases/phases.h"
 #include "runtime/sync/futex.h"
 
 #include <cstring>
@@ -79,13 +81,21 @@ private:
   const Engine *engine_;
 };
 
+// Waiting for a colour: some tens of microseconds, about what sleeping and being woken take. The
+// word is looked at ever more seldom, so that its holder need not fetch its line back each time.
+constexpr std::uint32_t kPausesBeforeSleep = 2048;
+constexpr std::uint32_t kMostPauses = 64;
+
 [[gnu::noinline]] void lock_slowly(Colour &colour) noexcept {
   const Waiting waiting(colour);
-  for (sync::Patience patience; patience.rounds() < sync::Patience::kSpins; patience.round()) {
+  for (std::uint32_t pauses = 1, spent = 0; spent < kPausesBeforeSleep; spent += pauses) {
+    for (std::uint32_t i = 0; i < pauses; ++i)
+      sync::pause();
     std::uint32_t seen = kFree;
     if (colour.word.load(std::memory_order_relaxed) == kFree &&
         colour.word.compare_exchange_strong(seen, kHeld))
       return;
+    pauses = pauses < kMostPauses ? pauses * 2 : kMostPauses;
   }
   // Who may have left others sleeping must wake them later, so the state is "with waiters".
   while (colour.word.exchange(kHeldWithWaiters) != kFree)
@@ -221,6 +231,32 @@ void free_after_fork() noexcept {
   remember(section, plan);
 }
 
+// --- sections in the phase of locks: nobody shares a colour, and the engine is not asked
+
+[[gnu::noinline]] void wait_to_hold(Colour &colour) noexcept {
+  const std::int64_t since = phases::begin_waiting();
+  lock_slowly(colour);
+  phases::end_waiting(since);
+}
+
+[[gnu::always_inline]] inline void hold(Colour &colour) noexcept {
+  std::uint32_t seen = kFree;
+  if (!colour.word.compare_exchange_strong(seen, kHeld)) [[unlikely]]
+    wait_to_hold(colour);
+}
+
+[[gnu::noinline]] void hold_outermost(const tandem_section &section) noexcept {
+  const Plan &plan = plan_of(section);
+  if (!exit_watched) [[unlikely]]
+    watch_exit();
+  for (std::uint32_t i = 0; i < plan.colour_count; ++i)
+    hold(*plan.colours[i]);
+  held = &plan;
+  _TANDEM_colours_depth = 1;
+  last = {plan.colour_count == 1 ? &section : nullptr, section.table->runtime,
+          plan.colour_count == 1 ? plan.colours[0] : nullptr, &plan};
+}
+
 [[noreturn, gnu::cold]] void refuse_leave(const tandem_section &section) noexcept {
   if (_TANDEM_colours_depth == 0)
     fatal("the atomic section '%s' (%s:%u) is left by a thread that is in none", section.name,
@@ -248,6 +284,33 @@ TANDEM_COLOURS void _TANDEM_colours_enter(const tandem_section *section) {
     return;
   }
   enter_outermost(*section);
+}
+
+TANDEM_COLOURS void _TANDEM_phase_hold(const tandem_section *section) {
+  using namespace colours;
+  if (_TANDEM_colours_depth != 0) {
+    ++_TANDEM_colours_depth;
+    return;
+  }
+  if (last.section != section || section->table->runtime != last.table)
+    return hold_outermost(*section);
+  hold(*last.colour);
+  held = last.plan;
+  _TANDEM_colours_depth = 1;
+}
+
+TANDEM_COLOURS void _TANDEM_phase_release(const tandem_section *section) {
+  using namespace colours;
+  if (_TANDEM_colours_depth > 1) {
+    --_TANDEM_colours_depth;
+    return;
+  }
+  if (_TANDEM_colours_depth == 0 || held->section != section) [[unlikely]]
+    refuse_leave(*section);
+  const Plan &plan = *held;
+  held = nullptr;
+  _TANDEM_colours_depth = 0;
+  unlock_all(plan);
 }
 
 TANDEM_COLOURS void _TANDEM_colours_leave(const tandem_section *section) {

@@ -45,8 +45,10 @@ inline constexpr bool kExact = false;
 // The calling thread's, where writes must go through barriers; null where they are plain.
 [[gnu::always_inline]] inline Thread *writer() noexcept {
   Thread *thread = current_thread;
-  return thread == nullptr || thread->mode == Mode::idle || thread->mode == Mode::direct ? nullptr
-                                                                                         : thread;
+  return thread == nullptr || thread->mode == Mode::idle || thread->mode == Mode::direct ||
+                 thread->mode == Mode::hardware
+             ? nullptr
+             : thread;
 }
 // The same for functions that only read: they need no barriers in a transaction that is alone.
 [[gnu::always_inline]] inline Thread *reader() noexcept {

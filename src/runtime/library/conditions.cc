@@ -15,6 +15,7 @@
 // A mutex that the calling thread does hold is given up as the plain function does it.
 #include "runtime/abi/itm.h"
 #include "runtime/library/access.h"
+#include "runtime/transaction/hardware.h"
 #include "runtime/transaction/transaction.h"
 
 #include <algorithm>
@@ -55,6 +56,7 @@ int wait(const pthread_mutex_t *mutex, clockid_t clock, const timespec *until,
   Thread *thread = current_thread;
   if (thread == nullptr || thread->depth == 0)
     return plain();
+  transaction::leave_hardware(*thread);
   std::int64_t longest = kLongestSleep;
   if (until != nullptr) {
     timespec end{};

@@ -57,7 +57,7 @@ template <class U> void add(U *counter, U by) noexcept {
     tandem_run(Addition<U>::run, &addition, nullptr);
     return;
   }
-  if (thread->mode == Mode::direct)
+  if (thread->mode == Mode::direct || thread->mode == Mode::hardware)
     return add_plainly(counter, by, thread);
   // Entries of a transaction around a nested one must come back as they were.
   if (UserAction *known = thread->checkpoints.empty() ? find(*thread, counter) : nullptr) {

@@ -5,6 +5,7 @@
 #include "runtime/irrevocable/serial.h"
 #include "runtime/library/access.h"
 #include "runtime/library/hooks.h"
+#include "runtime/transaction/hardware.h"
 #include "runtime/transaction/transaction.h"
 
 #include <cstdio>
@@ -171,6 +172,12 @@ template <const Kind &K> int lock_here(void *lock, const int *holder) noexcept {
   note_use();
   if (thread->mode == Mode::direct)
     return acquire_irrevocably(K, lock, holder);
+  if (thread->mode == Mode::hardware) { // elided: whoever takes it from now on undoes this one
+    const int status = K.attempt(lock);
+    if (status == EBUSY)
+      transaction::leave_hardware(*thread);
+    return status;
+  }
   switch (keep<K>(*thread, lock)) {
   case Pending::kept:
     return 0;

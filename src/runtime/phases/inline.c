@@ -41,6 +41,19 @@ TANDEM_INLINE void _TANDEM_inline_phase_leave(const struct tandem_section *secti
     _TANDEM_phase_stray(section);
 }
 
+TANDEM_INLINE uint32_t _TANDEM_inline_phase_enter_colours(const struct tandem_section *section) {
+  const uint32_t locks = _TANDEM_inline_phase_enter(section);
+  if (TANDEM_LIKELY(locks != 0))
+    _TANDEM_phase_hold(section);
+  return locks;
+}
+
+TANDEM_INLINE void _TANDEM_inline_phase_leave_colours(const struct tandem_section *section) {
+  if (TANDEM_LIKELY(_TANDEM_phase_mark.state == TANDEM_STATE_LOCKS))
+    _TANDEM_phase_release(section);
+  _TANDEM_inline_phase_leave(section);
+}
+
 TANDEM_INLINE int _TANDEM_inline_phase_lock(void *mutex) {
   const int error = pthread_mutex_trylock((pthread_mutex_t *)mutex);
   return TANDEM_LIKELY(error != EBUSY) ? error : _TANDEM_phase_wait(mutex);

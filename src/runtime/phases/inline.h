@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Phases of a converted program under the hybrid plan, as the code that the pass links into it
- * (phases.bc, from inline.c) and libtandem.so share them. Not installed: programs never name these.
+ * Phases of a program under the hybrid plan, as the code that the pass links into it (phases.bc,
+ * from inline.c) and libtandem.so share them. Not installed: programs never name these.
  *
- * The program is in one phase at a time: its sections hold the program's own locks, or they are
- * transactions (and colours). A thread says that it is in a section by its own mark, then looks at
- * the phase; who changes the phase stores it, has a fence passed by every thread, then looks at the
- * marks (phases.cc).
+ * The program is in one phase at a time: its sections hold locks, or they are transactions (and
+ * colours). The locks are the program's own where these have been converted, else the sections'
+ * colours. A thread says that it is in a section by its own mark, then looks at the phase; who
+ * changes the phase stores it, has a fence passed by every thread, then looks at the marks
+ * (phases.cc).
  */
 #pragma once
 
@@ -29,7 +30,7 @@ enum tandem_phase {
 enum tandem_phase_state {
   TANDEM_STATE_NEW = 0, /* a thread that has entered nothing yet */
   TANDEM_STATE_OUTSIDE = 1,
-  TANDEM_STATE_LOCKS = 2, /* in a section that holds the program's locks */
+  TANDEM_STATE_LOCKS = 2, /* in a section that holds locks */
   TANDEM_STATE_TRANSACTIONS = 3
 };
 
@@ -46,8 +47,12 @@ extern __thread struct tandem_phase_mark _TANDEM_phase_mark
 
 /* Of libtandem.so: what the inline versions do not do themselves. enter: an outermost section.
  * stray: a section that was not entered is left; ends the process. wait: EBUSY was the answer to an
- * attempt to acquire the pthread mutex; acquires it, and returns what pthread_mutex_lock does. */
+ * attempt to acquire the pthread mutex; acquires it, and returns what pthread_mutex_lock does.
+ * hold, release: the colours of a section that is entered and left in the phase of locks; nested
+ * ones count. */
 uint32_t _TANDEM_phase_enter(const struct tandem_section *section);
+void _TANDEM_phase_hold(const struct tandem_section *section);
+void _TANDEM_phase_release(const struct tandem_section *section);
 void _TANDEM_phase_stray(const struct tandem_section *section);
 int _TANDEM_phase_wait(void *mutex);
 
@@ -55,6 +60,9 @@ int _TANDEM_phase_wait(void *mutex);
  * leave: once it has run either way. */
 uint32_t _TANDEM_inline_phase_enter(const struct tandem_section *section);
 void _TANDEM_inline_phase_leave(const struct tandem_section *section);
+/* The same for a section that holds its colours in the phase of locks. */
+uint32_t _TANDEM_inline_phase_enter_colours(const struct tandem_section *section);
+void _TANDEM_inline_phase_leave_colours(const struct tandem_section *section);
 /* As pthread_mutex_lock. */
 int _TANDEM_inline_phase_lock(void *mutex);
 

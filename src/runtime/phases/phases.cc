@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Phases of a converted program under the hybrid plan: when its sections hold the program's own
-// locks and when they are transactions. Lev, Moir and Nussbaum, "PhTM: Phased Transactional
-// Memory", TRANSACT 2007; when to change, after Usui, Behrends, Evans and Smaragdakis, "Adaptive
-// Locks", PACT 2009: where threads wait for locks, transactions are tried, and kept where more
-// sections run in the same time.
+// Phases of a program under the hybrid plan: when its sections hold locks (the program's own, or
+// their colours) and when they are transactions. Lev, Moir and Nussbaum, "PhTM: Phased
+// Transactional Memory", TRANSACT 2007; when to change, after Usui, Behrends, Evans and
+// Smaragdakis, "Adaptive Locks", PACT 2009: where threads wait for locks, transactions are tried,
+// and kept where more sections run in the same time.
 //
 // Changing:   phase := changing; every thread passes a fence; wait until no other thread's mark is
 //             in a section; phase := the new one
@@ -39,16 +39,18 @@ namespace tandem::phases {
 namespace {
 
 // Nanoseconds.
-constexpr std::int64_t kWindowNs = 10'000'000;   // over which waiting is measured, or a trial runs
+constexpr std::int64_t kWindowNs = 10'000'000; // over which waiting is measured, or transactions
+// Before transactions are measured: their tables are cold, and what algorithm they run by is tried
+// first. They are given up at a quarter of it where they are hopeless.
+constexpr std::int64_t kWarmUpNs = 20'000'000;
 constexpr std::int64_t kGiveUpNs = 20'000'000;   // a change takes microseconds, or does not end
 constexpr std::int64_t kStayNs = 1'000'000'000;  // of transactions, before locks are tried again
 constexpr std::int64_t kBackoffNs = 100'000'000; // until the next trial, doubled by each that fails
 constexpr std::int64_t kMostBackoffNs = 30'000'000'000;
 // Waiting that makes transactions worth a trial: half of one thread's time.
 constexpr std::int64_t kWaitedShare = 2;
-// So do waits only where one section in so many waits at least: few that wait long wait for a
-// thread that was preempted, which transactions do not cure.
-constexpr std::uint64_t kWaitedEach = 16;
+// Hopeless: so many times slower than locks.
+constexpr double kHopeless = 4;
 // A thread looks at the clock each so many transactions.
 constexpr std::uint64_t kLookEach = 64;
 
@@ -63,16 +65,18 @@ std::uint64_t departed = 0;     // sections that threads entered which have exit
 TANDEM_THREAD_LOCAL Member own = {nullptr, nullptr};
 pthread_key_t exit_key;
 
-bool adaptive = true; // tests write it, while no other thread runs
+std::atomic<bool> adaptive{true};
+// The user asks for an algorithm or a profile of transactions: marked sections are transactions.
+bool asked_for_transactions = false;
 // A phase that nobody is about to end; where a child begins.
 std::uint32_t settled = TANDEM_PHASE_LOCKS;
 
 std::atomic<std::int64_t> waited{0}; // nanoseconds for locks, since the window began
-std::atomic<std::uint64_t> waits{0}; // how often
 std::atomic<bool> judging{false};    // one thread at a time; guards what follows
 std::int64_t began = 0;              // the window, or the phase of transactions
 std::uint64_t entered_before = 0;    // sections until then
 double lock_rate = 0;                // sections a nanosecond, before transactions were tried
+bool warm = false;                   // transactions are measured
 bool tried = false;                  // and were found to be faster
 std::int64_t next_trial = 0;         // before it no change is asked for
 std::int64_t backoff = kBackoffNs;
@@ -157,6 +161,11 @@ bool all_outside() noexcept {
   return outside;
 }
 
+void begin_window(std::int64_t time, std::uint64_t entered) noexcept {
+  began = time;
+  entered_before = entered;
+}
+
 // Ends phase `asked` (one of those "to" another), where no one else does. The caller is outside.
 [[gnu::noinline, gnu::cold]] void change(std::uint32_t asked) noexcept {
   if (!__atomic_compare_exchange_n(&_TANDEM_phase, &asked, TANDEM_PHASE_CHANGING, false,
@@ -173,10 +182,9 @@ bool all_outside() noexcept {
   const std::uint64_t entered = all_entered();
   while (judging.exchange(true, std::memory_order_acquire))
     sync::pause();
-  began = time;
-  entered_before = entered;
+  begin_window(time, entered);
   waited.store(0, std::memory_order_relaxed);
-  waits.store(0, std::memory_order_relaxed);
+  warm = false;
   if (!done)
     next_trial = time + backoff;
   judging.store(false, std::memory_order_release);
@@ -191,39 +199,55 @@ void judge_locks(std::int64_t time) noexcept {
   if (const std::int64_t elapsed = time - began; elapsed >= kWindowNs) {
     const std::uint64_t entered = all_entered();
     const std::int64_t waiting = waited.exchange(0, std::memory_order_relaxed);
-    const std::uint64_t times = waits.exchange(0, std::memory_order_relaxed);
     // A long window tells of times without waiting.
-    const bool worth = waiting * kWaitedShare > elapsed &&
-                       times * kWaitedEach > entered - entered_before && time >= next_trial;
+    const bool worth = waiting * kWaitedShare > elapsed && time >= next_trial;
     lock_rate = static_cast<double>(entered - entered_before) / static_cast<double>(elapsed);
-    began = time;
-    entered_before = entered;
+    begin_window(time, entered);
     if (worth)
       request(TANDEM_PHASE_TRANSACTIONS);
   }
   judging.store(false, std::memory_order_release);
 }
 
+// Back to locks; until the next trial where this one has failed.
+void give_up(std::int64_t time) noexcept {
+  if (!tried) {
+    next_trial = time + backoff;
+    backoff = backoff * 2 < kMostBackoffNs ? backoff * 2 : kMostBackoffNs;
+  }
+  tried = false;
+  request(TANDEM_PHASE_LOCKS);
+}
+
+void judge_trial(std::int64_t time) noexcept {
+  const std::int64_t elapsed = time - began;
+  if (elapsed < (warm ? kWindowNs : kWarmUpNs / 4))
+    return;
+  const std::uint64_t entered = all_entered();
+  const double rate = static_cast<double>(entered - entered_before) / static_cast<double>(elapsed);
+  if (!warm) {
+    if (rate * kHopeless < lock_rate)
+      return give_up(time);
+    if (elapsed < kWarmUpNs)
+      return;
+    warm = true;
+    return begin_window(time, entered);
+  }
+  if (rate <= lock_rate)
+    return give_up(time);
+  tried = true;
+  backoff = kBackoffNs;
+}
+
 void judge_transactions(std::int64_t time) noexcept {
   if (judging.exchange(true, std::memory_order_acquire))
     return;
   // The next trial is in the future only where a change to locks was given up.
-  if (const std::int64_t elapsed = time - began;
-      elapsed >= (tried ? kStayNs : kWindowNs) && time >= next_trial) {
-    const double rate =
-        static_cast<double>(all_entered() - entered_before) / static_cast<double>(elapsed);
-    if (!tried && rate > lock_rate) {
-      tried = true;
-      backoff = kBackoffNs;
-    } else {
-      // Locks again: transactions were slower, or it is time to compare again.
-      if (!tried) {
-        next_trial = time + backoff;
-        backoff = backoff * 2 < kMostBackoffNs ? backoff * 2 : kMostBackoffNs;
-      }
-      tried = false;
-      request(TANDEM_PHASE_LOCKS);
-    }
+  if (time >= next_trial) {
+    if (!tried)
+      judge_trial(time);
+    else if (time - began >= kStayNs)
+      give_up(time); // to compare again
   }
   judging.store(false, std::memory_order_release);
 }
@@ -239,6 +263,11 @@ bool enter_in(std::uint32_t wanted, std::uint32_t state) noexcept {
   }
   set_state(TANDEM_STATE_OUTSIDE);
   return false;
+}
+
+bool names_another_than_auto(const char *variable) noexcept {
+  const char *value = std::getenv(variable);
+  return value != nullptr && *value != '\0' && std::strcmp(value, "auto") != 0;
 }
 
 void before_fork() { lock_members(); }
@@ -258,8 +287,12 @@ void after_fork_in_child() {
   if (error != 0)
     fatal("the runtime cannot start: %s", std::strerror(error));
   const char *chosen = std::getenv("TANDEM_HYBRID");
-  if (chosen == nullptr || *chosen == '\0' || std::strcmp(chosen, "auto") == 0)
+  if (chosen == nullptr || *chosen == '\0' || std::strcmp(chosen, "auto") == 0) {
+    asked_for_transactions = names_another_than_auto("TANDEM_ALGORITHM") ||
+                             names_another_than_auto("ITM_DEFAULT_METHOD") ||
+                             names_another_than_auto("TANDEM_PROFILE");
     return;
+  }
   adaptive = false;
   if (std::strcmp(chosen, "transactions") == 0)
     _TANDEM_phase = settled = TANDEM_PHASE_TRANSACTIONS;
@@ -278,6 +311,21 @@ void request(std::uint32_t wanted) noexcept {
   __atomic_compare_exchange_n(&_TANDEM_phase, &from, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+// 0: nothing is measured now.
+std::int64_t begin_waiting() noexcept {
+  return adaptive.load(std::memory_order_relaxed) && phase() == TANDEM_PHASE_LOCKS ? now() : 0;
+}
+
+void end_waiting(std::int64_t since) noexcept {
+  if (since == 0)
+    return;
+  const std::int64_t time = now();
+  waited.fetch_add(time - since, std::memory_order_relaxed);
+  // Not beside a change, which may wait for this thread to leave.
+  if (phase() == TANDEM_PHASE_LOCKS)
+    judge_locks(time);
+}
+
 } // namespace tandem::phases
 
 using namespace tandem;
@@ -285,18 +333,23 @@ using namespace tandem::phases;
 
 extern "C" {
 
-TANDEM_EXPORT uint32_t _TANDEM_phase_enter(const tandem_section *) {
+TANDEM_EXPORT uint32_t _TANDEM_phase_enter(const tandem_section *section) {
   tandem_phase_mark &mark = _TANDEM_phase_mark;
   if (mark.state == TANDEM_STATE_NEW)
     join();
   for (;;) {
     switch (const std::uint32_t seen = phase()) {
     case TANDEM_PHASE_LOCKS:
+      if (asked_for_transactions && section->kind != TANDEM_KIND_LOCK_REGION) {
+        adaptive = false;
+        request(TANDEM_PHASE_TRANSACTIONS);
+        break;
+      }
       if (enter_in(seen, TANDEM_STATE_LOCKS))
         return 1;
       break;
     case TANDEM_PHASE_TRANSACTIONS:
-      if (adaptive && mark.entered % kLookEach == 0)
+      if (adaptive.load(std::memory_order_relaxed) && mark.entered % kLookEach == 0)
         judge_transactions(now());
       if (enter_in(seen, TANDEM_STATE_TRANSACTIONS))
         return 0;
@@ -316,17 +369,9 @@ TANDEM_EXPORT void _TANDEM_phase_stray(const tandem_section *section) {
 }
 
 TANDEM_EXPORT int _TANDEM_phase_wait(void *mutex) {
-  auto *lock = static_cast<pthread_mutex_t *>(mutex);
-  if (!adaptive || phase() != TANDEM_PHASE_LOCKS)
-    return pthread_mutex_lock(lock);
-  const std::int64_t before = now();
-  const int error = pthread_mutex_lock(lock);
-  const std::int64_t after = now();
-  waited.fetch_add(after - before, std::memory_order_relaxed);
-  waits.fetch_add(1, std::memory_order_relaxed);
-  // Not beside a change, which may wait for this thread to leave.
-  if (phase() == TANDEM_PHASE_LOCKS)
-    judge_locks(after);
+  const std::int64_t since = begin_waiting();
+  const int error = pthread_mutex_lock(static_cast<pthread_mutex_t *>(mutex));
+  end_waiting(since);
   return error;
 }
 

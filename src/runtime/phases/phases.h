@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Asking for a phase, and what tests look at. What programs call is in inline.h.
+// Asking for a phase, waiting for locks, and what tests look at. What programs call is in inline.h.
 #pragma once
 
 #include "runtime/phases/inline.h"
@@ -15,5 +15,10 @@ void set_adapting(bool adapting) noexcept;
 // Asks for TANDEM_PHASE_TRANSACTIONS or TANDEM_PHASE_LOCKS: the next thread that enters a section
 // changes the phase, or gives up. Nothing where that is the phase, or it is changing. Any thread.
 void request(std::uint32_t wanted) noexcept;
+
+// Around waiting for a lock in a section: `begin_waiting` before, `end_waiting` once it is
+// acquired, with what that returned. Enough waiting leads to transactions.
+std::int64_t begin_waiting() noexcept;
+void end_waiting(std::int64_t since) noexcept;
 
 } // namespace tandem::phases

@@ -22,9 +22,17 @@
 namespace tandem::profile {
 namespace {
 
-constexpr const char *kCauses[] = {"validation",   "locked",         "killed",
-                                   "colour-taken", "serial-pending", "irrevocable-reached",
-                                   "retry",        "cancel"};
+constexpr const char *kCauses[] = {"validation",
+                                   "locked",
+                                   "killed",
+                                   "colour-taken",
+                                   "serial-pending",
+                                   "irrevocable-reached",
+                                   "hardware-conflict",
+                                   "hardware-capacity",
+                                   "hardware-other",
+                                   "retry",
+                                   "cancel"};
 constexpr const char *kAlone[] = {"irrevocable-begin", "irrevocable-call", "requested", "retries",
                                   "algorithm"};
 
@@ -191,8 +199,9 @@ private:
     json_.number("pid", static_cast<std::uint64_t>(process_.pid));
     json_.text("algorithm", algorithm_name());
     json_.open('{', "policy");
-    const bool names_holders =
-        settings.algorithm != Algorithm::norec && settings.algorithm != Algorithm::serial;
+    const bool names_holders = settings.algorithm != Algorithm::norec &&
+                               settings.algorithm != Algorithm::serial &&
+                               settings.algorithm != Algorithm::htm;
     json_.text("contention",
                names_holders ? name_in(contention::kPolicyNames, settings.policy) : "none");
     json_.text("backoff", name_in(contention::kBackoffNames, settings.backoff));
@@ -247,6 +256,8 @@ private:
       return "norec";
     case Algorithm::two_phase:
       return "two-phase";
+    case Algorithm::htm:
+      return "htm";
     }
     return "auto";
   }

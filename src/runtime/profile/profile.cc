@@ -309,6 +309,21 @@ void begin(Thread &thread) noexcept {
   ++counts_of(profile, section).starts;
 }
 
+void count_single(Thread &thread, const tandem_section &section) noexcept {
+  const Hook hook(thread);
+  if (!hook.open())
+    return;
+  ThreadProfile &profile = *thread.profile;
+  if (!profile.counted) {
+    profile.counted = true;
+    threads.fetch_add(1, std::memory_order_relaxed);
+  }
+  SectionCounts &counts =
+      counts_of(profile, number_of(reinterpret_cast<std::uintptr_t>(&section), &section));
+  ++counts.starts;
+  ++counts.commits;
+}
+
 void abort(Thread &thread, Cause cause) noexcept {
   const Hook hook(thread);
   if (!hook.open())

@@ -29,6 +29,9 @@ enum class Cause : std::uint8_t {
   colour_taken,
   serial_pending,
   irrevocable_reached,
+  hardware_conflict,
+  hardware_capacity,
+  hardware_other,
   retry,
   cancel
 };
@@ -56,6 +59,8 @@ void prepare_thread(Thread &thread) noexcept;
 
 // An outermost transaction begins its first attempt; thread.jump is set.
 TANDEM_PROFILE_HOOK void begin(Thread &thread) noexcept;
+// A section that is one instruction runs, outside of transactions.
+void count_single(Thread &thread, const tandem_section &section) noexcept;
 // The present attempt is undone, and whether another one follows.
 TANDEM_PROFILE_HOOK void abort(Thread &thread, Cause cause) noexcept;
 TANDEM_PROFILE_HOOK void again(Thread &thread) noexcept;

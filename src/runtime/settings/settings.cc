@@ -2,6 +2,7 @@
 #include "runtime/settings/settings.h"
 
 #include "contention/names.h"
+#include "runtime/algorithms/hardware.h"
 #include "runtime/fatal.h"
 
 #include <array>
@@ -122,6 +123,10 @@ void read_settings() noexcept {
     if (choice->hardware)
       note_hardware();
   }
+  if ((!choice || choice->automatic) && hardware::present()) {
+    settings.algorithm = Algorithm::htm; // nothing else shares data with it, so there it stays
+    settings.special = choice && choice->hardware ? 0 : kSpecialAlone;
+  }
   if (const auto policy = lookup("TANDEM_POLICY", contention::kPolicyNames))
     settings.policy = *policy;
   if (const auto backoff = lookup("TANDEM_BACKOFF", contention::kBackoffNames))
@@ -139,8 +144,8 @@ void read_settings() noexcept {
 
 void note_hardware() noexcept {
   static constinit std::atomic<bool> said{false};
-  if (!said.exchange(true, std::memory_order_relaxed))
-    note("hardware transactions are asked for; this version has none and runs as with auto");
+  if (!hardware::present() && !said.exchange(true, std::memory_order_relaxed))
+    note("hardware transactions are asked for; this processor has none and runs as with auto");
 }
 
 } // namespace tandem

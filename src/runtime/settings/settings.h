@@ -22,7 +22,7 @@
 
 namespace tandem {
 
-enum class Algorithm : std::uint8_t { serial, eager, lazy, norec, two_phase };
+enum class Algorithm : std::uint8_t { serial, eager, lazy, norec, two_phase, htm };
 
 inline constexpr std::uint32_t kSpecialAlone = 1;     // a process with one thread runs without logs
 inline constexpr std::uint32_t kSpecialProfile = 2;   // sections are counted (runtime/profile)
@@ -54,7 +54,7 @@ extern Settings settings;
 // Ends the process with status 2 and one line where a variable has no valid value.
 void read_settings() noexcept;
 
-// Tells the user, once, that there are no hardware transactions.
+// Tells the user, once, if there are no hardware transactions.
 void note_hardware() noexcept;
 
 } // namespace tandem

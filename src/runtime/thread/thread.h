@@ -50,7 +50,8 @@ enum class Mode : std::uint8_t {
   eager,
   lazy,
   norec,
-  two_phase
+  two_phase,
+  hardware // in the processor (transaction/hardware.h): plain accesses
 };
 
 struct OwnedOrec {
@@ -122,6 +123,9 @@ struct Contender {
   std::atomic<Thread *> waits_for{nullptr}; // the holder of the orec that it waits for
 };
 
+// Sections whose history with the hardware a thread keeps apart.
+inline constexpr std::size_t kHardwareSlots = 64;
+
 struct Barriers;      // algorithms/barriers.h
 struct ThreadProfile; // profile/counters.h
 
@@ -183,6 +187,12 @@ struct alignas(128) Thread {
   memory::Log<UserAction> user_actions;
   memory::Log<AllocationAction> allocations;
   memory::Log<memory::CellValue> additions; // that wait for the commit (algorithms/additions.h)
+
+  // --- hardware transactions (transaction/hardware.cc)
+  bool hardware_plain;                           // the present one runs uninstrumented
+  std::uint8_t hardware_slot;                    // of the present section, in the two below
+  std::uint8_t hardware_skip[kHardwareSlots];    // executions that are not tried in hardware
+  std::uint8_t hardware_penalty[kHardwareSlots]; // that many, the last time
 
   ThreadProfile *profile; // null: the process is not profiled
 

@@ -177,7 +177,7 @@ Actions begin(Thread &thread, std::uint32_t properties, const tandem_section &se
   if (irrevocable && takes_colours(thread))
     return begin_exclusively(thread, plan);
   if (settings.algorithm != Algorithm::serial && !irrevocable)
-    return transaction::run_speculatively<true>(thread);
+    return transaction::begin_speculatively<true>(thread);
   if (thread.profile != nullptr) [[unlikely]]
     profile::serialise(thread,
                        irrevocable ? profile::Alone::irrevocable_begin : profile::Alone::algorithm);
@@ -189,6 +189,11 @@ void adopt(Thread &thread, const tandem_section &section) noexcept {
   if (thread.coloured)
     return; // its colours cover what it calls
   const Plan &plan = colours::plan_of(section);
+  if (thread.mode == Mode::hardware) { // whoever takes one of them from now on undoes it
+    if (colours::guard_taken(plan))
+      transaction::leave_hardware(thread);
+    return;
+  }
   for (std::uint32_t slot = 0; slot < thread.guard_count; ++slot)
     if (thread.guards[slot] == &plan || covers(*thread.guards[slot], plan))
       return;

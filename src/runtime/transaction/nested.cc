@@ -22,6 +22,8 @@ void commit_nested(Thread &thread) noexcept {
 }
 
 Actions begin_nested(Thread &thread, std::uint32_t properties, const JumpBuffer &from) noexcept {
+  if (thread.mode == Mode::hardware)
+    return begin_nested_in_hardware(thread, properties);
   if ((properties & itm::kHasNoAbort) != 0) {
     if ((properties & itm::kInstrumentedCode) == 0)
       become_irrevocable(thread, profile::Alone::irrevocable_call);

@@ -10,6 +10,7 @@ __thread bool acquired_for_fork __attribute__((tls_model("initial-exec"))) = fal
 
 void prepare_fork() noexcept {
   if (current_thread != nullptr && current_thread->depth != 0) {
+    leave_hardware(*current_thread);
     // One that is alone is what this waits for already.
     if (current_thread->coloured && !current_thread->alone_too) {
       serial::acquire(current_thread);

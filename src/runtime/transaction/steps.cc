@@ -48,10 +48,11 @@ void roll_back(Thread &thread) noexcept {
   case Mode::idle:
   case Mode::direct:
   case Mode::undo:
+  case Mode::hardware:
     break;
   }
-  if (readers_writer::in_use() && !is_alone(thread) && thread.mode != Mode::idle)
-    readers_writer::leave();
+  if (!is_alone(thread) && thread.mode != Mode::idle)
+    leave_shared();
   // Release: what this one read and undid is over for whoever waits for the mark.
   thread.mark->store(0, std::memory_order_release);
   if (thread.guard_count != 0)
@@ -87,10 +88,12 @@ void restart_alone(Thread &thread, bool irrevocable) noexcept {
   jump_to_begin(thread, run_alone(thread, irrevocable));
 }
 
-void back_off(Thread &thread) noexcept {
+void back_off(Thread &thread) noexcept { back_off(thread, thread.restarts - 1); }
+
+void back_off(Thread &thread, std::uint32_t waits) noexcept {
   const profile::Waiting waiting(thread);
   const std::uint64_t ticks =
-      contention::delay(thread.backoff, thread.restarts - 1, thread.random) * kTicksPerUnit;
+      contention::delay(thread.backoff, waits, thread.random) * kTicksPerUnit;
   const std::uint64_t start = __rdtsc();
   while (__rdtsc() - start < ticks) {
     if (ticks > kTicksBeforeYield)

@@ -6,6 +6,7 @@
 #include "runtime/abi/itm.h"
 #include "runtime/algorithms/additions.h"
 #include "runtime/algorithms/barriers.h"
+#include "runtime/algorithms/hardware.h"
 #include "runtime/algorithms/norec.h"
 #include "runtime/algorithms/orec.h"
 #include "runtime/algorithms/two_phase.h"
@@ -19,6 +20,7 @@
 #include "runtime/sync/quiescence.h"
 #include "runtime/sync/readers_writer.h"
 #include "runtime/transaction/guarded.h"
+#include "runtime/transaction/hardware.h"
 #include "runtime/transaction/transaction.h"
 
 #include <sys/single_threaded.h>
@@ -32,7 +34,8 @@ inline std::uint32_t first_signals() noexcept { return (settings.special & kSpec
 
 // Depth of an outermost transaction.
 inline std::uint32_t first_depth(const Thread &thread) noexcept {
-  return thread.profile == nullptr && thread.guard_count == 0 && !readers_writer::in_use()
+  return thread.profile == nullptr && thread.guard_count == 0 && !readers_writer::in_use() &&
+                 !hardware::in_use()
              ? 1
              : kSpecialDepth;
 }
@@ -54,6 +57,7 @@ inline void set_mode(Thread &thread, Mode mode) noexcept {
   switch (mode) {
   case Mode::idle:
   case Mode::direct:
+  case Mode::hardware:
     thread.barriers = &direct_barriers;
     return;
   case Mode::undo:
@@ -133,9 +137,20 @@ template <std::uint64_t now(), bool kGuarded>
   thread.known_quiesced = sync::global_clock.quiesced.load(std::memory_order_acquire);
 }
 
+// Gives up, before the mark, what a speculative transaction has besides it.
+inline void leave_shared() noexcept {
+  if (readers_writer::in_use()) [[unlikely]]
+    readers_writer::leave();
+  if (hardware::in_use())
+    hardware::leave_software();
+}
+
 // Begins by `algorithm`.
 template <bool kGuarded> void run_by(Thread &thread, Algorithm algorithm) noexcept {
   switch (algorithm) {
+  case Algorithm::htm:
+    hardware::enter_software();
+    [[fallthrough]];
   case Algorithm::norec:
     join<norec::even_time, kGuarded>(thread);
     thread.mode = Mode::norec;
@@ -174,10 +189,17 @@ template <bool kGuarded> Actions run_speculatively(Thread &thread) noexcept {
         readers_writer::enter();
       return itm::kRunInstrumented | itm::kSaveLiveVariables;
     }
+    if (algorithm == Algorithm::htm)
+      hardware::leave_software();
     thread.mark->store(0, std::memory_order_release);
     if constexpr (kGuarded)
       guarded::clear_marks(thread);
   }
+}
+
+// The first attempt of an outermost transaction.
+template <bool kGuarded> Actions begin_speculatively(Thread &thread) noexcept {
+  return hardware::in_use() ? begin_in_hardware(thread) : run_speculatively<kGuarded>(thread);
 }
 
 // The process has no other thread: nothing to wait for, and no atomic instruction. The word is set
@@ -196,8 +218,7 @@ inline void leave_alone() noexcept {
 
 // After the outermost transaction has committed: a read-only one at its snapshot.
 [[gnu::always_inline]] inline void leave(Thread &thread, std::uint64_t time) noexcept {
-  if (readers_writer::in_use()) [[unlikely]]
-    readers_writer::leave();
+  leave_shared();
   // Release: this transaction is over for whoever waits for the mark.
   thread.mark->store(0, std::memory_order_release);
   if (thread.known_quiesced < time)
@@ -222,6 +243,8 @@ void acquire_alone(Thread &thread) noexcept;
 
 // Waits as the thread's back-off says.
 void back_off(Thread &thread) noexcept;
+// The same after `waits` earlier ones.
+void back_off(Thread &thread, std::uint32_t waits) noexcept;
 void forget_restarts(Thread &thread) noexcept;
 
 // Runs the outermost transaction speculatively, whether it shares colours or not.

@@ -16,10 +16,13 @@
 #include "runtime/sync/clock.h"
 #include "runtime/sync/futex.h"
 #include "runtime/sync/quiescence.h"
+#include "runtime/transaction/hardware.h"
 #include "runtime/transaction/jump.h"
 #include "runtime/transaction/steps.h"
 #include "runtime/wait/wait.h"
 
+#include <algorithm>
+#include <iterator>
 #include <sys/single_threaded.h>
 #include <x86intrin.h>
 
@@ -66,6 +69,7 @@ bool commit_in_place(Thread &thread) noexcept {
   case Mode::idle:
   case Mode::direct:
   case Mode::undo:
+  case Mode::hardware:
     break;
   }
   fatal("a transaction that is not speculative is made permanent");
@@ -103,6 +107,9 @@ void prepare(Thread &thread) noexcept {
   thread.fresh_bytes = 0;
   thread.throwing = false;
   forget_restarts(thread);
+  std::fill(std::begin(thread.hardware_skip), std::end(thread.hardware_skip), std::uint8_t{0});
+  std::fill(std::begin(thread.hardware_penalty), std::end(thread.hardware_penalty),
+            std::uint8_t{0});
   set_mode(thread, Mode::idle);
   exceptions::prepare(thread);
 }
@@ -113,7 +120,7 @@ namespace {
   const bool irrevocable = (thread.properties & itm::kDoesGoIrrevocable) != 0 ||
                            (thread.properties & itm::kInstrumentedCode) == 0;
   if (settings.algorithm != Algorithm::serial && !irrevocable)
-    return run_speculatively<false>(thread);
+    return begin_speculatively<false>(thread);
   if (thread.profile != nullptr) [[unlikely]]
     profile::serialise(thread,
                        irrevocable ? profile::Alone::irrevocable_begin : profile::Alone::algorithm);
@@ -158,6 +165,8 @@ template <Algorithm kAlgorithm>
     return begin_by<Algorithm::eager>(thread, time);
   if (algorithm == Algorithm::two_phase)
     return begin_by<Algorithm::two_phase>(thread, no_clock());
+  if (algorithm == Algorithm::htm)
+    return begin_in_hardware(thread);
   return algorithm == Algorithm::serial ? begin_otherwise(thread)
                                         : run_speculatively<false>(thread);
 }
@@ -299,6 +308,14 @@ namespace {
   return true;
 }
 
+// In the processor. Out of line, so that the modes below keep the tests that they had.
+[[gnu::noinline]] bool commit_elsewhere(Thread &thread) noexcept {
+  if (thread.mode != Mode::hardware)
+    return false;
+  commit_in_hardware(thread);
+  return true;
+}
+
 [[gnu::always_inline]] inline bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept {
   if (thread.depth != 1 || thread.restarts != 0 || actions::pending(thread)) [[unlikely]]
     return false;
@@ -312,7 +329,10 @@ namespace {
     two_phase::commit(thread);
     // Release: this transaction is over for whoever wants to be alone.
     thread.mark->store(0, std::memory_order_release);
-  } else if (thread.mode != Mode::direct || !commit_single()) {
+  } else if (thread.mode == Mode::direct) {
+    if (!commit_single())
+      return false;
+  } else if (!commit_elsewhere(thread)) {
     return false;
   }
   thread.depth = 0;
@@ -372,6 +392,9 @@ template <bool kSpecial>
     two_phase::commit(thread);
     leave(thread, 0);
     break;
+  case Mode::hardware:
+    commit_in_hardware(thread);
+    break;
   }
   thread.depth = 0;
   thread.mode = Mode::idle;
@@ -400,10 +423,14 @@ void commit(Thread &thread) noexcept {
 }
 
 void cancel(Thread &thread, bool outermost) noexcept {
+  if (thread.mode == Mode::hardware)
+    cancel_in_hardware(thread, outermost);
   if (!outermost && !thread.checkpoints.empty())
     cancel_nested(thread);
   if (!revocable(thread))
     fatal("a transaction is cancelled after it became irrevocable");
+  if ((thread.properties & itm::kHasNoAbort) != 0) // its begin would take it for a fresh start
+    fatal("a transaction is cancelled that was compiled without a cancel");
   const bool alone = is_alone(thread);
   if (thread.profile != nullptr) [[unlikely]]
     profile::abort(thread, profile::Cause::cancel);
@@ -423,6 +450,7 @@ void cancel(Thread &thread, bool outermost) noexcept {
 }
 
 void restart(Thread &thread, Reason reason) noexcept {
+  leave_hardware(thread);
   if (thread.profile != nullptr) [[unlikely]]
     profile::abort(thread, cause_of(reason));
   thread.contender.priority.fetch_add(thread.contender.size.load(std::memory_order_relaxed),
@@ -481,6 +509,7 @@ Actions begin_again(Thread &thread) noexcept {
 } // namespace
 
 void retry(Thread &thread, std::uint64_t interest, std::int64_t longest) noexcept {
+  leave_hardware(thread);
   if (!revocable(thread))
     fatal("a transaction waits for a change after it became irrevocable, or where it cannot be "
           "undone");
@@ -527,6 +556,7 @@ void give_way(Thread &thread, std::int64_t longest, void (*wait)(void *), void *
 }
 
 void restart_after(Thread &thread, void (*wait)(void *), void *argument) noexcept {
+  leave_hardware(thread);
   const bool alone = is_alone(thread);
   if (thread.profile != nullptr) [[unlikely]]
     profile::abort(thread, profile::Cause::locked);
@@ -544,7 +574,16 @@ void restart_after(Thread &thread, void (*wait)(void *), void *argument) noexcep
   jump_to_begin(thread, begin_again(thread));
 }
 
+// Whether a transaction that has to become irrevocable begins again as that. One that the program
+// may undo only runs alone, up to where it has to.
+namespace {
+bool irrevocable_again(const Thread &thread) noexcept {
+  return (thread.properties & itm::kHasNoAbort) != 0;
+}
+} // namespace
+
 void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
+  leave_hardware(thread);
   if (thread.irrevocable)
     return;
   if (thread.profile != nullptr) [[unlikely]]
@@ -559,7 +598,7 @@ void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
     if ((thread.mode == Mode::norec && norec::owns_clock(thread)) || !try_upgrade(thread)) {
       if (thread.profile != nullptr) [[unlikely]]
         profile::abort(thread, profile::Cause::irrevocable_reached);
-      restart_alone(thread, true);
+      restart_alone(thread, irrevocable_again(thread));
     }
     ++thread.serialised;
     if (!commit_in_place(thread)) {
@@ -568,11 +607,10 @@ void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
         profile::again(thread);
       }
       roll_back(thread);
-      jump_to_begin(thread, run_alone(thread, true));
+      jump_to_begin(thread, run_alone(thread, irrevocable_again(thread)));
     }
     thread.mark->store(0, std::memory_order_release);
-    if (readers_writer::in_use())
-      readers_writer::leave();
+    leave_shared();
   }
   thread.undo.clear();
   thread.irrevocable = true;

@@ -1,6 +1,9 @@
 // stm: accesses of words are the inline versions of barriers, with the thread looked up once a function; calls in code
 // for size, on unlikely paths, and where the function allocates on the stack as it goes.
+// TANDEM_INLINE_BARRIERS=0: calls everywhere.
 // RUN: %cc %s | env TANDEM_ENFORCE=stm %tandem | %FileCheck %s
+// RUN: %cc %s | env TANDEM_ENFORCE=stm TANDEM_INLINE_BARRIERS=0 %tandem > %t.calls.ll
+// RUN: %FileCheck %s --check-prefix=CALLS --input-file=%t.calls.ll --implicit-check-not=_TANDEM_inline
 #include <tandem/tandem.h>
 long total;
 double sum;
@@ -43,3 +46,6 @@ int main(int argc, char **argv) {
 // CHECK-LABEL: define {{.*}}@_TANDEM_inline_WU8(
 // CHECK-SAME: #[[INLINE:[0-9]+]]
 // CHECK: attributes #[[INLINE]] = {{{.*}}alwaysinline
+// CALLS-LABEL: define internal void @fast.tandem.tm(
+// CALLS: call {{.*}} @_ITM_RfWU8(
+// CALLS: call {{.*}} @_ITM_WU8(

@@ -1,5 +1,5 @@
 // stm: a section that is one read, write or update of a word is one atomic instruction, if all that may conflict with it
-// are such ones. Inside of other sections it is part of them.
+// are such ones. Inside of other sections it is part of them. Where the process is profiled it is counted.
 // RUN: %cc %s | env TANDEM_ENFORCE=stm %tandem > %t.ll
 // RUN: %FileCheck %s --input-file=%t.ll
 // RUN: %FileCheck %s --check-prefix=REPORT --input-file=%t.json
@@ -43,6 +43,10 @@ int main(void) {
 }
 // CHECK-LABEL: define internal i64 @add(
 // CHECK-NOT: _TANDEM_begin
+// CHECK: %[[PROFILED:.*]] = load i8, ptr @_TANDEM_profiled
+// CHECK-NEXT: %[[COUNTS:.*]] = icmp ne i8 %[[PROFILED]], 0
+// CHECK-NEXT: br i1 %[[COUNTS]],
+// CHECK: call void @_TANDEM_count(ptr @tandem.section.add)
 // CHECK: %[[OLD:.*]] = atomicrmw sub ptr @alone, i64 %{{.*}} seq_cst
 // CHECK: sub nsw i64 %[[OLD]], %
 // CHECK-LABEL: define internal void @reset(

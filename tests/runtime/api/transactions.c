@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static uint64_t rounds = 2000; /* the first argument */
 static uint64_t account[2] = {1000000, 1000000};
 
 static void move(void *argument) {
@@ -16,7 +17,7 @@ static void move(void *argument) {
 }
 
 static void *work(void *argument) {
-  for (uint64_t i = 0; i < 2000; ++i) {
+  for (uint64_t i = 0; i < rounds; ++i) {
     uint64_t amount = i % 3;
     if (tandem_run(move, &amount, NULL) != TANDEM_COMMITTED)
       exit(1);
@@ -33,7 +34,9 @@ static void *work(void *argument) {
   return argument;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  if (argc > 1)
+    rounds = (uint64_t)atol(argv[1]);
   pthread_t threads[3];
   for (int i = 0; i < 3; ++i)
     if (pthread_create(&threads[i], NULL, work, NULL) != 0)

@@ -3,11 +3,13 @@
 // other threads make the transactions restart.
 #include "check.h"
 
+#include <cstdlib>
 #include <exception>
 #include <stdexcept>
 #include <string.h>
 
 static long shared[4];
+static long rounds = 3000; // the first argument
 static bool failed;
 
 struct Trouble {
@@ -76,7 +78,7 @@ static void library(long value) {
 }
 
 static void *work(void *argument) {
-  for (long i = 0; i < 3000; ++i) {
+  for (long i = 0; i < rounds; ++i) {
     leave(i);
     inside(i);
     cancelled_in_handler(i);
@@ -85,14 +87,18 @@ static void *work(void *argument) {
   return argument;
 }
 
-int main() {
+int main(int argc, char **argv) {
+  if (argc > 1)
+    rounds = std::atol(argv[1]);
   work(nullptr);
-  EXPECT(shared[0] == 6000 && shared[1] == 6000 && shared[2] == 3000 && shared[3] == 3000);
+  EXPECT(shared[0] == 2 * rounds && shared[1] == 2 * rounds && shared[2] == rounds &&
+         shared[3] == rounds);
   pthread_t threads[3];
   for (pthread_t &thread : threads)
     EXPECT(pthread_create(&thread, nullptr, work, nullptr) == 0);
   for (pthread_t &thread : threads)
     pthread_join(thread, nullptr);
   EXPECT(!failed);
-  EXPECT(shared[0] == 24000 && shared[1] == 24000 && shared[2] == 12000 && shared[3] == 12000);
+  EXPECT(shared[0] == 8 * rounds && shared[1] == 8 * rounds && shared[2] == 4 * rounds &&
+         shared[3] == 4 * rounds);
 }

@@ -11,7 +11,8 @@ struct result {
   long *first, *second;
 };
 
-enum { THREADS = 4, ROUNDS = 4000 };
+enum { THREADS = 4 };
+static int rounds = 4000; /* the first argument */
 long cells[2];
 long finished;
 
@@ -59,7 +60,7 @@ struct shared_local {
 };
 
 static void *work(void *argument) {
-  for (int i = 0; i < ROUNDS; ++i) {
+  for (int i = 0; i < rounds; ++i) {
     EXPECT(returned_structure(cells));
     if (i % 50 == 0)
       EXPECT(then_irrevocable(cells));
@@ -97,7 +98,7 @@ static void shared_on_the_stack(void) {
   pthread_t threads[2];
   for (int i = 0; i < 2; ++i)
     EXPECT(pthread_create(&threads[i], NULL, look_at_local, &local) == 0);
-  for (int i = 0; i < ROUNDS; ++i)
+  for (int i = 0; i < rounds; ++i)
     __transaction_atomic {
       local.a += 2;
       local.b += 2;
@@ -110,14 +111,16 @@ static void shared_on_the_stack(void) {
   EXPECT(local.a == local.b);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  if (argc > 1)
+    rounds = atoi(argv[1]);
   EXPECT(returned_structure(cells));
   pthread_t threads[THREADS];
   for (int i = 0; i < THREADS; ++i)
     EXPECT(pthread_create(&threads[i], NULL, work, NULL) == 0);
   for (int i = 0; i < THREADS; ++i)
     pthread_join(threads[i], NULL);
-  EXPECT(cells[0] == THREADS * ROUNDS && finished == THREADS * ROUNDS + 1);
+  EXPECT(cells[0] == THREADS * rounds && finished == THREADS * rounds + 1);
   shared_on_the_stack();
   return 0;
 }

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { CELLS = 64, ROUNDS = 400, READERS = 3 };
+enum { CELLS = 64, READERS = 3 };
+static long rounds = 400; /* the first argument */
 
 struct block {
   long cells[CELLS]; /* all equal whenever the block is shared */
@@ -89,13 +90,15 @@ static void *proxy(void *argument) {
   }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  if (argc > 1)
+    rounds = atol(argv[1]);
   pthread_t threads[READERS + 1];
   shared = make(1);
   for (int i = 0; i < READERS; ++i)
     EXPECT(pthread_create(&threads[i], NULL, use, NULL) == 0);
   EXPECT(pthread_create(&threads[READERS], NULL, proxy, NULL) == 0);
-  for (long round = 1; round <= ROUNDS; ++round) {
+  for (long round = 1; round <= rounds; ++round) {
     struct block *fresh = make(round);
     __transaction_atomic {
       handed = shared;

@@ -10,7 +10,8 @@
 // threads give the processor away in the middle of everything (forced preemption). Prints what is
 // wrong, with the seed that shows it, and ends with status 1.
 //
-// The log of an attempt is plain memory of its thread, so undoing a transaction leaves it as it is.
+// The log of an attempt is plain memory of its thread, so undoing a transaction leaves it as it is;
+// but the processor undoes that as well, so that of its attempts only those are known that commit.
 #include "contention/backoff.h"
 #include "history.h"
 #include "runtime/abi/itm.h"
@@ -202,6 +203,8 @@ private:
   }
   void inject() {
     const Mode mode = current_thread->mode;
+    if (mode == Mode::hardware)
+      transaction::restart(*current_thread, transaction::Reason::conflict); // by software
     if (attempts_ < kMostAttempts && (mode == Mode::eager || mode == Mode::lazy ||
                                       mode == Mode::norec || mode == Mode::two_phase))
       transaction::restart(*current_thread, chance(50) ? transaction::Reason::validation
@@ -211,7 +214,8 @@ private:
   [[gnu::noinline]] void transact() {
     attempts_ = 0;
     if ((_ITM_beginTransaction(itm::kInstrumentedCode) & itm::kAbort) != 0) {
-      end_attempt(Outcome::undone);
+      if (attempts_ != 0)
+        end_attempt(Outcome::undone);
       return;
     }
     end_undone_attempt();

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/algorithms/hardware.h"
+
+#include <cpuid.h>
+
+extern "C" {
+// Defined by the emulator that the tests preload, and by nothing else.
+[[gnu::weak, gnu::visibility("default")]] bool tandem_rtm_is_emulated() noexcept;
+}
+
+namespace tandem::hardware {
+
+bool present() noexcept {
+  if (&tandem_rtm_is_emulated != nullptr && tandem_rtm_is_emulated())
+    return true;
+  // Source: the manual, volume 2, CPUID, leaf 7.
+  constexpr unsigned kRtm = 1U << 11;          // EBX
+  constexpr unsigned kAlwaysAborts = 1U << 11; // EDX: microcode has taken RTM away
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & kRtm) != 0 &&
+         (d & kAlwaysAborts) == 0;
+}
+
+} // namespace tandem::hardware

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Hardware transactions (Intel RTM) beside NOrec's: the instructions, the words that the two kinds
+// meet by, and what follows an abort. transaction/hardware.h begins and ends them.
+//
+// A hardware transaction reads and writes memory plainly. The processor isolates it: any access of
+// another thread that conflicts with one of its own undoes it, also one by software. What it has to
+// do for software:
+//
+//     it reads       at its begin    the word of serial transactions, and the colours' words that
+//                                    its section shares: whoever takes one undoes it
+//                                    `writing`: so a software transaction that writes back undoes
+//                                    it before the first of its stores
+//                    at its end      `software`: 0, and it is done; whoever begins now undoes it or
+//                                    sees all that it wrote
+//     it writes      at its end      the clock + 2, where `software` is not 0: readers look at
+//                                    what they have read again. An odd clock: it is undone
+//
+//     software       begin           software + 1 (locked), then as NOrec
+//                    write back      clock: even -> odd (locked); writing := 1; data;
+//                                    writing := 0; clock := even
+//                    end             software - 1
+//
+// `writing` is another word than the clock so that hardware transactions which commit while there
+// is software do not undo one another: they meet at the clock only between their last load and
+// their end.
+//
+// Uninstrumented code gives memory back by plain `free`, which does not wait until nobody in
+// software can still be reading it. So it commits only where `software` is 0; where it is not, the
+// same transaction runs instrumented, still in hardware.
+//
+// Orders: XBEGIN and XEND order as locked instructions do. Source: Intel 64 and IA-32 Architectures
+// Software Developer's Manual, volume 1, chapter 16 (Programming with TSX), and volume 2, XBEGIN.
+// Dalessandro et al., Hybrid NOrec: a case study in the effectiveness of best effort hardware
+// transactional memory, ASPLOS 2011.
+#pragma once
+
+#include "runtime/settings/settings.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace tandem::hardware {
+
+struct State {
+  alignas(128) std::atomic<std::uint32_t> writing{0};
+  alignas(128) std::atomic<std::uint32_t> software{0}; // transactions
+};
+inline constinit State state;
+
+// Whether this process runs hardware transactions, so that software ones have to know.
+inline bool in_use() noexcept {
+  return settings.algorithm.load(std::memory_order_relaxed) == Algorithm::htm;
+}
+
+// A software transaction begins, before its first look at the clock; and has ended.
+inline void enter_software() noexcept { state.software.fetch_add(1); }
+inline void leave_software() noexcept { state.software.fetch_sub(1, std::memory_order_release); }
+
+// Around its stores. The clock is odd.
+inline void stop_all() noexcept {
+  if (in_use())
+    state.writing.store(1, std::memory_order_relaxed); // x86: before the stores that follow
+  std::atomic_thread_fence(std::memory_order_release);
+}
+inline void let_run() noexcept {
+  if (in_use())
+    state.writing.store(0, std::memory_order_release);
+}
+
+// Why the runtime itself undoes one.
+enum class Code : std::uint8_t {
+  serial = 1,  // somebody runs alone
+  writing = 2, // a software transaction writes back
+  colour = 3,  // a colour is held exclusively
+  beside = 4,  // there are software transactions, and it runs uninstrumented
+  leave = 5,   // it has come to something that only software does
+  cancel = 6   // the program cancels it
+};
+
+// What start returns: kStarted, or why the transaction was undone. Source: the manual, table 16-1.
+inline constexpr std::uint32_t kStarted = ~std::uint32_t{0};
+inline constexpr std::uint32_t kExplicit = 1; // by XABORT, whose argument is in bits 24 to 31
+inline constexpr std::uint32_t kMayRetry = 2;
+inline constexpr std::uint32_t kConflict = 4;
+inline constexpr std::uint32_t kCapacity = 8;
+
+constexpr Code code_of(std::uint32_t status) noexcept { return static_cast<Code>(status >> 24); }
+constexpr bool is(std::uint32_t status, Code code) noexcept {
+  return (status & kExplicit) != 0 && code_of(status) == code;
+}
+
+// What follows.
+enum class Next : std::uint8_t {
+  again,    // in hardware, after a while
+  wait,     // in hardware, once what undid it is over
+  software, // by software, for this time
+  cancelled // the program's wish: it has ended
+};
+
+// Attempts in hardware of one transaction. glibc's elision of locks makes three, and then takes the
+// lock, which stops everybody; what follows here stops nobody but costs a transaction by software,
+// some times as much as one by hardware. Not measured: no machine of this project has RTM.
+inline constexpr std::uint32_t kMostAttempts = 6;
+// Of them, after an abort without a reason: an interrupt, or something that will never do.
+inline constexpr std::uint32_t kMostUnexplained = 2;
+
+// `attempts`: those that have been undone so far, this one among them.
+constexpr Next decide(std::uint32_t status, std::uint32_t attempts) noexcept {
+  if (is(status, Code::cancel))
+    return Next::cancelled;
+  if (is(status, Code::leave) || (status & kCapacity) != 0 || attempts >= kMostAttempts)
+    return Next::software;
+  if (is(status, Code::serial) || is(status, Code::writing) || is(status, Code::colour))
+    return Next::wait;
+  if (is(status, Code::beside) || (status & (kMayRetry | kConflict)) != 0)
+    return Next::again;
+  // Another XABORT is the program's own, or the elision of one of its locks.
+  return (status & kExplicit) == 0 && attempts < kMostUnexplained ? Next::again : Next::software;
+}
+
+// --- the instructions
+
+// Undoes everything since start, which returns for the second time. Outside: nothing.
+template <Code kCode> [[gnu::always_inline]] inline void abort() noexcept {
+  __asm__ volatile("xabort %0" : : "i"(static_cast<int>(kCode)) : "memory");
+}
+
+[[gnu::always_inline]] inline std::uint32_t start() noexcept {
+  std::uint32_t status = kStarted;
+  __asm__ volatile("xbegin 1f\n1:" : "+a"(status) : : "memory");
+  return status;
+}
+
+[[gnu::always_inline]] inline void end() noexcept { __asm__ volatile("xend" : : : "memory"); }
+
+// Whether the processor has them and they are not switched off; or an emulator is loaded
+// (tests/runtime/rtm_emulator). Before main.
+bool present() noexcept;
+
+} // namespace tandem::hardware

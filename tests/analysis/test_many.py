@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs with so much of one kind that the analysis no longer tells it apart.
+
+Objects that are alike and known to the same pointers count as one beyond a number, and calls by
+pointer and functions are no longer paired beyond one. What conflicts must still be found, and what
+does not lie in that crowd must be told apart as before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BUILD = Path(os.environ["TANDEM_BUILD"])
+INCLUDE = Path(__file__).parent.parent.parent / "include"
+
+
+def analyse(text: str, folder: Path, mode: str) -> dict[str, Any]:
+    source, report = folder / "many.c", folder / f"many.{mode}.json"
+    source.write_text("#include <tandem/tandem.h>\n#include <pthread.h>\n" + text, encoding="utf-8")
+    own = {name: value for name, value in os.environ.items() if not name.startswith("TANDEM_")}
+    subprocess.run(
+        [
+            *(BUILD / "bin" / "tandem", "analyze", "--points-to", mode, "--json", report, source),
+            *("--", "-std=gnu17", "-pthread", "-I", INCLUDE),
+        ],
+        env=own,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    return json.loads(report.read_text(encoding="utf-8"))
+
+
+def edges(report: dict[str, Any]) -> set[frozenset[str]]:
+    return {
+        frozenset((section["name"], conflict["with"]))
+        for section in report["sections"]
+        for conflict in section["conflicts"]
+    }
+
+
+def pairs(names: list[str]) -> set[frozenset[str]]:
+    return {frozenset((a, b)) for a in names for b in names}
+
+
+def main_of(body: str) -> str:
+    return (
+        f"static void *run(void *unused) {{ {body} return unused; }}\n"
+        "int main(void) { pthread_t threads[2];\n"
+        "  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, run, NULL);\n"
+        "  for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL); return 0; }\n"
+    )
+
+
+@pytest.mark.parametrize("mode", ["insensitive", "sensitive"])
+@pytest.mark.parametrize("modules", [20, 60])  # each for itself; one for all
+def test_objects_alike(modules: int, mode: str, tmp_path: Path) -> None:
+    """Objects in one list: a section walks the list, two others have one object each."""
+    text = (
+        "struct node { struct node *next; long value, other; };\nstatic struct node *list;\n"
+        "struct apart { long value; };\nstatic struct apart one, two;\n"
+    )
+    for number in range(modules):
+        text += f"static struct node node_{number};\n"
+    text += "static void add(struct node *node) { node->next = list; list = node; }\n"
+    text += "static TANDEM_ATOMIC void build(void) {\n"
+    text += "".join(f"  add(&node_{number});\n" for number in range(modules)) + "}\n"
+    sections = {
+        "walk": "for (struct node *at = list; at; at = at->next) at->value++;",
+        "first": "node_0.value++;",
+        "field": "node_1.other++;",
+        "own_one": "one.value++;",
+        "own_two": "two.value++;",
+    }
+    for name, body in sections.items():
+        text += f"static TANDEM_ATOMIC void {name}(void) {{ {body} }}\n"
+    text += main_of("build(); " + " ".join(f"{name}();" for name in sections))
+    found = edges(analyse(text, tmp_path, mode))
+    assert pairs(["walk", "first"]) <= found
+    assert frozenset({"build", "walk"}) in found
+    # Fields of what counts as one are told apart, and so are other objects.
+    assert not {frozenset({"field", other}) for other in ("walk", "first", "own_one")} & found
+    assert frozenset({"own_one", "own_two"}) not in found
+    assert pairs(["own_one"]) | pairs(["own_two"]) <= found
+
+
+@pytest.mark.parametrize("mode", ["insensitive", "sensitive"])
+@pytest.mark.parametrize("many", [40, 280])  # pairs; a crowd
+def test_calls_and_functions(many: int, mode: str, tmp_path: Path) -> None:
+    """As many calls by pointer as functions, all by one table; and functions of another shape."""
+    text = "typedef long (*act)(long *);\nstatic long hits, misses, own;\nextern int printf();\n"
+    for number in range(many):
+        target = "hits" if number % 2 else "misses"
+        text += f"static long act_{number}(long *at) {{ {target}++; return *at += {number}; }}\n"
+    text += "static long wide(long *at, long by) { own += by; return *at; }\n"
+    names = ", ".join(f"act_{number}" for number in range(many))
+    text += f"static act table[] = {{{names}, (act)wide}};\n"
+    for number in range(many):
+        text += (
+            f"static long own_{number};\nstatic long call_{number}(int which) "
+            f"{{ return table[which](&own_{number}); }}\n"
+        )
+    sections = {
+        "first": "call_0(1);",
+        "last": f"call_{many - 1}(2);",
+        "reader": "if (own_3 == 1) own_3 = 2;",
+        "counter": "if (misses > hits) misses = 0;",
+        "other": "((long (*)(long *, long))table[3])(&own_4, 1);",
+        "alone": "own++;",
+    }
+    for name, body in sections.items():
+        text += f"static TANDEM_ATOMIC void {name}(void) {{ {body} }}\n"
+    calls = "".join(f"call_{number}({number});" for number in range(many))
+    text += main_of(" ".join(f"{name}();" for name in sections) + calls)
+    found = edges(analyse(text, tmp_path, mode))
+    assert pairs(["first", "last", "counter"]) <= found
+    # What one call passes, each function may get from any.
+    assert {frozenset({"first", "reader"}), frozenset({"last", "reader"})} <= found
+    assert frozenset({"other", "alone"}) in found
+    assert not {frozenset({"alone", name}) for name in ("first", "last", "reader")} & found
+    assert frozenset({"other", "counter"}) not in found
