@@ -6,6 +6,7 @@ sections and every number of threads; and the same with nothing enforced, which 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from conftest import ALGORITHMS, PROGRAMS, Compilers
@@ -62,6 +63,26 @@ def test_by_transactions(compilers: Compilers, source: str, enforce: str, level:
 @pytest.mark.parametrize("source", CANCELLING)
 def test_cancels(compilers: Compilers, source: str, enforce: str, level: str) -> None:
     check(compilers, source, level, enforce, ALGORITHMS)
+
+
+@pytest.mark.parametrize("enforce", ["stm", "hybrid"])
+@pytest.mark.parametrize("source", CANCELLING)
+def test_cancels_in_hardware(compilers: Compilers, source: str, enforce: str) -> None:
+    """Hardware transactions, emulated where the processor has none (tests/runtime/rtm_emulator)."""
+    program = compilers.compile(
+        PROGRAMS / source, f"{source}-hardware-{enforce}", enforce=enforce, level="-O2"
+    )
+    environment = {"TANDEM_ALGORITHM": "htm"}
+    if "rtm" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
+        environment |= {
+            "LD_PRELOAD": str(compilers.build / "tests/librtm_emulator.so"),
+            "GLIBC_TUNABLES": "glibc.pthread.rseq=0",
+            "RTM_EMULATOR_SEED": "5",
+        }
+    for threads in (1, 4):
+        outcome = compilers.run(program, threads, 10, environment=environment)
+        assert outcome.status == 0, f"{threads} threads: {outcome}"
+        assert "processor has none" not in outcome.output
 
 
 @pytest.mark.parametrize("source", (*SOURCES, *CANCELLING))

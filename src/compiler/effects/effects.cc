@@ -431,7 +431,8 @@ void Effects::add(const Call &call, Summary &summary) {
   }
 }
 
-// Of calls that have all their targets in common, and the same memory of theirs, one stands for all.
+// Of calls that have all their targets in common, and the same memory of theirs, one stands for
+// all.
 void Effects::add(const std::vector<Call> &calls, Summary &summary) {
   std::set<const Function *const *> seen;
   for (const Call &call : calls)
@@ -595,7 +596,7 @@ void Effects::follow(const Section &section, const FunctionFacts &start, Section
           result.accesses.push_back(access);
         }
     for (const Call &call : facts.calls)
-      if (arrays.insert(call.targets.data()).second)
+      if (call.targets.size() == 1 || arrays.insert(call.targets.data()).second)
         for (const Function *target : call.targets)
           if ((!is_whole_function(section) || target != section.function) &&
               reached_by.try_emplace(target, self, call.call).second)

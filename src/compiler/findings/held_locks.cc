@@ -269,8 +269,7 @@ void HeldLocks::call(const CallBase &call, HeldState &state, LockSet &released) 
   state.may.insert(returned.after.may.begin(), returned.after.may.end());
 }
 
-const HeldLocks::Returned &
-HeldLocks::returned_of(ArrayRef<const llvm::Function *> targets) const {
+const HeldLocks::Returned &HeldLocks::returned_of(ArrayRef<const llvm::Function *> targets) const {
   Returned &known = returned_[targets.begin()];
   if (known.changes == changes_)
     return known;

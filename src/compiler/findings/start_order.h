@@ -41,7 +41,7 @@ private:
     // Calls that start the entry's code, or lead to one that does.
     std::set<const llvm::CallBase *> calls;
     std::map<const llvm::Function *, std::vector<const llvm::CallBase *>>
-        in;                                 // those that main runs
+        in; // those that main runs
     // Functions that main may run as a whole afterwards; all of these arrays are.
     llvm::DenseSet<const llvm::Function *> after;
     llvm::DenseSet<const llvm::Function *const *> arrays;
@@ -55,7 +55,7 @@ private:
   const StepsOf steps_of_;
   const llvm::Function *main_ = nullptr;
   using Calls = std::vector<const llvm::CallBase *>;
-  std::map<const llvm::Function *const *, Calls> calls_of_;               // by array of targets
+  std::map<const llvm::Function *const *, Calls> calls_of_;              // by array of targets
   std::map<const llvm::Function *, std::vector<const Calls *>> callers_; // by array that has it
   std::map<const llvm::Function *, std::vector<const llvm::CallBase *>> spawned_;
   std::map<const llvm::Function *, std::vector<std::uint32_t>> entries_; // but main

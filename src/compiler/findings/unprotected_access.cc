@@ -154,7 +154,8 @@ private:
     std::vector<const Function *> work;
     for (const Function &function : view_.module)
       for (const Instruction &instruction : instructions(function))
-        if (const auto *call = dyn_cast<CallBase>(&instruction); call != nullptr && runs_once(*call))
+        if (const auto *call = dyn_cast<CallBase>(&instruction);
+            call != nullptr && runs_once(*call))
           append_range(work, view_.points_to.targets(*call));
     if (work.empty())
       return;

@@ -234,7 +234,8 @@ void PointsToGraph::take_preset_crowds() {
 ArrayRef<const Function *> PointsToGraph::targets(const CallBase &call) const {
   for (const PointsToGraph *graph : {this, preset_})
     if (graph != nullptr)
-      if (const auto crowd = graph->crowd_targets_.find(&call); crowd != graph->crowd_targets_.end())
+      if (const auto crowd = graph->crowd_targets_.find(&call);
+          crowd != graph->crowd_targets_.end())
         return crowd->second;
   const auto known = targets_.find(&call);
   return known == targets_.end() ? ArrayRef<const Function *>() : ArrayRef(known->second);

@@ -165,7 +165,7 @@ private:
   llvm::DenseMap<std::pair<FlowNode, ObjectId>, std::uint32_t> steps_of_; // by a shift's result
   ElementSet reached_;                                                    // objects
   bool refolded_ = false; // an object was, since the copies of memory were begun anew
-  bool indexes_ = false; // unknown indices count from now on
+  bool indexes_ = false;  // unknown indices count from now on
   std::uint64_t steps_ = 0;
 };
 

@@ -39,8 +39,8 @@ using CrowdId = std::uint32_t;
 
 class Graph {
 public:
-  // What is told of crowds; each may change the graph. A crowd has a call, or a function, or all that
-  // another one has.
+  // What is told of crowds; each may change the graph. A crowd has a call, or a function, or all
+  // that another one has.
   struct OnCrowd {
     std::function<void(CrowdId crowd, std::uint32_t call)> call;
     std::function<void(CrowdId crowd, const llvm::Function &function)> function;

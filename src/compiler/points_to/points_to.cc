@@ -46,9 +46,7 @@ ArrayRef<const Function *> PointsToAnalysis::typed_targets(const CallBase &call)
   return entry->second;
 }
 
-bool PointsToAnalysis::is_in_crowd(const CallBase &call) const {
-  return flow_->is_in_crowd(call);
-}
+bool PointsToAnalysis::is_in_crowd(const CallBase &call) const { return flow_->is_in_crowd(call); }
 
 ArrayRef<const Function *> PointsToAnalysis::external_targets(const CallBase &call) const {
   return graph_->external_targets(call);

@@ -85,8 +85,8 @@ public:
   // Those of a call by pointer that are called as what they are: of the call's type.
   [[nodiscard]] llvm::ArrayRef<const llvm::Function *>
   typed_targets(const llvm::CallBase &call) const;
-  // Whether the call's targets are an array that other calls have, too, and what the targets know by
-  // their parameters is the whole program's.
+  // Whether the call's targets are an array that other calls have, too, and what the targets know
+  // by their parameters is the whole program's.
   [[nodiscard]] bool is_in_crowd(const llvm::CallBase &call) const;
   // Functions outside the program that a call by pointer may enter, as far as their names are
   // known; and whether it may also enter others.

@@ -22,11 +22,11 @@ constexpr std::size_t kLargestSummary = 400;
 PointsToGraph::PointsToGraph(const Module &module, const Catalogue &catalogue,
                              const SpecialisedProgram *copy)
     : module_(module), catalogue_(catalogue), copy_(copy), layout_(module.getDataLayout()),
-      graph_([this](std::uint32_t call, const Function &function) { enter(call, function); },
-             {.call = [this](CrowdId id, std::uint32_t call) { add_to_crowd(id, call); },
-              .function =
-                  [this](CrowdId id, const Function &function) { add_to_crowd(id, function); },
-              .unite = [this](CrowdId id, CrowdId other) { unite_crowds(id, other); }}) {}
+      graph_(
+          [this](std::uint32_t call, const Function &function) { enter(call, function); },
+          {.call = [this](CrowdId id, std::uint32_t call) { add_to_crowd(id, call); },
+           .function = [this](CrowdId id, const Function &function) { add_to_crowd(id, function); },
+           .unite = [this](CrowdId id, CrowdId other) { unite_crowds(id, other); }}) {}
 
 bool PointsToGraph::is_allocator(const Function &function) const {
   const Value *origin = copy_ == nullptr ? &function : copy_->origin(function);
@@ -155,9 +155,8 @@ std::size_t PointsToGraph::summary_size(ArrayRef<const Function *> group) {
 void PointsToGraph::solve_sensitive(const PointsToGraph &insensitive) {
   preset_ = &insensitive;
   records_flow_ = false;
-  const auto groups = components(module_, [&](const CallBase &call) {
-    return insensitive.targets(call);
-  });
+  const auto groups =
+      components(module_, [&](const CallBase &call) { return insensitive.targets(call); });
   for (std::size_t i = 0; i < groups.size(); ++i)
     for (const Function *function : groups[i])
       scopes_[function] = static_cast<Scope>(i + 1);

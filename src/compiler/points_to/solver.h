@@ -135,7 +135,7 @@ private:
     std::vector<const llvm::Function *> functions;
   };
   struct Crowd {
-    CrowdId united; // itself, or the one that has all of its
+    CrowdId united;                                      // itself, or the one that has all of its
     std::map<std::string, Passing> passings;             // by shape
     std::vector<std::uint32_t> other_sites;              // these meet each function
     std::vector<const llvm::Function *> other_functions; // these meet each call

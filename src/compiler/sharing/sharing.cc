@@ -172,8 +172,8 @@ void Sharing::find_creators() {
     creates[calls_.node(*call->getFunction())] = true;
   for (const std::vector<ProgramCalls::Node> &component : calls_.components()) {
     const bool any = any_of(component, [&](ProgramCalls::Node node) {
-      return creates[node] ||
-             any_of(calls_.callees(node), [&](ProgramCalls::Node callee) { return creates[callee]; });
+      return creates[node] || any_of(calls_.callees(node),
+                                     [&](ProgramCalls::Node callee) { return creates[callee]; });
     });
     for (const ProgramCalls::Node node : component) {
       creates[node] = any;

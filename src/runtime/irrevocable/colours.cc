@@ -86,7 +86,7 @@ private:
 constexpr std::uint32_t kPausesBeforeSleep = 2048;
 constexpr std::uint32_t kMostPauses = 64;
 
-[[gnu::noinline]] void lock_slowly(Colour &colour) noexcept {
+template <class Woken> void lock_slowly(Colour &colour, const Woken &woken) noexcept {
   const Waiting waiting(colour);
   for (std::uint32_t pauses = 1, spent = 0; spent < kPausesBeforeSleep; spent += pauses) {
     for (std::uint32_t i = 0; i < pauses; ++i)
@@ -98,15 +98,21 @@ constexpr std::uint32_t kMostPauses = 64;
     pauses = pauses < kMostPauses ? pauses * 2 : kMostPauses;
   }
   // Who may have left others sleeping must wake them later, so the state is "with waiters".
-  while (colour.word.exchange(kHeldWithWaiters) != kFree)
+  while (colour.word.exchange(kHeldWithWaiters) != kFree) {
     sync::wait_on(colour.word, kHeldWithWaiters);
+    woken();
+  }
+}
+
+[[gnu::noinline]] void wait_to_lock(Colour &colour) noexcept {
+  lock_slowly(colour, [] {});
 }
 
 // seq_cst: before the loads of marks (colours.h).
 [[gnu::always_inline]] inline void lock(Colour &colour) noexcept {
   std::uint32_t seen = kFree;
   if (!colour.word.compare_exchange_strong(seen, kHeld)) [[unlikely]]
-    lock_slowly(colour);
+    wait_to_lock(colour);
 }
 
 [[gnu::always_inline]] inline void unlock(Colour &colour) noexcept {
@@ -234,9 +240,10 @@ void free_after_fork() noexcept {
 // --- sections in the phase of locks: nobody shares a colour, and the engine is not asked
 
 [[gnu::noinline]] void wait_to_hold(Colour &colour) noexcept {
-  const std::int64_t since = phases::begin_waiting();
-  lock_slowly(colour);
-  phases::end_waiting(since);
+  std::int64_t since = phases::begin_waiting();
+  // Told each time: others may acquire it again and again before this thread does.
+  lock_slowly(colour, [&] { since = phases::keep_waiting(since); });
+  phases::keep_waiting(since);
 }
 
 [[gnu::always_inline]] inline void hold(Colour &colour) noexcept {

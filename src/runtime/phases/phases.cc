@@ -302,7 +302,11 @@ void after_fork_in_child() {
 
 } // namespace
 
-void set_adapting(bool adapting) noexcept { adaptive = adapting; }
+void set_adapting(bool adapting) noexcept {
+  adaptive = adapting;
+  backoff = kBackoffNs;
+  next_trial = 0;
+}
 
 void request(std::uint32_t wanted) noexcept {
   const bool transactions = wanted == TANDEM_PHASE_TRANSACTIONS;
@@ -316,14 +320,15 @@ std::int64_t begin_waiting() noexcept {
   return adaptive.load(std::memory_order_relaxed) && phase() == TANDEM_PHASE_LOCKS ? now() : 0;
 }
 
-void end_waiting(std::int64_t since) noexcept {
+std::int64_t keep_waiting(std::int64_t since) noexcept {
   if (since == 0)
-    return;
+    return 0;
   const std::int64_t time = now();
   waited.fetch_add(time - since, std::memory_order_relaxed);
   // Not beside a change, which may wait for this thread to leave.
   if (phase() == TANDEM_PHASE_LOCKS)
     judge_locks(time);
+  return time;
 }
 
 } // namespace tandem::phases
@@ -369,10 +374,19 @@ TANDEM_EXPORT void _TANDEM_phase_stray(const tandem_section *section) {
 }
 
 TANDEM_EXPORT int _TANDEM_phase_wait(void *mutex) {
-  const std::int64_t since = begin_waiting();
-  const int error = pthread_mutex_lock(static_cast<pthread_mutex_t *>(mutex));
-  end_waiting(since);
-  return error;
+  auto *lock = static_cast<pthread_mutex_t *>(mutex);
+  std::int64_t since = begin_waiting();
+  if (since == 0)
+    return pthread_mutex_lock(lock);
+  for (;;) {
+    // Others may acquire it again and again before this thread does.
+    const std::int64_t until = since + kWindowNs;
+    const timespec end = {until / 1'000'000'000, until % 1'000'000'000};
+    const int error = pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &end);
+    since = keep_waiting(since);
+    if (error != ETIMEDOUT)
+      return error;
+  }
 }
 
 } // extern "C"

@@ -9,16 +9,17 @@
 
 namespace tandem::phases {
 
-// Whether phases also change because of what threads wait for, and not on request() only.
+// Whether phases also change because of what threads wait for, and not on request() only. Earlier
+// trials are forgotten. No section is entered meanwhile.
 void set_adapting(bool adapting) noexcept;
 
 // Asks for TANDEM_PHASE_TRANSACTIONS or TANDEM_PHASE_LOCKS: the next thread that enters a section
 // changes the phase, or gives up. Nothing where that is the phase, or it is changing. Any thread.
 void request(std::uint32_t wanted) noexcept;
 
-// Around waiting for a lock in a section: `begin_waiting` before, `end_waiting` once it is
-// acquired, with what that returned. Enough waiting leads to transactions.
+// Waiting for a lock in a section: `begin_waiting` before; `keep_waiting` now and then and once it
+// is acquired, with what the call before returned. Enough waiting leads to transactions.
 std::int64_t begin_waiting() noexcept;
-void end_waiting(std::int64_t since) noexcept;
+std::int64_t keep_waiting(std::int64_t since) noexcept;
 
 } // namespace tandem::phases

@@ -176,6 +176,133 @@ TEST_F(Phases, ContendedLocksLeadToTransactions) {
   EXPECT_TRUE(stop);
 }
 
+TEST_F(Phases, SlowTransactionsAreGivenUp) {
+  set_adapting(true);
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  std::atomic<int> transactions{0};
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> all;
+  for (unsigned i = 0; i < 2; ++i)
+    all.emplace_back([&] {
+      while (!stop) {
+        const bool plain = enter() != 0;
+        if (plain)
+          _TANDEM_inline_phase_lock(&mutex);
+        ::usleep(plain ? 200 : 20'000);
+        if (plain)
+          pthread_mutex_unlock(&mutex);
+        transactions += plain ? 0 : 1;
+        if (plain && transactions != 0)
+          stop = true;
+        leave();
+      }
+    });
+  for (std::thread &thread : all)
+    thread.join();
+  set_adapting(false);
+  EXPECT_GT(transactions, 0);
+}
+
+// --- sections that hold their colours in the phase of locks
+
+constexpr tandem_colour kColours[] = {{"A", 0, 0}, {"B", 0, 0}};
+tandem_colour_table table = {
+    TANDEM_ABI_VERSION, sizeof(tandem_colour_table), 2, 1, 4, 0, "program", kColours, nullptr};
+constexpr std::uint64_t kSets[] = {0b01, 0b10, 0b11, 0b00};
+
+tandem_section coloured(std::uint32_t index) {
+  tandem_section section = kSection;
+  section.index = index;
+  section.colours = section.guard = &kSets[index];
+  section.table = &table;
+  return section;
+}
+
+const tandem_section by_a = coloured(0);
+const tandem_section by_b = coloured(1);
+const tandem_section by_both = coloured(2);
+const tandem_section by_none = coloured(3);
+
+TEST_F(Phases, SectionsWithOneColourInCommonExcludeEachOther) {
+  constexpr unsigned kRounds = 30'000; // of each of three threads; a third of them by each section
+  long under_a = 0;                    // none of them atomic
+  long under_b = 0;
+  std::vector<std::thread> all;
+  for (unsigned i = 0; i < 3; ++i)
+    all.emplace_back([&, i] {
+      for (unsigned round = 0; round < kRounds; ++round) {
+        const unsigned which = (i + round) % 3;
+        const tandem_section &section = which == 0 ? by_a : which == 1 ? by_b : by_both;
+        ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&section), 1U);
+        if (which != 1)
+          ++under_a;
+        if (which != 0)
+          ++under_b;
+        _TANDEM_inline_phase_leave_colours(&section);
+      }
+    });
+  for (std::thread &thread : all)
+    thread.join();
+  EXPECT_EQ(under_a, 2L * kRounds);
+  EXPECT_EQ(under_b, 2L * kRounds);
+}
+
+TEST_F(Phases, OtherColoursAreFree) {
+  ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&by_a), 1U);
+  std::thread([] {
+    for (const tandem_section *section : {&by_b, &by_none}) {
+      EXPECT_EQ(_TANDEM_inline_phase_enter_colours(section), 1U);
+      _TANDEM_inline_phase_leave_colours(section);
+    }
+  }).join();
+  _TANDEM_inline_phase_leave_colours(&by_a);
+}
+
+TEST_F(Phases, ColoursOfTheOutermostAreHeldToItsEnd) {
+  std::atomic<bool> left{false};
+  ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&by_both), 1U);
+  ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&by_a), 1U);
+  _TANDEM_inline_phase_leave_colours(&by_a);
+  std::thread other([&] {
+    EXPECT_EQ(_TANDEM_inline_phase_enter_colours(&by_a), 1U);
+    EXPECT_TRUE(left);
+    _TANDEM_inline_phase_leave_colours(&by_a);
+  });
+  ::usleep(2000); // a thread that is not kept out is in by now
+  left = true;
+  _TANDEM_inline_phase_leave_colours(&by_both);
+  other.join();
+}
+
+TEST_F(Phases, EnforcedSectionsHoldNoColours) {
+  change_to(TANDEM_PHASE_TRANSACTIONS);
+  ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&by_a), 0U);
+  std::thread([] {
+    EXPECT_EQ(_TANDEM_inline_phase_enter_colours(&by_a), 0U);
+    _TANDEM_inline_phase_leave_colours(&by_a);
+  }).join();
+  _TANDEM_inline_phase_leave_colours(&by_a);
+}
+
+TEST_F(Phases, ContendedColoursLeadToTransactions) {
+  set_adapting(true);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> all;
+  for (unsigned i = 0; i < 3; ++i)
+    all.emplace_back([&] {
+      while (!stop) {
+        const bool plain = _TANDEM_inline_phase_enter_colours(&by_a) != 0;
+        ::usleep(200);
+        stop = stop || !plain;
+        _TANDEM_inline_phase_leave_colours(&by_a);
+      }
+    });
+  for (std::thread &thread : all)
+    thread.join();
+  set_adapting(false);
+  EXPECT_TRUE(stop);
+}
+
 // Transactions are slower than the locks were, and one that does not end keeps the phase.
 TEST_F(Phases, ChangeThatDoesNotEndIsRarelyTried) {
   using std::chrono::milliseconds;

@@ -22,6 +22,7 @@
 
 namespace tandem {
 
+// htm: in the processor, and beside that NOrec's (algorithms/hardware.h).
 enum class Algorithm : std::uint8_t { serial, eager, lazy, norec, two_phase, htm };
 
 inline constexpr std::uint32_t kSpecialAlone = 1;     // a process with one thread runs without logs

@@ -156,14 +156,14 @@ void commit_in_hardware(Thread &thread) noexcept {
 }
 
 Actions begin_nested_in_hardware(Thread &thread, std::uint32_t properties) noexcept {
-  if ((properties & itm::kInstrumentedCode) == 0)
+  // What is nested in uninstrumented code has no other one.
+  const bool plain = thread.hardware_plain && (properties & itm::kUninstrumentedCode) != 0;
+  if (!plain && (properties & itm::kInstrumentedCode) == 0)
     leave_hardware(thread);
   ++thread.depth;
   ++thread.transactions;
   ++thread.nested;
-  return thread.hardware_plain && (properties & itm::kUninstrumentedCode) != 0
-             ? itm::kRunUninstrumented
-             : itm::kRunInstrumented;
+  return plain ? itm::kRunUninstrumented : itm::kRunInstrumented;
 }
 
 void cancel_in_hardware(const Thread &thread, bool outermost) noexcept {

@@ -6,6 +6,8 @@
 //                        |-> speculative again                    restart
 //                        |-> alone (direct, undo)                 restart, or upgrade in place
 //     idle -> alone -> idle
+//     idle -> hardware -> idle                                commit, cancel
+//                     |-> speculative                         it does not commit there
 //
 // Only the own thread calls these, on its own Thread.
 #pragma once

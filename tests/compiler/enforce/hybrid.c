@@ -1,5 +1,6 @@
 // hybrid: a section that always performs an irrevocable action holds its colours exclusively; the
-// others are transactions. Colours that those hold shared say so.
+// others are transactions. Colours that those hold shared say so. In the phase of locks all of them
+// run plain code with their colours held.
 // RUN: %cc %s | env TANDEM_ENFORCE=hybrid %tandem > %t.ll
 // RUN: %FileCheck %s --input-file=%t.ll
 // RUN: %FileCheck %s --check-prefix=REPORT --input-file=%t.json
@@ -37,16 +38,25 @@ int main(void) {
 // CHECK-DAG: @tandem.section.turn = {{.*}} { i32 1, i32 64, i8 1, i8 3, i8 3,
 // CHECK-DAG: @tandem.section.toggle = {{.*}} { i32 1, i32 64, i8 1, i8 1, i8 1,
 // CHECK-LABEL: define internal void @tell(
+// CHECK: [[LOCKS:%.*]] = call i32 @_TANDEM_inline_phase_enter_colours(ptr @tandem.section.tell)
+// CHECK: own_locks:
+// CHECK-NEXT: call void @tell.tandem.body()
+// CHECK: enforced:
+// CHECK-NEXT: call void @tell.tandem.enforced()
+// CHECK: leave:
+// CHECK-NEXT: call void @_TANDEM_inline_phase_leave_colours(ptr @tandem.section.tell)
+// CHECK-NEXT: ret void
+// CHECK: define internal void @turn.tandem.tm(
+// CHECK: call void @_ITM_changeTransactionMode(i32 0)
+// CHECK-NEXT: call i32 @puts(
+// CHECK-LABEL: define internal void @tell.tandem.enforced(
 // CHECK: call void @_TANDEM_colours_enter(ptr @tandem.section.tell)
 // CHECK-NEXT: call void @tell.tandem.body()
 // CHECK-NEXT: call void @_TANDEM_colours_leave(ptr @tandem.section.tell)
 // CHECK-NEXT: ret void
-// CHECK-LABEL: define internal void @tick(
+// CHECK-LABEL: define internal void @tick.tandem.enforced(
 // CHECK: call i32 @_TANDEM_begin(i32 11, ptr @tandem.section.tick)
-// CHECK-LABEL: define internal void @turn(
+// CHECK-LABEL: define internal void @turn.tandem.enforced(
 // CHECK: call i32 @_TANDEM_begin(i32 11, ptr @tandem.section.turn)
-// CHECK: define internal void @turn.tandem.tm(
-// CHECK: call void @_ITM_changeTransactionMode(i32 0)
-// CHECK-NEXT: call i32 @puts(
 // REPORT: "requested": "hybrid"
 // REPORT-NEXT: "used": "hybrid"

@@ -47,7 +47,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+// glibc's: bytes of what it shares with the kernel. NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" [[gnu::weak]] const unsigned __rseq_size;
+
+// NOLINTBEGIN(performance-no-int-to-ptr): addresses come from the kernel, as numbers
 
 namespace tandem::rtm_emulator {
 namespace {
@@ -434,8 +437,9 @@ void on_fault(int number, siginfo_t *info, void *given) {
     return undo(context, 0);
   if (transaction.pages == most_pages)
     return undo(context, kCapacity);
-  if (transaction.faults_left != 0 && --transaction.faults_left == 0)
+  if (transaction.faults_left == 1)
     return undo(context, transaction.chosen);
+  transaction.faults_left -= transaction.faults_left != 0 ? 1 : 0;
   arena->places[transaction.pages] = page;
   std::memcpy(arena->copies[transaction.pages++], reinterpret_cast<const void *>(page), kPage);
   protect({page, page + kPage, 0}, found->protection);
@@ -759,3 +763,4 @@ EMULATOR long syscall(long number, ...) noexcept {
   static auto *real = next<long(long, ...)>("syscall");
   return real(number, a, b, c, d, e, f);
 }
+// NOLINTEND(performance-no-int-to-ptr)
