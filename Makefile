@@ -2,7 +2,7 @@
 # The front door: every target installs what it lacks by itself. The work is done by the scripts of
 # scripts/ and by CMake; the result is in build/release.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test verify bench check install clean
+.PHONY: help setup build demo test verify soak bench check install clean
 PREFIX ?= /usr/local
 # Builds of other projects run below these targets; they must not inherit this make's flags.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
@@ -25,6 +25,9 @@ test: build ## all tests of a change; the last lines are the summary
 
 verify: ## the long form: test, check, sanitizers, memcached's own suite, a fresh machine
 	@scripts/verify
+
+soak: build ## the runtime under all algorithms and policies, over and over, for MINUTES (30)
+	@TANDEM_BUILD=build/release build/venv/bin/python tests/runtime/soak.py $(MINUTES)
 
 bench: build ## measure, and compare with the peers
 	@bench/run

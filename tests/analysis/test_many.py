@@ -33,7 +33,8 @@ def analyse(text: str, folder: Path, mode: str) -> dict[str, Any]:
         check=True,
         stdout=subprocess.DEVNULL,
     )
-    return json.loads(report.read_text(encoding="utf-8"))
+    result: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+    return result
 
 
 def edges(report: dict[str, Any]) -> set[frozenset[str]]:

@@ -110,15 +110,15 @@ static word sum_of(int count, ...) {{
 
 CANCELS = """\
 #ifdef ORACLE
-#define AT_THE_START(condition)                                                                    \\
-  if (condition)                                                                                   \\
+#define AT_THE_START(condition)                                                                 \\
+  if (condition)                                                                                \\
     return 0;
 #define SOMEWHERE(condition)
 #else
 #include <tandem/transaction.h>
 #define AT_THE_START(condition)
-#define SOMEWHERE(condition)                                                                       \\
-  if (condition)                                                                                   \\
+#define SOMEWHERE(condition)                                                                    \\
+  if (condition)                                                                                \\
     tandem_cancel();
 #endif
 """

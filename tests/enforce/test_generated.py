@@ -30,8 +30,8 @@ def write(compilers: Compilers, seed: int, *, cancels: bool = False) -> Path:
 def oracle(compilers: Compilers, source: Path) -> str:
     """What the program must print."""
     program = source.with_suffix(".oracle")
-    command = ["clang-19", "-std=gnu17", "-O1", "-DATOMIC=", "-DORACLE", "-I", str(PROGRAMS), "-pthread"]
-    command += [str(source), str(compilers.interleave), "-o", str(program)]
+    command = ["clang-19", "-std=gnu17", "-O1", "-DATOMIC=", "-DORACLE", "-pthread"]
+    command += ["-I", str(PROGRAMS), str(source), str(compilers.interleave), "-o", str(program)]
     subprocess.run(command, check=True, capture_output=True)
     outcome = compilers.run(program, 1, THREADS, ROUNDS)
     assert outcome.status == 0

@@ -85,7 +85,7 @@ def test_cancels_in_hardware(compilers: Compilers, source: str, enforce: str) ->
         assert "processor has none" not in outcome.output
 
 
-@pytest.mark.parametrize("source", (*SOURCES, *CANCELLING))
+@pytest.mark.parametrize("source", [*SOURCES, *CANCELLING])
 def test_htm(compilers: Compilers, source: str) -> None:
     check(compilers, source, "-O2", "htm", ("auto",))
 

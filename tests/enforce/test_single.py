@@ -26,5 +26,6 @@ def test_a_profile_counts_them(compilers: Compilers, tmp_path: Path, enforce: st
     assert outcome.status == 0, outcome
     (section,) = json.loads(path.read_text())["sections"]
     assert (section["name"], section["starts"], section["commits"]) == ("one", 3000, 3000)
-    assert section["aborts"] == [] and section["unfinished"] == 0
+    assert section["aborts"] == []
+    assert section["unfinished"] == 0
     assert compilers.run(program, 3, 1000, environment={"TANDEM_PROFILE": ""}).status == 0
