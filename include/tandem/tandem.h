@@ -80,6 +80,7 @@ TANDEM_MARKER_ void _TANDEM_block_leave(char *block) { (void)block; }
 #ifdef __cplusplus
 #define TANDEM_BLOCK_(token)                                                                       \
   if (TANDEM_BLOCK_TOKEN_(token); false) {                                                         \
+    __label__ token;                                                                               \
   token:                                                                                           \
     __attribute__((unused));                                                                       \
   } else
@@ -91,6 +92,7 @@ TANDEM_MARKER_ void _TANDEM_block_leave(char *block) { (void)block; }
         TANDEM_BLOCK_TOKEN_(token);                                                                \
         0;                                                                                         \
       })) {                                                                                        \
+    __label__ token;                                                                               \
   token:                                                                                           \
     __attribute__((unused));                                                                       \
   } else

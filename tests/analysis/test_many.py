@@ -126,3 +126,78 @@ def test_calls_and_functions(many: int, mode: str, tmp_path: Path) -> None:
     assert frozenset({"other", "alone"}) in found
     assert not {frozenset({"alone", name}) for name in ("first", "last", "reader")} & found
     assert frozenset({"other", "counter"}) not in found
+
+
+@pytest.mark.parametrize("mode", ["insensitive", "sensitive"])
+def test_crowds_that_meet(mode: str, tmp_path: Path) -> None:
+    """Four crowds of calls and functions, each by its own pointer; then two of them are one."""
+    many = 200
+    text = "typedef long (*act)(long *);\n"
+    for crowd in ("x1", "x2", "y1", "y2"):
+        text += f"static act p{crowd};\nstatic long hit_{crowd};\n"
+        for number in range(many):
+            text += f"long f{crowd}_{number}(long *at) {{ hit_{crowd}++; return *at; }}\n"
+            text += (
+                f"static long o{crowd}_{number};\n"
+                f"long c{crowd}_{number}(void) {{ return p{crowd}(&o{crowd}_{number}); }}\n"
+            )
+        cases = "".join(f"case {i}: p{crowd} = f{crowd}_{i}; break;\n" for i in range(many))
+        text += f"void set{crowd}(int which) {{ switch (which) {{\n{cases}}} }}\n"
+    text += (
+        "struct ops { act f0, f1, f2; };\nstatic struct ops a, b;\n"
+        "void fill(void) { a.f0 = px1; a.f1 = px1; a.f2 = py1;"
+        " b.f0 = py1; b.f1 = px2; b.f2 = py2; }\n"
+        "void last(int c) { struct ops *p = &a; if (c) p = &b; px1 = p->f0; }\n"
+        "static TANDEM_ATOMIC void calls(void) { cx1_0(); }\n"
+        "static TANDEM_ATOMIC void meets(void) { hit_y1 = 0; }\n"
+    )
+    crowds = ("x1", "x2", "y1", "y2")
+    text += main_of(
+        "".join(f"set{crowd}(*(int *)unused);" for crowd in crowds)
+        + "fill(); last(*(int *)unused); calls(); meets();"
+        + "".join(f"c{crowd}_{number}();" for crowd in crowds for number in range(many))
+    )
+    assert frozenset({"calls", "meets"}) in edges(analyse(text, tmp_path, mode))
+
+
+@pytest.mark.parametrize("mode", ["insensitive", "sensitive"])
+def test_callbacks_of_a_function_called_by_pointer(mode: str, tmp_path: Path) -> None:
+    """The pointer is to a library's function or to one of the program."""
+    text = """
+#include <stdlib.h>
+typedef void (*sort)(void *, size_t, size_t, int (*)(const void *, const void *));
+typedef int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+static long compared, created;
+static void own_sort(void *a, size_t b, size_t c, int (*d)(const void *, const void *)) {}
+static int own_create(pthread_t *a, const pthread_attr_t *b, void *(*c)(void *), void *d) {
+  return 0;
+}
+static sort sorter;
+static create creator;
+static void choose(int c) {
+  sorter = qsort;
+  creator = pthread_create;
+  if (c > 5) {
+    sorter = own_sort;
+    creator = own_create;
+  }
+}
+static int compare(const void *a, const void *b) {
+  compared++;
+  return *(const int *)a - *(const int *)b;
+}
+static TANDEM_ATOMIC void sorts(int *a) { sorter(a, 2, 4, compare); }
+static TANDEM_ATOMIC void counts(void) { compared++; }
+static TANDEM_ATOMIC void creates(void) { created++; }
+static void *other(void *unused) {
+  creates();
+  return unused;
+}
+"""
+    text += main_of(
+        "int a[2] = {2, 1}; choose(*(int *)unused); sorts(a); counts(); pthread_t thread;"
+        " creator(&thread, NULL, other, NULL);"
+    )
+    found = edges(analyse(text, tmp_path, mode))
+    assert frozenset({"sorts", "counts"}) in found
+    assert pairs(["creates"]) <= found

@@ -62,12 +62,24 @@ std::string beside(const std::string &path, std::string_view name) {
   return fmt::format("{}{}", path.substr(0, path.rfind('/') + 1), name);
 }
 
+// Whether all transactions of the process that could meet this program's sections are these
+// sections: no code is linked in that the analysis does not see, or found by name.
+bool is_closed(const Module &module, const PassOptions &options, const Catalogue &catalogue) {
+  const auto used = [&](StringRef name) {
+    const Function *function = module.getFunction(name);
+    return function != nullptr && !function->use_empty();
+  };
+  return !may_meet_other_outputs(module, options, catalogue) &&
+         inspect_link_inputs(options.link_inputs).native.empty() && !used("dlsym") &&
+         !used("dlvsym") && !used("dlopen") && !used("dlmopen");
+}
+
 // Whether no section of the process can conflict with one that a lock of this program becomes but
 // others of these, which the program keeps apart by its locks. A cancelled one cannot be undone by
 // those.
 bool all_sections_are_locks(Module &module, const PassOptions &options,
                             const Catalogue &catalogue) {
-  return !calls_cancel(module) && !may_meet_other_outputs(module, options, catalogue) &&
+  return !calls_cancel(module) && is_closed(module, options, catalogue) &&
          all_of(discover_sections(module),
                 [](const Section &section) { return section.kind == SectionKind::lock_region; });
 }
@@ -76,12 +88,14 @@ bool all_sections_are_locks(Module &module, const PassOptions &options,
 // process can conflict with one of them but others of these, and none asks the runtime for what
 // only transactions do.
 bool colours_suffice(const Module &module, const PassOptions &options, const Catalogue &catalogue) {
-  return !may_meet_other_outputs(module, options, catalogue) &&
-         none_of(module, [](const Function &function) {
-           return function.isDeclaration() && !function.use_empty() &&
-                  (function.getName().starts_with("tandem_") ||
-                   function.getName().starts_with("_ITM_"));
-         });
+  // What is put off to the commit may wait for another thread; plain code does it at once.
+  const auto needs_transactions = [&](const Function &function) {
+    const StringRef name = function.getName();
+    return function.isDeclaration() && !function.isIntrinsic() && !function.use_empty() &&
+           (name.starts_with("tandem_") || name.starts_with("_ITM_") ||
+            catalogue.lookup(name).effect == ExternalEffect::deferrable);
+  };
+  return is_closed(module, options, catalogue) && none_of(module, needs_transactions);
 }
 
 void refuse_optimised(const std::vector<Section> &sections) {

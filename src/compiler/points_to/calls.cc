@@ -126,6 +126,8 @@ void PointsToGraph::enter(std::uint32_t number, const Function &function) {
     }
     return;
   }
+  if (site.call != nullptr && !(records_flow_ && site.pointer))
+    unguarded_.insert({site.call, &function});
   if (site.call == nullptr) {
     exported_.push_back(&function);
   } else if (site.when == Callback::When::now) {

@@ -128,8 +128,8 @@ void PointsToGraph::add_to_crowd(CrowdId id, const Function &function) {
 }
 
 void PointsToGraph::unite_crowds(CrowdId id, CrowdId other) {
-  Crowd &goes = crowd(other);
   const CrowdId stays = crowd(id).united;
+  Crowd &goes = crowd(other); // behind the other look-up, which may move all of them
   if (goes.united == stays)
     return;
   const Crowd had = std::move(goes);
@@ -203,8 +203,10 @@ void PointsToGraph::take_crowds() {
     const auto paired = targets_.find(call.call);
     std::vector<const Function *> all;
     if (paired != targets_.end()) {
+      // A callback may have the shape, too, and not be in the crowd.
+      const DenseSet<const Function *> crowded(own.functions.begin(), own.functions.end());
       erase_if(paired->second,
-               [&](const Function *function) { return shape_of(*function) == call.shape; });
+               [&](const Function *function) { return crowded.contains(function); });
       all.assign(paired->second.begin(), paired->second.end());
     }
     ArrayRef<const Function *> &targets = crowd_targets_[call.call];

@@ -117,11 +117,13 @@ void PointsToGraph::take_targets() {
   for (const auto &[call, guard] : leaving_guards_)
     if (!flow_.is_open(guard))
       leaving_.erase(call);
+  const auto closed = [&](const CallBase *call, const Function *function) {
+    return !open.contains({call, function}) && !unguarded_.contains({call, function});
+  };
   for (const CallBase *call : guarded) {
-    erase_if(targets_[call],
-             [&](const Function *function) { return !open.contains({call, function}); });
+    erase_if(targets_[call], [&](const Function *function) { return closed(call, function); });
     erase_if(spawns_, [&](const Spawn &spawn) {
-      return spawn.call == call && !open.contains({call, spawn.function});
+      return spawn.call == call && closed(call, spawn.function);
     });
   }
 }

@@ -280,6 +280,8 @@ private:
     std::uint32_t guard;
   };
   std::vector<Guarded> guarded_; // calls by pointer
+  // Callbacks: what a call enters whatever its pointer is.
+  std::set<std::pair<const llvm::CallBase *, const llvm::Function *>> unguarded_;
   std::vector<Crowd> crowds_;    // 0 is unused
   std::vector<CrowdCall> crowd_calls_;
   llvm::DenseMap<const llvm::CallBase *, std::pair<CrowdId, std::string>> preset_crowds_;

@@ -68,6 +68,12 @@ inline void let_run() noexcept {
     state.writing.store(0, std::memory_order_release);
 }
 
+// In a child process: its only thread is in no software transaction.
+inline void forget_other_threads() noexcept {
+  state.software.store(0, std::memory_order_relaxed);
+  state.writing.store(0, std::memory_order_relaxed);
+}
+
 // Why the runtime itself undoes one.
 enum class Code : std::uint8_t {
   serial = 1,  // somebody runs alone

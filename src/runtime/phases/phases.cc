@@ -384,6 +384,10 @@ TANDEM_EXPORT int _TANDEM_phase_wait(void *mutex) {
     const timespec end = {until / 1'000'000'000, until % 1'000'000'000};
     const int error = pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &end);
     since = keep_waiting(since);
+    // EINVAL, ENOTSUP: there is no such wait for a mutex of this kind (priority inheritance on a
+    // kernel without FUTEX_LOCK_PI2), or the mutex is wrong, as the program must be told.
+    if (error == EINVAL || error == ENOTSUP)
+      return pthread_mutex_lock(lock);
     if (error != ETIMEDOUT)
       return error;
   }

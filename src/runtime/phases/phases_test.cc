@@ -188,7 +188,7 @@ TEST_F(Phases, SlowTransactionsAreGivenUp) {
         const bool plain = enter() != 0;
         if (plain)
           _TANDEM_inline_phase_lock(&mutex);
-        ::usleep(plain ? 200 : 20'000);
+        ::usleep(plain ? 200 : 5'000);
         if (plain)
           pthread_mutex_unlock(&mutex);
         transactions += plain ? 0 : 1;

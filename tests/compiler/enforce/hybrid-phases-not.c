@@ -9,9 +9,15 @@
 // RUN: printf 'exact = true\nwrites = [0]\nreads = [0]\n' >> %t.toml
 // RUN: printf 'names = ["pthread_mutex_lock", "pthread_mutex_unlock"]\n' >> %t.toml
 // RUN: %cc -DLOCK %s | env TANDEM_ENFORCE=hybrid TANDEM_CATALOGUE=%t.toml %tandem | %FileCheck %s
+// RUN: %cc -DBY_NAME %s | env TANDEM_ENFORCE=hybrid %tandem | %FileCheck %s
+// RUN: %cc -DOUTPUT %s | env TANDEM_ENFORCE=hybrid TANDEM_CATALOGUE=deferred-output %tandem \
+// RUN:   | %FileCheck %s
 // RUN: %cc %s | env TANDEM_ENFORCE=stm %tandem | %FileCheck %s
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <unistd.h>
 #include <tandem/tandem.h>
 #include <tandem/transaction.h>
 static int counter, other;
@@ -33,6 +39,8 @@ TANDEM_ATOMIC static void tick(void) {
   pthread_mutex_lock(&mutex);
   ++other;
   pthread_mutex_unlock(&mutex);
+#elif defined(OUTPUT)
+  write(1, "tick\n", 5);
 #endif
 }
 static void *run(void *argument) {
@@ -42,6 +50,9 @@ static void *run(void *argument) {
 int main(void) {
 #if defined(UNKNOWN)
   from_elsewhere();
+#endif
+#if defined(BY_NAME)
+  ((void (*)(void))dlsym(RTLD_DEFAULT, "from_elsewhere"))();
 #endif
   tell(&mutex);
   pthread_t thread;
