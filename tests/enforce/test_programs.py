@@ -38,6 +38,11 @@ def check(
             )
             assert outcome.status == 0, f"{threads} threads, {algorithm}: {outcome}"
             printed += outcome.output
+        for phase in ("locks", "transactions") if enforce == "hybrid" else ():
+            outcome = compilers.run(
+                program, threads, ROUNDS // threads, environment={"TANDEM_HYBRID": phase}
+            )
+            assert outcome.status == 0, f"{threads} threads, phase of {phase}: {outcome}"
     return printed
 
 
