@@ -64,6 +64,31 @@ void tandem_counter_add_u64(uint64_t *counter, uint64_t by);
 uint32_t tandem_counter_get_u32(const uint32_t *counter);
 uint64_t tandem_counter_get_u64(const uint64_t *counter);
 
+/* Memory that a plain function reads (in), writes (out), or both, when tandem_marshal calls it. */
+enum tandem_direction { TANDEM_IN = 1, TANDEM_OUT = 2, TANDEM_IN_OUT = 3 };
+struct tandem_argument {
+  void *memory; /* may be null where `bytes` is 0 */
+  size_t bytes;
+  int direction; /* tandem_direction */
+};
+#define TANDEM_MOST_ARGUMENTS 16
+
+/* Calls a function that nobody has compiled as transactional code, in a transaction that stays
+ * revocable: function(memory), where memory[i] is a private copy of arguments[i].memory, aligned as
+ * malloc aligns. A TANDEM_OUT copy is zeros at first, and all of it is copied back, so the function
+ * writes all of it (else TANDEM_IN_OUT); null stays null. The copies are gone when the call
+ * returns. errno goes in and comes out as well. Outside of transactions, and in irrevocable ones,
+ * the function gets the memory itself: nothing is copied or zeroed.
+ *
+ * The function touches no other memory that threads share, follows no pointer in its copies to
+ * such memory, and does nothing that cannot be done several times or in vain. It returns: no
+ * exception, no longjmp. It uses no transaction. What is written overlaps no other argument.
+ *
+ * Ends the process with one line: no function, more than TANDEM_MOST_ARGUMENTS arguments, an
+ * unknown direction, bytes at null, more bytes than memory has. */
+void tandem_marshal(void (*function)(void *const *memory), const struct tandem_argument *arguments,
+                    size_t count);
+
 #ifdef __cplusplus
 }
 #endif

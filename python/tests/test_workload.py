@@ -12,7 +12,13 @@ from tandem.errors import CommandError
 from tandem.workload.cli import main
 from tandem.workload.sites import Call, Site, calls_in, compare
 from tandem.workload.steps import run
-from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult, read_prove, read_record
+from tandem.workload.suite import (
+    EXPECTED_SKIPS,
+    SuiteResult,
+    print_observed,
+    read_prove,
+    read_record,
+)
 
 PREPROCESSED = """\
 # 1 "assoc.c"
@@ -138,3 +144,24 @@ def test_the_record_of_a_checking_build_is_read() -> None:
     read_record(lines, result)
     assert (result.accesses, result.sections_ran, result.misses) == (11, {"f_1"}, [miss])
     assert list(result.problems()) == [miss]
+
+
+@pytest.mark.parametrize(
+    ("record", "passed", "said"),
+    [
+        ("ran memcached a\nsummary memcached 1 accesses 5\n", True, "accesses                  5"),
+        (
+            "miss a\nsummary memcached 1 accesses 5\nmiss a\nmiss b\n",
+            False,
+            "misses                    2",
+        ),
+        ("ran memcached a\n", False, "FAILED: no access of a section was checked"),
+    ],
+)
+def test_what_a_replay_observed(
+    record: str, passed: bool, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "observed"
+    file.write_text(record, encoding="utf-8")
+    assert print_observed(file) == passed
+    assert said in capsys.readouterr().out

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <unistd.h>
+#include <utility>
 
 namespace tandem {
 namespace {
@@ -18,12 +19,17 @@ namespace {
 
 constexpr int kUsageStatus = 2; // as base/result.h, which this library does not link
 
-void print_line(const char *kind, const char *format, std::va_list arguments) noexcept {
-  char line[512] = TANDEM_LIBRARY ": ";
+void print_line(const char *kind, const char *format, std::va_list arguments,
+                void (*add)(char *, std::size_t) noexcept = nullptr) noexcept {
+  char line[1024] = TANDEM_LIBRARY ": ";
   std::strcat(line, kind);
   const std::size_t prefix = std::strlen(line);
   // One byte less than is left, for the newline; a longer message is cut.
   std::vsnprintf(line + prefix, sizeof line - prefix - 1, format, arguments);
+  if (add != nullptr) {
+    const std::size_t message = std::strlen(line);
+    add(line + message, sizeof line - message - 1);
+  }
   const std::size_t length = std::strlen(line);
   line[length] = '\n';
   // One write, so that lines of several threads do not mix; where standard error is closed nobody
@@ -33,10 +39,13 @@ void print_line(const char *kind, const char *format, std::va_list arguments) no
 
 } // namespace
 
+void (*describe_state)(char *text, std::size_t size) noexcept = nullptr;
+
 void fatal(const char *format, ...) noexcept {
   std::va_list arguments;
   va_start(arguments, format);
-  print_line("error: ", format, arguments);
+  // Once: what it describes may be what is wrong.
+  print_line("error: ", format, arguments, std::exchange(describe_state, nullptr));
   va_end(arguments);
   std::abort();
 }

@@ -26,7 +26,15 @@ def analyse(text: str, folder: Path, mode: str) -> dict[str, Any]:
     own = {name: value for name, value in os.environ.items() if not name.startswith("TANDEM_")}
     subprocess.run(
         [
-            *(BUILD / "bin" / "tandem", "analyze", "--points-to", mode, "--json", report, source),
+            *(
+                BUILD / "bin" / "tandem",
+                "analyze",
+                "--points-to",
+                mode,
+                "--json",
+                report,
+                source,
+            ),
             *("--", "-std=gnu17", "-pthread", "-I", INCLUDE),
         ],
         env=own,
@@ -201,3 +209,51 @@ static void *other(void *unused) {
     found = edges(analyse(text, tmp_path, mode))
     assert frozenset({"sorts", "counts"}) in found
     assert pairs(["creates"]) <= found
+
+
+@pytest.mark.parametrize("mode", ["insensitive", "sensitive"])
+@pytest.mark.parametrize("many", [10, 100])  # each section for itself; what lies beyond, once
+def test_beyond_a_table_of_functions(many: int, mode: str, tmp_path: Path) -> None:
+    """Sections at different distances from one table of functions: each has the shortest chain to
+    what the functions reach, the nearest access, and the lock operations of all.
+    """
+    text = (
+        "#include <stdio.h>\nstatic long met, deep;\nstatic pthread_mutex_t lock;\n"
+        'static void report(void) { puts("x"); deep++; pthread_mutex_lock(&lock);'
+        " pthread_mutex_unlock(&lock); }\n"
+        "static void middle(void) { report(); met++; }\n"
+    )
+    for number in range(many):
+        body = "middle();" if number == many // 2 else f"met += {number};"
+        text += f"static void act_{number}(void) {{ {body} }}\n"
+    text += "static void (*volatile table[])(void) = {"
+    text += ", ".join(f"act_{number}" for number in range(many)) + "};\n"
+    text += (
+        "static void through(int i) { table[i](); }\n"
+        "static TANDEM_ATOMIC void near(int i) { table[i](); }\n"
+        "static TANDEM_ATOMIC void far(int i) { through(i); }\n"
+        "static TANDEM_ATOMIC void direct(int i) { table[i](); report(); }\n"
+    )
+    text += main_of("int i = *(int *)unused; near(i); far(i); direct(i);")
+    report = analyse(text, tmp_path, mode)
+    sections = {section["name"]: section for section in report["sections"]}
+
+    def chain(section: str) -> list[str]:
+        chains = {one["callee"]: one["chain"] for one in sections[section]["irrevocable"]}
+        found: list[str] = chains["puts"]
+        return found
+
+    act = f"act_{many // 2}"
+    assert chain("near") == ["near", act, "middle", "report", "puts"]
+    assert chain("far") == ["far", "through", act, "middle", "report", "puts"]
+    assert chain("direct") == ["direct", "report", "puts"]
+    for name in ("near", "far", "direct"):
+        accesses = {
+            (access["location"], access["writes"]): access["function"]
+            for access in sections[name]["accesses"]
+        }
+        assert set(accesses) == {(x, w) for x in ("met", "deep") for w in (False, True)}
+        assert accesses["deep", True] == "report"
+        assert accesses["met", True].startswith("act_")
+        inside = [f for f in report["findings"] if f["rule"] == "lock-in-section"]
+        assert any(name in json.dumps(finding) for finding in inside)

@@ -45,7 +45,7 @@ def mistake(compilers: Compilers, folder: Path, *words: str) -> str:
             ("-ftandem-reports=x",),
             "'-ftandem-reports=x' is not an option; use -ftandem-enforce=, -ftandem-report=, "
             "-ftandem-catalogue=, -ftandem-convert=, -ftandem-points-to=, "
-            "-ftandem-inline-barriers= or -ftandem-check-effects=",
+            "-ftandem-inline-barriers=, -ftandem-short-sections= or -ftandem-check-effects=",
         ),
         (
             ("-flto=thin",),

@@ -16,6 +16,7 @@ SOURCES = (
     *("captured.c", "captured_block.c", "by_value.c"),
 )
 CANCELLING = ("cancel.c", "cancel.cc")  # no lock undoes anything
+SHORT = "short.c"  # has nothing that makes threads meet, so unenforced it may well be right
 # Those that print how often sections ran again.
 COUNTING = ("restart.c", "blocks.c", "captured.c", "captured_block.c", "by_value.c")
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
@@ -61,6 +62,12 @@ def test_by_transactions(compilers: Compilers, source: str, enforce: str, level:
     if source in COUNTING:
         restarts = sum(int(x) for x in re.findall(r"restarts (\d+)", printed))
         assert restarts > 0, "no section ever ran again, so nothing was tested"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("enforce", ["stm", "hybrid", "locks"])
+def test_short_sections(compilers: Compilers, enforce: str, level: str) -> None:
+    check(compilers, SHORT, level, enforce, ALGORITHMS if enforce == "stm" else ("auto",))
 
 
 @pytest.mark.parametrize("level", LEVELS)

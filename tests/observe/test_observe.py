@@ -23,6 +23,7 @@ OWN = (
     ),
     (PROGRAMS / "structures.c", ()),
     (PROGRAMS / "library.cc", ()),
+    (PROGRAMS / "trees.cc", ()),
 )
 SHARED = ("sections.c", "sections.cc", "blocks.c", "blocks.cc", "restart.c")
 

@@ -55,6 +55,19 @@ def test_process(gnu_tm: GnuTm, algorithm: str) -> None:
     assert outcome.status == 0, outcome.output
 
 
+@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "htm"])
+def test_memory_of_a_thread(gnu_tm: GnuTm, algorithm: str) -> None:
+    """Of 1,000 threads that have had short transactions and live: at most 256 KiB each, mapped as
+    well as touched. The processor's transactions have NOrec's logs."""
+    program = gnu_tm.compile("memory", [PROGRAMS / "memory.c"])
+    outcome = gnu_tm.run(program, "1000", algorithm=algorithm)
+    assert outcome.status == 0, outcome.output
+    words = outcome.output.split()
+    assert (words[0], words[2]) == ("mapped", "touched")
+    for bytes_of_one in (int(words[1]), int(words[3])):
+        assert 1024 < bytes_of_one <= 256 * 1024, outcome.output
+
+
 def micro(gnu_tm: GnuTm) -> Path:
     sources = [MICRO / "micro.c", MICRO / "structures.c"]
     return gnu_tm.compile("micro", sources, ["-DMICRO_GNU_TM"])

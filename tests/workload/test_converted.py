@@ -11,6 +11,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 BUILD = Path(os.environ["TANDEM_BUILD"])
 # Short ones that between them store, evict, expire, crawl, move slabs and use external storage.
 FILES = (
@@ -24,16 +26,19 @@ FILES = (
     "t/slabs_reassign.t",
     "t/stats.t",
 )
+# Causes of running alone that lie in what a section calls.
+ENFORCED = ("irrevocable-call", "requested", "irrevocable-begin", "algorithm")
 
 
-def run(*words: str, environment: dict[str, str] | None = None) -> str:
+def run(
+    *words: str, environment: dict[str, str] | None = None, statuses: tuple[int, ...] = (0,)
+) -> str:
     command = [
         str(BUILD / "bin" / "tandem"),
         "workload",
         "memcached",
         *words,
-        "--variant",
-        "stm",
+        *(() if "--variant" in words else ("--variant", "stm")),
     ]
     done = subprocess.run(
         command,
@@ -43,7 +48,7 @@ def run(*words: str, environment: dict[str, str] | None = None) -> str:
         check=False,
         env={**os.environ, **(environment or {})},
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode in statuses, done.stdout + done.stderr
     return done.stdout
 
 
@@ -61,6 +66,24 @@ def test_answers_are_right_and_almost_nothing_runs_alone(tmp_path: Path) -> None
     )
     sections = json.loads(file.read_text(encoding="utf-8"))["sections"]
     commits = sum(section["commits"] for section in sections)
-    alone = sum(x["count"] for section in sections for x in section["serialisations"])
+    alone = [x for section in sections for x in section["serialisations"]]
     assert commits > 100_000
-    assert alone < commits / 10_000, f"{alone} of {commits}"
+    # `stats` is among what is asked. Nothing runs alone because of what it calls.
+    assert [x for x in alone if x["cause"] in ENFORCED] == []
+    # How often sections are aborted a hundred times in a row depends on the machine.
+    assert sum(x["count"] for x in alone) < commits / 1_000
+
+
+@pytest.mark.parametrize("variant", ["stm", "hybrid"])
+def test_nothing_runs_alone_under_the_papers_load(variant: str) -> None:
+    # Status 1 also where too much ran alone after aborts, which depends on the machine.
+    printed = run(
+        *("replay", "--load", "cache", "--threads", "4", "--operations", "5000"),
+        *("--check-serial", "--variant", variant),
+        statuses=(0, 1),
+    )
+    words = [line.split() for line in printed.splitlines() if line.startswith(f"  {variant}")][-1]
+    assert int(words[2].replace(",", "")) > 100_000, printed
+    assert words[4:6] == ["0", "0"], printed
+    failed = [line for line in printed.splitlines() if line.startswith("FAILED")]
+    assert all(line.endswith("ran alone after aborts") for line in failed), printed

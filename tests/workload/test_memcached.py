@@ -12,6 +12,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 BUILD = Path(os.environ["TANDEM_BUILD"])
 # Short ones that between them store, evict, expire, crawl, rebalance slabs and count.
 FILES = (
@@ -81,11 +83,13 @@ def test_statistics_and_items_do_not_conflict(tmp_path: Path) -> None:
     assert meet == []
 
 
-def test_increments_under_the_replay() -> None:
+@pytest.mark.parametrize("load", ["counters", "cache"])
+def test_the_replay(load: str) -> None:
     command = [str(BUILD / "bin" / "tandem"), "workload", "memcached", "replay"]
-    command += ["--variant", "check", "--load", "counters", "--threads", "4"]
+    command += ["--variant", "check", "--load", load, "--threads", "4"]
     command += ["--operations", "2000"]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=300, check=False, env=os.environ.copy()
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "misses                    0" in done.stdout

@@ -187,6 +187,9 @@ class Instrumentation:
     merged: int
     counters: int
     irrevocable: int
+    additions: int
+    atomics: int
+    shorts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +200,7 @@ class Analysis:
     seconds: float
     peak_mib: float
     instructions: int
+    limits: tuple[str, ...] = ()  # inclusion, contexts, callers
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command line: `tandem workload memcached fetch | build | analyse | suite | replay | clean`.
+"""The command line: `tandem workload memcached ACTION`, for the actions of options.py.
 
 Exit status: 0; 1 where a build, a check or a test failed; 2 for the user's mistake; 130 after
 Ctrl-C.
@@ -9,172 +9,50 @@ from __future__ import annotations
 
 import argparse
 import os
+import select
 import shutil
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
-from tandem import __version__
-from tandem.errors import TandemError, UserError
+from tandem.errors import TandemError
 from tandem.paths import ROOT
-from tandem.workload.memcached import VARIANTS, Memcached
+from tandem.workload.load import load, load_json, print_load
+from tandem.workload.memcached import SANITIZED, VARIANTS, Memcached, Variant, sanitized
+from tandem.workload.options import (
+    PROGRAM,
+    SUITE_JOBS,
+    SUMMARY,
+    check_options,
+    only_variant,
+    parser,
+)
 from tandem.workload.replay import (
     LOADS,
     build_clients,
+    build_sockets,
     count_locks,
     print_locks,
     print_replay,
     replay,
     replay_json,
 )
+from tandem.workload.serial import count_alone, print_alone
+from tandem.workload.soak import print_soak, soak
 from tandem.workload.steps import one_at_a_time, say
-from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult
+from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult, print_observed
 
 __all__ = ["SUMMARY", "main"]
 
-PROGRAM = "tandem workload"
-SUMMARY = "Fetch, build, analyse and test real programs, unmodified (memcached)"
-ACTIONS = {
-    "fetch": "fetch the source package; print its version and checksums",
-    "build": "build a pristine copy of it; nothing is done where nothing has changed",
-    "analyse": "build it, show its lock regions, and check their number against the sources",
-    "suite": "build it, and run memcached's own test suite",
-    "replay": "build them, and put a load on each in turn, inside the process and checked",
-    "clean": "remove what was built (of one variant, or all)",
-}
 # With 6, test files of a build that checks itself were too late for their own sleeps.
 CHECKED_JOBS = 2
-SUITE_JOBS = 6  # test files mostly sleep: 430 s serially, 138 s with 6, on 2 processors
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UserError(f"{message}; see {PROGRAM} --help")
-
-
-def _positive(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1024:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to 1024")
-    return int(text)
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(_positive(x) for x in text.split(","))
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) < 2**32:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to {2**32 - 1}")
-    return int(text)
-
-
-def _parser() -> _Parser:
-    variants = "\n".join(f"  {x.name:<12}{x.summary}" for x in VARIANTS.values())
-    loads = "\n".join(f"  {name:<10}{x.summary}" for name, x in LOADS.items())
-    actions = "\n".join(f"  {name:<10}{text}" for name, text in ACTIONS.items())
-    parser = _Parser(
-        prog=PROGRAM,
-        usage=f"{PROGRAM} memcached ACTION [OPTIONS]",
-        description=f"{SUMMARY}.\n\nActions:\n{actions}\n\nVariants:\n{variants}\n\n"
-        f"Loads:\n{loads}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument(
-        "workload", choices=["memcached"], metavar="memcached", help=argparse.SUPPRESS
-    )
-    parser.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
-    parser.add_argument(
-        "--variant",
-        action="append",
-        choices=list(VARIANTS),
-        metavar="NAME",
-        help="which build [none; replay: gcc]; replay takes several, and compares with the first",
-    )
-    parser.add_argument(
-        "--report", type=Path, metavar="FILE", help="copy the report there (build, analyse)"
-    )
-    parser.add_argument(
-        "-j",
-        "--jobs",
-        type=_positive,
-        metavar="N",
-        help=f"compilers at once [processors], or test files at once [{SUITE_JOBS}]",
-    )
-    parser.add_argument(
-        "--test",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="only this file of memcached's (suite), as t/basic.t; may be given again",
-    )
-    parser.add_argument(
-        "--load", choices=list(LOADS), metavar="NAME", help="what is asked (replay) [cache]"
-    )
-    parser.add_argument(
-        "--threads",
-        type=_numbers,
-        metavar="N,...",
-        help="of memcached (replay) [2]",
-    )
-    parser.add_argument("--rounds", type=_positive, metavar="N", help="of each (replay) [1]")
-    parser.add_argument(
-        "--operations",
-        type=_count,
-        metavar="N",
-        help="of each of eight clients, in a round (replay) [200000]",
-    )
-    parser.add_argument("--seed", type=_count, metavar="N", help="of the first round (replay) [1]")
-    parser.add_argument(
-        "--locks",
-        action="store_true",
-        default=None,
-        help="count the locks that are acquired, too, in runs of their own (replay)",
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rounds there (replay)")
-    parser.add_argument(
-        "--folder",
-        type=Path,
-        default=ROOT / "build" / "workloads" / "memcached",
-        metavar="DIR",
-        help="where it is built [build/workloads/memcached]",
-    )
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
-    return parser
 
 
 def _prefix() -> Path:
     """Tandem's build tree, as the launcher tells."""
     told = os.environ.get("TANDEM_BUILD")
     return Path(told).resolve() if told else ROOT / "build" / "release"
-
-
-def _only(asked: argparse.Namespace) -> str:
-    """The variant of an action that takes one."""
-    return str(asked.variant[0]) if asked.variant else "none"
-
-
-def _check_options(asked: argparse.Namespace) -> None:
-    if asked.test and asked.action != "suite":
-        raise UserError(f"--test: {asked.action} runs no tests; use suite")
-    for name in ("load", "threads", "rounds", "operations", "seed", "locks", "json"):
-        if getattr(asked, name) is not None and asked.action != "replay":
-            raise UserError(f"--{name}: {asked.action} puts no load on anything; use replay")
-    if asked.variant and len(asked.variant) > 1 and asked.action != "replay":
-        raise UserError(f"--variant: {asked.action} takes one; give one, or use replay")
-    if asked.report is None:
-        return
-    if asked.action not in ("build", "analyse"):
-        raise UserError(f"--report: {asked.action} makes no report; use build or analyse")
-    if not VARIANTS[_only(asked)].analysed:
-        raise UserError(f"--report: variant {_only(asked)} has no report; use none")
-    folder = asked.report.parent
-    if asked.report.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise UserError(
-            f"--report {asked.report}: cannot be written; name a file in a folder of yours"
-        )
 
 
 def _copy_report(source: Path, target: Path | None) -> None:
@@ -188,7 +66,8 @@ def _copy_report(source: Path, target: Path | None) -> None:
 
 def _clean(folder: Path, variant: str | None) -> None:
     """Removes one variant's build, or all; nothing else, whatever else `folder` holds."""
-    for name in [variant] if variant else [*VARIANTS, "source"]:
+    every = [*VARIANTS, *(name + SANITIZED for name in VARIANTS), "source"]
+    for name in [variant, variant + SANITIZED] if variant else every:
         target = folder / name
         if (target / "tree").is_dir() or (target / ".debian-source").is_file():
             shutil.rmtree(target)
@@ -202,7 +81,8 @@ def print_suite(result: SuiteResult, variant: str) -> bool:
     print(f"\nmemcached ({variant}): its own test suite, {result.seconds:.0f} s")
     print(f"  files passed   {len(result.passed):>7}")
     print(f"  files skipped  {len(result.skipped):>7}   expected: {len(EXPECTED_SKIPS)}")
-    print(f"  files failed   {len(result.failed):>7}")
+    expected = f"   expected: {len(result.may_fail)}" if result.may_fail else ""
+    print(f"  files failed   {len(result.failed):>7}{expected}")
     print(f"  tests          {result.tests:>7}")
     total = result.testapp_ok + result.testapp_not_ok
     if not result.partial:
@@ -214,6 +94,8 @@ def print_suite(result: SuiteResult, variant: str) -> bool:
     print("skipped:")
     for file, reason in sorted(result.skipped.items()):
         print(f"  {file:<28}{EXPECTED_SKIPS.get(file, f'NOT EXPECTED: {reason}')}")
+    for file in sorted(set(result.failed) & set(result.may_fail)):
+        print(f"failed, as expected: {file}: {result.may_fail[file]}")
     for text in differences:
         print(f"differs: {text}")
     for text in problems:
@@ -222,55 +104,124 @@ def print_suite(result: SuiteResult, variant: str) -> bool:
     return not problems
 
 
-def _replay(asked: argparse.Namespace, folder: Path, make_jobs: int) -> None:
+def _programs(
+    asked: argparse.Namespace, folder: Path, make_jobs: int
+) -> tuple[dict[str, Path], list[Variant]]:
+    """Builds the variants that are to be compared; each one's memcached."""
+    variants = [VARIANTS[name] for name in asked.variant or ["gcc"]]
     programs = {}
-    for name in asked.variant or ["gcc"]:
-        memcached = Memcached(folder, _prefix(), VARIANTS[name], make_jobs)
+    for variant in variants:
+        memcached = Memcached(folder, _prefix(), variant, make_jobs)
         memcached.build()
-        programs[name] = memcached.tree / "memcached"
-    load = LOADS[asked.load or "cache"]
+        programs[variant.name] = memcached.tree / "memcached"
+    return programs, variants
+
+
+def _replay(asked: argparse.Namespace, folder: Path, make_jobs: int) -> bool:
+    programs, variants = _programs(asked, folder, make_jobs)
+    environment = dict(os.environ)
+    record = folder / "replay" / "observed"
+    record.unlink(missing_ok=True)
+    if any(x.checked for x in variants):
+        environment["TANDEM_OBSERVE"] = str(record)
+    described = LOADS[asked.load or "cache"]
     clients = build_clients(folder)
+    threads = asked.threads or (2,)
+    rounds = asked.rounds or 1
+    operations = asked.operations or 200_000
+    seed = asked.seed or 1
     results = replay(
         programs,
         clients,
-        load,
-        threads=asked.threads or (2,),
-        rounds=asked.rounds or 1,
-        operations=asked.operations or 200_000,
-        seed=asked.seed or 1,
-        environment=os.environ,
+        described,
+        threads=threads,
+        rounds=rounds,
+        operations=operations,
+        seed=seed,
+        environment=environment,
     )
-    print_replay(results, load)
+    print_replay(results, described)
     if asked.locks:
         counts = count_locks(
             programs,
             clients,
             _prefix() / "lib" / "libtandem_locks.so",
-            load,
-            threads=asked.threads or (2,),
-            operations=asked.operations or 200_000,
-            seed=asked.seed or 1,
-            environment=os.environ,
+            described,
+            threads=threads,
+            operations=operations,
+            seed=seed,
+            environment=environment,
         )
         print_locks(counts)
     if asked.json:
         asked.json.write_text(replay_json(results), encoding="utf-8")
+    passed = True
+    if any(x.checked for x in variants):
+        passed = print_observed(record)
+    if not asked.check_serial:
+        return passed
+    alone = count_alone(
+        {x.name: programs[x.name] for x in variants if x.transactional},
+        clients,
+        described,
+        threads=threads,
+        rounds=rounds,
+        operations=operations,
+        seed=seed,
+        environment=environment,
+    )
+    return print_alone(alone) and passed
+
+
+def _load(asked: argparse.Namespace, folder: Path, make_jobs: int) -> None:
+    programs, _ = _programs(asked, folder, make_jobs)
+    tool, over = asked.tool or "memaslap", asked.over or "tcp"
+    results = load(
+        programs,
+        tool,
+        over,
+        threads=(asked.threads or (2,))[0],
+        rounds=asked.rounds or 1,
+        operations=asked.operations or 100_000,
+        environment=os.environ,
+    )
+    print_load(results, tool, over)
+    if asked.json:
+        asked.json.write_text(load_json(results, tool, over), encoding="utf-8")
+
+
+def _soak(asked: argparse.Namespace, folder: Path, memcached: Memcached) -> bool:
+    memcached.build()
+    result = soak(
+        memcached.tree / "memcached",
+        build_clients(folder),
+        build_sockets(folder),
+        minutes=asked.minutes or 1,
+        threads=(asked.threads or (8,))[0],
+        operations=asked.operations or 20_000,
+        seed=asked.seed or 1,
+        environment=os.environ,
+    )
+    return print_soak(result, memcached.variant.name)
 
 
 def _act(asked: argparse.Namespace) -> int:
     folder: Path = asked.folder.resolve()
-    variant = VARIANTS[_only(asked)]
-    _check_options(asked)
+    variant = VARIANTS[only_variant(asked)]
+    if asked.sanitize:
+        variant = sanitized(variant)
+    check_options(asked)
     if asked.action == "clean":
         if folder.is_dir():
             with one_at_a_time(folder):
-                _clean(folder, _only(asked) if asked.variant else None)
+                _clean(folder, only_variant(asked) if asked.variant else None)
         return 0
     suite_jobs = asked.jobs or (CHECKED_JOBS if variant.checked else SUITE_JOBS)
     make_jobs = os.cpu_count() or 1
     if asked.jobs and asked.action != "suite":
         make_jobs = asked.jobs
     memcached = Memcached(folder, _prefix(), variant, make_jobs)
+    passed = True
     with one_at_a_time(folder):
         if asked.action == "fetch":
             memcached.fetch()
@@ -281,32 +232,52 @@ def _act(asked: argparse.Namespace) -> int:
             comparison = memcached.analyse()
             print("\n".join(comparison.lines()))
             _copy_report(memcached.report, asked.report)
-            return 0 if comparison.equal else 1
+            passed = comparison.equal
         elif asked.action == "replay":
-            _replay(asked, folder, make_jobs)
+            passed = _replay(asked, folder, make_jobs)
+        elif asked.action == "load":
+            _load(asked, folder, make_jobs)
+        elif asked.action == "soak":
+            passed = _soak(asked, folder, memcached)
         else:
-            return 0 if print_suite(memcached.suite(suite_jobs, asked.test), variant.name) else 1
-    return 0
+            passed = print_suite(memcached.suite(suite_jobs, asked.test), variant.name)
+    return 0 if passed else 1
 
 
 def _terminate(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+def _nobody_reads() -> bool:
+    """Whether standard output is a pipe whose reader has gone."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    return bool(poll.poll(0))
+
+
 def main(arguments: Sequence[str]) -> int:
     """Runs the command line; the exit status. Every error is one line on standard error."""
     signal.signal(signal.SIGTERM, _terminate)
+    status: int | None = None
     try:
         if list(arguments) == ["--summary"]:
             print(SUMMARY)
             return 0
-        return _act(_parser().parse_args(arguments))
+        status = _act(parser().parse_args(arguments))
+        sys.stdout.flush()
+        return status
     except TandemError as error:
         print(f"{PROGRAM}: {' '.join(str(error).split())}", file=sys.stderr)
         return error.exit_status
-    except BrokenPipeError:
+    except BrokenPipeError as error:
+        if not _nobody_reads():
+            print(f"{PROGRAM}: a connection was lost: {error}", file=sys.stderr)
+            return 1
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        if status is not None:
+            return status
+        print(f"{PROGRAM}: standard output was closed before the end", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print(f"{PROGRAM}: interrupted", file=sys.stderr)
         return 130

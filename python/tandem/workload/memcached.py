@@ -19,16 +19,18 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tandem.errors import CommandError, FormatError, UserError
 from tandem.paths import ROOT
+from tandem.workload.asan import PLUGIN, build_late_asan
 from tandem.workload.sites import Comparison, Site, compare, count_calls
 from tandem.workload.steps import Meter, must_run, say
-from tandem.workload.suite import SuiteResult, run_suite
+from tandem.workload.stock_libitm import build_stock_libitm
+from tandem.workload.suite import EXPECTED_FAILURES, SuiteResult, run_suite
 
-__all__ = ["VARIANTS", "Memcached", "Variant"]
+__all__ = ["SANITIZED", "VARIANTS", "Memcached", "Variant", "sanitized"]
 
 PACKAGE = "memcached"
 CONVERSIONS = ROOT / "workloads" / "memcached"
@@ -38,6 +40,7 @@ TANDEM_CC = (
     "RANLIB={bin}/tandem-ranlib",
     "NM={bin}/tandem-nm",
 )
+SANITIZED = "-asan"  # behind a variant's name
 # What the test suite runs besides memcached itself; all of them are parts of `make all`.
 PROGRAMS = ("memcached", "memcached-debug", "sizes", "testapp", "timedrun")
 
@@ -45,7 +48,8 @@ PROGRAMS = ("memcached", "memcached-debug", "sizes", "testapp", "timedrun")
 @dataclass(frozen=True)
 class Variant:
     """How memcached is built. `{bin}` stands for the folder of Tandem's compilers, `{reports}` for
-    that of reports, `{conversions}` for that of conversion files.
+    that of reports, `{conversions}` for that of conversion files, `{stock_libitm}` for gcc's
+    library, `{late_asan}` for the plugin of asan.py.
     """
 
     name: str
@@ -64,23 +68,80 @@ class Variant:
         return "TANDEM_CONVERT" in self.environment
 
     @property
+    def late_asan(self) -> bool:
+        """Whether AddressSanitizer comes at the end of its link."""
+        return any("{late_asan}" in x for x in self.configure)
+
+    @property
+    def on_libitm(self) -> bool:
+        """Whether it runs on gcc's libitm."""
+        return any("{stock_libitm}" in x for x in self.configure)
+
+    @property
+    def transactional(self) -> bool:
+        """Whether its sections may be transactions of Tandem's runtime, which it can profile."""
+        enforced = self.environment.get("TANDEM_ENFORCE")
+        return enforced in ("stm", "htm", "hybrid") and not self.on_libitm
+
+    @property
     def checked(self) -> bool:
         """Whether its programs check the analysis while they run."""
         return "TANDEM_CHECK_EFFECTS" in self.environment
+
+
+def sanitized(variant: Variant) -> Variant:
+    """The same, checked by AddressSanitizer: where clang links it, at the end of the link
+    (asan.py). The stack is not watched there: a transaction that begins again leaves frames
+    without a return. gcc's library is linked statically, as clang's is: a shared one would have to
+    be the first that is loaded, where the clients are preloaded.
+    """
+    watch = "-fsanitize=address"
+    if variant.compiler == "gcc":
+        configure = (
+            *variant.configure,
+            f"CFLAGS=-g -O2 {watch}",
+            f"LDFLAGS={watch} -static-libasan",
+        )
+    else:
+        own = next((x for x in variant.configure if x.startswith("LDFLAGS=")), "LDFLAGS=")
+        others = tuple(x for x in variant.configure if x != own)
+        late = "-Wl,--load-pass-plugin={late_asan} -Wl,-mllvm,-asan-stack=0"
+        configure = (*others, f"{own} {watch} {late}".replace("= ", "="))
+    return replace(
+        variant,
+        name=f"{variant.name}{SANITIZED}",
+        summary=f"{variant.summary}; with AddressSanitizer",
+        configure=configure,
+    )
 
 
 def _converted(name: str, summary: str, enforce: str, conversion: str = "convert.toml") -> Variant:
     """Locks become atomic sections, as one of the conversion files says. Where all of these are
     transactions, real locks are taken in transactions too.
     """
-    catalogue = {"TANDEM_CATALOGUE": "{conversions}/catalogue.toml"}
+    catalogue = (
+        "catalogue-transactions.toml" if enforce in ("stm", "htm", "hybrid") else "catalogue.toml"
+    )
     environment = {
-        **(catalogue if enforce in ("stm", "htm") else {}),
+        "TANDEM_CATALOGUE": "{conversions}/" + catalogue,
         "TANDEM_ENFORCE": enforce,
         "TANDEM_CONVERT": "{conversions}/" + conversion,
         "TANDEM_REPORT": "{reports}/%o.json",
     }
     return Variant(name, summary, TANDEM_CC, environment, "{bin}/tandem-cc")
+
+
+def _on_libitm(variant: Variant) -> Variant:
+    """The same conversion by plain calls of the ABI, and at run time on gcc's library."""
+    return replace(
+        variant,
+        configure=(*variant.configure, "LDFLAGS=-Wl,-rpath,{stock_libitm}"),
+        environment={
+            **variant.environment,
+            "TANDEM_INLINE_BARRIERS": "0",
+            "TANDEM_SHORT_SECTIONS": "0",
+        },
+    )
 
 
 VARIANTS = {
@@ -120,6 +181,7 @@ VARIANTS = {
         _converted("stm", "locks converted; transactions in software", "stm"),
         _converted("hybrid", "locks converted; transactions, and inferred locks", "hybrid"),
         _converted("htm", "locks converted; transactions in hardware where it has them", "htm"),
+        _on_libitm(_converted("stm-libitm", "stm on gcc's libitm, every access a call", "stm")),
         _converted("stm-1", "stm, only statistics converted", "stm", "convert-1-stats.toml"),
         _converted("stm-2", "stm, also the slab allocator", "stm", "convert-2-slabs.toml"),
         _converted("stm-3", "stm, also the lists of recent use", "stm", "convert-3-lru.toml"),
@@ -169,6 +231,10 @@ class Memcached:
 
     def build(self) -> None:
         """Fetches and builds, where something has changed. CommandError where it fails."""
+        if self.variant.on_libitm:
+            build_stock_libitm(self.folder / "stock_libitm")
+        if self.variant.late_asan:
+            build_late_asan(self.folder / "asan")
         key = self._key(self.fetch())
         stamp = self.own / "built"
         if _read(stamp) == key and all((self.tree / program).exists() for program in PROGRAMS):
@@ -242,13 +308,22 @@ class Memcached:
     def suite(self, jobs: int, only: Sequence[str] = ()) -> SuiteResult:
         """Builds, and runs memcached's own tests, or some files of them."""
         self.build()
-        return run_suite(self.tree, self.own, jobs, checked=self.variant.checked, only=only)
+        return run_suite(
+            self.tree,
+            self.own,
+            jobs,
+            checked=self.variant.checked,
+            only=only,
+            may_fail=EXPECTED_FAILURES.get(self.variant.name),
+        )
 
     def _fill(self, text: str) -> str:
         for name, path in (
             ("{bin}", self.prefix / "bin"),
             ("{reports}", self.own / "reports"),
             ("{conversions}", CONVERSIONS),
+            ("{stock_libitm}", self.folder / "stock_libitm"),
+            ("{late_asan}", self.folder / "asan" / PLUGIN),
         ):
             text = text.replace(name, str(path))
         return text
@@ -275,6 +350,8 @@ class Memcached:
         parts += [f"{k}={self._fill(v)}" for k, v in sorted(self.variant.environment.items())]
         if self.variant.analysed:
             tools = [self.prefix / "bin" / "tandem-cc", *(self.prefix / "lib" / "tandem").glob("*")]
+            if self.variant.on_libitm:
+                tools += [self.folder / "stock_libitm" / "libitm.so.1"]
             if self.variant.checked:
                 tools.append(self.prefix / "lib" / "libtandem_observe.so")
             if self.variant.converted:

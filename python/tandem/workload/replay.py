@@ -17,6 +17,7 @@ from typing import Any
 from tandem.errors import CommandError, UserError
 from tandem.paths import ROOT
 from tandem.statistics import median
+from tandem.workload.server import ending
 from tandem.workload.steps import must_run, say
 
 __all__ = [
@@ -25,14 +26,17 @@ __all__ = [
     "LockCount",
     "Replayed",
     "build_clients",
+    "build_sockets",
     "count_locks",
     "print_locks",
     "print_replay",
     "replay",
     "replay_json",
+    "run_once",
 ]
 
 SOURCES = ROOT / "workloads" / "memcached" / "replay"
+SOCKETS = ROOT / "workloads" / "memcached" / "sockets" / "sockets.c"
 
 
 @dataclass(frozen=True)
@@ -101,14 +105,23 @@ class LockCount:
 
 def build_clients(folder: Path) -> Path:
     """The library that is preloaded. CommandError where it cannot be built."""
-    library = folder / "replay" / "libreplay.so"
-    library.parent.mkdir(parents=True, exist_ok=True)
-    command = ["gcc", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-fPIC", "-shared"]
-    command += [f"-I{ROOT / 'workloads'}", "-o", str(library)]
-    command += [*map(str, sorted(SOURCES.glob("*.c"))), "-lm"]
-    log = library.with_suffix(".log")
-    must_run(command, folder=library.parent, environment=dict(os.environ), log=log)
-    return library
+    sources = sorted(SOURCES.glob("*.c"))
+    return _compile(folder / "replay" / "libreplay.so", ["-fPIC", "-shared"], sources)
+
+
+def build_sockets(folder: Path) -> Path:
+    """The same clients as a program that connects over sockets. CommandError as above."""
+    sources = [SOCKETS, SOURCES / "client.c", SOURCES / "load.c"]
+    return _compile(folder / "replay" / "sockets", [], sources)
+
+
+def _compile(output: Path, options: Sequence[str], sources: Sequence[Path]) -> Path:
+    output.parent.mkdir(parents=True, exist_ok=True)
+    command = ["gcc", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", *options]
+    command += [f"-I{ROOT / 'workloads'}", "-o", str(output), *map(str, sources), "-lm"]
+    log = output.parent / f"{output.stem}.log"
+    must_run(command, folder=output.parent, environment=dict(os.environ), log=log)
+    return output
 
 
 def replay(
@@ -131,12 +144,12 @@ def replay(
             for variant, program in programs.items():
                 say(f"replay: round {number + 1} of {rounds}: {variant}, {count} threads")
                 settings = {"operations": operations, "seed": seed + number, **load.settings}
-                one = _run(program, library, load, settings, count, environment)
+                one = run_once(program, library, load, settings, count, environment)
                 results.setdefault((variant, count), []).append(one)
     return [Replayed(variant, count, tuple(x)) for (variant, count), x in results.items()]
 
 
-def _run(
+def run_once(
     program: Path,
     library: Path,
     load: Load,
@@ -144,28 +157,40 @@ def _run(
     threads: int,
     environment: Mapping[str, str],
     preload: Sequence[Path] = (),
+    timeout_s: float | None = None,
 ) -> Mapping[str, Any]:
+    """One run, and what the clients wrote of it. CommandError as above."""
     with tempfile.TemporaryDirectory(prefix="tandem-replay-") as folder:
         output = Path(folder) / "result.json"
         told = ",".join(f"{name}={value}" for name, value in settings.items())
         command = [str(program), "-u", "root", "-s", f"{folder}/socket", "-t", str(threads)]
-        done = subprocess.run(
-            [*command, *load.options],
-            env=dict(environment)
-            | {
-                "LD_PRELOAD": " ".join(map(str, (library, *preload))),
-                "TANDEM_REPLAY": f"{told},output={output}",
-            },
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                [*command, *load.options],
+                env=dict(environment)
+                | {
+                    "LD_PRELOAD": " ".join(map(str, (library, *preload))),
+                    "TANDEM_REPLAY": f"{told},output={output}",
+                },
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+                timeout=timeout_s,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise CommandError(
+                f"{program}: not all was answered within {timeout_s:.0f} s "
+                f"(seed {settings.get('seed', 1)})"
+            ) from error
         # The replay ends memcached by SIGINT, which it answers with status 0.
         if done.returncode != 0 or not output.exists():
             if done.returncode == 2 and "TANDEM_REPLAY" in done.stderr:
                 raise UserError(done.stderr.strip().splitlines()[-1])
-            why = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+            said = done.stderr.strip().splitlines()[-1:]
+            if done.returncode < 0 or not said:
+                said.insert(0, ending(done.returncode))
+            why = ": ".join(said)
             raise CommandError(f"{program}: {why}")
         result: Mapping[str, Any] = json.loads(output.read_text(encoding="utf-8"))
         return result
@@ -213,7 +238,7 @@ def count_locks(
                     "TANDEM_LOCK_PROFILE": str(profile),
                     "TANDEM_HYBRID": "transactions",
                 }
-                run = _run(program, library, load, settings, number, told, (profiler,))
+                run = run_once(program, library, load, settings, number, told, (profiler,))
                 share = _own_acquisitions(profile) / int(run["operations"])
             counts.append(LockCount(variant, number, share))
     return counts

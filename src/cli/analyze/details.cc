@@ -92,7 +92,7 @@ Result<std::string> section_text(const Report &report, const std::string &name, 
     text += "conflicts with:\n";
   for (const ReportConflict &conflict : section->conflicts)
     text += fmt::format("  {} on {}\n", printable(conflict.with),
-                        printable(joined(conflict.on, view.all ? 0 : kLocationsOfConflict)));
+                        printable(joined(conflict.on.list(), view.all ? 0 : kLocationsOfConflict)));
   return text + accesses_text(*section, view, terminal);
 }
 

@@ -98,7 +98,12 @@ std::string totals_text(const Report &report, const std::vector<JudgedFinding> &
                                                              : analysis.mode),
                   counted(analysis.instructions, "instruction", "instructions"), analysis.seconds,
                   analysis.peak_mib);
-  return text + terminal.paint(Colour::dim, wrap(cost, terminal.width, 2)) + "\n";
+  text += terminal.paint(Colour::dim, wrap(cost, terminal.width, 2)) + "\n";
+  for (const AnalysisLimit limit : analysis.limits)
+    text += terminal.paint(Colour::yellow, wrap(fmt::format("less precise: {}", explain(limit)),
+                                                terminal.width, 2)) +
+            "\n";
+  return text;
 }
 
 } // namespace tandem

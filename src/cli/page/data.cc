@@ -117,6 +117,9 @@ public:
                 {"seconds", report_.analysis.seconds},
                 {"peak_mib", report_.analysis.peak_mib},
                 {"instructions", report_.analysis.instructions}}}};
+    data["limits"] = Json::array();
+    for (const AnalysisLimit limit : report_.analysis.limits)
+      data["limits"].push_back(explain(limit));
     find_ends();
     data["sections"] = Json::array();
     for (const ReportSection &section : report_.sections)
@@ -210,7 +213,7 @@ private:
 
   // [section, section, number of the list of locations], each pair once.
   Json conflicts_json() {
-    std::map<std::vector<std::string>, std::size_t> numbers;
+    std::map<SharedNames, std::size_t> numbers;
     std::unordered_map<std::string_view, std::size_t> sections;
     for (std::size_t index = 0; index < report_.sections.size(); ++index)
       sections.emplace(report_.sections[index].name, index);
@@ -222,7 +225,7 @@ private:
           continue;
         const auto [set, fresh] = numbers.emplace(conflict.on, numbers.size());
         if (fresh)
-          sets_.push_back(names_.numbers(conflict.on));
+          sets_.push_back(names_.numbers(conflict.on.list()));
         pairs.emplace(std::minmax(index, other->second), set->second);
       }
     Json list = Json::array();

@@ -14,6 +14,7 @@ function showFigures() {
   $("figures").replaceChildren(...figures.map(([value, name]) => h("div", {}, h("dt", {}, name), h("dd", {}, number(value)))));
   $("mode").textContent = data.used === "none" ? "" : `enforced by ${data.used}` + (data.used === data.requested ? "" : ` (${data.requested} is not built yet)`);
   const { mode, seconds, peak_mib: peak, instructions } = data.analysis;
+  $("limits").replaceChildren(...data.limits.map((limit) => h("p", {}, `Less precise: ${limit}.`)));
   $("analysis").textContent = `Context-${mode} points-to analysis of ${counted(instructions, "instruction", "instructions")}: ${seconds.toFixed(3)} s, ${peak.toFixed(1)} MiB.`;
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <utility>
+#include <vector>
 
 namespace tandem {
 namespace {
@@ -71,18 +73,95 @@ std::string head(std::initializer_list<const char *> columns) {
 }
 constexpr const char *kTail = "</tbody></table></div>";
 
+// What of all attempts ran alone, by what they are called in libitm's statistics.
+struct Alone {
+  std::uint64_t in_flight = 0; // reached something irrevocable under way
+  std::uint64_t at_start = 0;  // by plan
+  std::uint64_t after_aborts = 0;
+};
+
+Alone alone_of(const Profile &profile) {
+  Alone alone;
+  for (const ProfileSection &section : profile.sections)
+    for (const ProfileSerialisation &one : section.serialisations)
+      if (one.cause == "irrevocable-call" || one.cause == "requested")
+        alone.in_flight += one.count;
+      else if (one.cause == "irrevocable-begin" || one.cause == "algorithm")
+        alone.at_start += one.count;
+      else
+        alone.after_aborts += one.count;
+  return alone;
+}
+
+// `part` of `all` in a hundred; empty where there is nothing.
+std::string share_text(std::uint64_t part, std::uint64_t all) {
+  if (all == 0 || part == 0)
+    return "";
+  const double share = 100.0 * static_cast<double>(part) / static_cast<double>(all);
+  return share < 0.0001 ? "< 0.0001 %" : fmt::format("{:.{}f} %", share, share < 0.1 ? 4 : 1);
+}
+
+// The run in a few figures, before the tables.
+std::string summary(const Profile &profile) {
+  std::uint64_t starts = 0, commits = 0, aborts = 0, time = 0, waiting = 0, irrevocable = 0;
+  for (const ProfileSection &section : profile.sections) {
+    starts += section.starts;
+    commits += section.commits;
+    aborts += section.aborted();
+    time += section.section_ns;
+    waiting += section.waiting_ns;
+    irrevocable += section.irrevocable_ns;
+  }
+  if (starts == 0)
+    return "";
+  const Alone alone = alone_of(profile);
+  std::string page = "<h2>Summary</h2>" + head({"", "#", "#share", "of"});
+  const auto row = [&page](const char *what, const std::string &count, const std::string &share,
+                           const char *of) {
+    page += "<tr>" + cell(what) + number_cell(count) + number_cell(share) +
+            cell(share.empty() ? "" : of) + "</tr>";
+  };
+  row("attempts", thousands(starts), "", "");
+  row("committed", thousands(commits), share_text(commits, starts), "attempts");
+  row("aborted", thousands(aborts), share_text(aborts, starts), "attempts");
+  row("alone or irrevocable: by a call under way", thousands(alone.in_flight),
+      share_text(alone.in_flight, commits), "commits");
+  row("alone or irrevocable: planned so", thousands(alone.at_start),
+      share_text(alone.at_start, commits), "commits");
+  row("alone or irrevocable: after aborts", thousands(alone.after_aborts),
+      share_text(alone.after_aborts, commits), "commits");
+  row("time in sections", time_text(time), "", "");
+  row("of it waiting", time_text(waiting), share_text(waiting, time), "time in sections");
+  row("of it irrevocable", time_text(irrevocable), share_text(irrevocable, time),
+      "time in sections");
+  return page + kTail;
+}
+
+// Those that took most of the time first.
+std::vector<const ProfileSection *> by_time(const Profile &profile) {
+  std::vector<const ProfileSection *> sections;
+  for (const ProfileSection &section : profile.sections)
+    sections.push_back(&section);
+  std::sort(sections.begin(), sections.end(), [](const auto *a, const auto *b) {
+    return a->section_ns != b->section_ns ? a->section_ns > b->section_ns : std::less<>{}(a, b);
+  });
+  return sections;
+}
+
 std::string sections_table(const Profile &profile) {
-  std::string page = "<h2>Sections</h2>" +
+  std::string page = "<h2>Sections</h2><p class=\"run\">Those that took most time first.</p>" +
                      head({"section", "place", "#starts", "#commits", "#aborts", "#alone", "#reads",
                            "#writes", "#retries", "#time", "#waiting", "#irrevocable"});
-  for (const ProfileSection &section : profile.sections) {
-    page += "<tr>" + code_cell(name_of(section.name)) +
-            cell(place_text(section.file, section.line)) + number_cell(thousands(section.starts)) +
-            number_cell(thousands(section.commits)) + number_cell(thousands(section.aborted())) +
-            number_cell(thousands(section.serialised()));
-    for (const ProfileHistogram *set : {&section.read_set, &section.write_set, &section.retries})
+  for (const ProfileSection *section : by_time(profile)) {
+    page += "<tr>" + code_cell(name_of(section->name)) +
+            cell(place_text(section->file, section->line)) +
+            number_cell(thousands(section->starts)) + number_cell(thousands(section->commits)) +
+            number_cell(thousands(section->aborted())) +
+            number_cell(thousands(section->serialised()));
+    for (const ProfileHistogram *set : {&section->read_set, &section->write_set, &section->retries})
       page += number_cell(fmt::format("{:.1f} (≤ {})", set->mean(), set->max));
-    for (const std::uint64_t ns : {section.section_ns, section.waiting_ns, section.irrevocable_ns})
+    for (const std::uint64_t ns :
+         {section->section_ns, section->waiting_ns, section->irrevocable_ns})
       page += number_cell(time_text(ns));
     page += "</tr>";
   }
@@ -126,19 +205,18 @@ std::string matrix(const Profile &profile) {
 }
 
 std::string aborts_table(const Profile &profile) {
-  std::string rows;
-  for (const ProfileSection &section : profile.sections) {
-    std::vector<const ProfileAbort *> aborts;
+  std::vector<std::pair<const ProfileSection *, const ProfileAbort *>> aborts;
+  for (const ProfileSection &section : profile.sections)
     for (const ProfileAbort &abort : section.aborts)
-      aborts.push_back(&abort);
-    std::sort(aborts.begin(), aborts.end(), [](const auto *a, const auto *b) {
-      return a->count != b->count ? a->count > b->count : std::less<>{}(a, b);
-    });
-    for (const ProfileAbort *abort : aborts)
-      rows += "<tr>" + code_cell(name_of(section.name)) + cell(abort->cause) +
-              number_cell(thousands(abort->count)) + code_cell(escaped(location_text(*abort))) +
-              code_cell(name_of(abort->other)) + cell(access_text(*abort)) + "</tr>";
-  }
+      aborts.emplace_back(&section, &abort);
+  std::sort(aborts.begin(), aborts.end(), [](const auto &a, const auto &b) {
+    return a.second->count != b.second->count ? a.second->count > b.second->count : a < b;
+  });
+  std::string rows;
+  for (const auto &[section, abort] : aborts)
+    rows += "<tr>" + code_cell(name_of(section->name)) + cell(abort->cause) +
+            number_cell(thousands(abort->count)) + code_cell(escaped(location_text(*abort))) +
+            code_cell(name_of(abort->other)) + cell(access_text(*abort)) + "</tr>";
   if (rows.empty())
     return "";
   return "<h2>Aborts</h2>" +
@@ -227,11 +305,11 @@ std::string histogram(const char *what, const ProfileHistogram &values) {
 
 std::string histograms(const Profile &profile) {
   std::string cards;
-  for (const ProfileSection &section : profile.sections)
-    cards += fmt::format("<figure><code>{}</code>{}{}{}</figure>", name_of(section.name),
-                         histogram("reads of a commit", section.read_set),
-                         histogram("writes of a commit", section.write_set),
-                         histogram("aborts before a commit", section.retries));
+  for (const ProfileSection *section : by_time(profile))
+    cards += fmt::format("<figure><code>{}</code>{}{}{}</figure>", name_of(section->name),
+                         histogram("reads of a commit", section->read_set),
+                         histogram("writes of a commit", section->write_set),
+                         histogram("aborts before a commit", section->retries));
   return cards.empty() ? ""
                        : "<h2>Set sizes and retries</h2><div class=\"cards\">" + cards + "</div>";
 }
@@ -246,12 +324,12 @@ std::string profile_html(const Profile &profile) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{0} – profile</title><style>{1}</style></head><body>\n"
       "<h1>{0}</h1><p class=\"run\">{2}, policy {3}, back-off {4}, {5}, from {6}, {7:.2f} s</p>\n"
-      "{8}\n{9}\n{10}\n{11}\n{12}\n{13}\n</body></html>\n",
+      "{14}\n{8}\n{9}\n{10}\n{11}\n{12}\n{13}\n</body></html>\n",
       escaped(profile.program), kStyle, escaped(profile.algorithm), escaped(profile.contention),
       escaped(profile.backoff), counted(profile.threads, "thread", "threads"),
       escaped(profile.start), profile.wall_seconds, sections_table(profile), matrix(profile),
       aborts_table(profile), serialisations_table(profile) + colour_waits_table(profile),
-      histograms(profile), locks_table(profile));
+      histograms(profile), locks_table(profile), summary(profile));
 }
 
 } // namespace tandem

@@ -521,12 +521,9 @@ struct OwnOperation {
   const char *held; // held.c's
 };
 constexpr OwnOperation kOwnOperations[] = {
-    {"pthread_mutex_lock", "_TANDEM_held_acquire"},
-    {"pthread_mutex_trylock", "_TANDEM_held_try"},
-    {"pthread_mutex_unlock", "_TANDEM_held_release"},
-    {"pthread_spin_lock", "_TANDEM_held_acquire"},
-    {"pthread_spin_trylock", "_TANDEM_held_try"},
-    {"pthread_spin_unlock", "_TANDEM_held_release"},
+    {"pthread_mutex_lock", kHeldAcquire},         {"pthread_mutex_trylock", "_TANDEM_held_try"},
+    {"pthread_mutex_unlock", kHeldRelease},       {"pthread_spin_lock", kHeldAcquire},
+    {"pthread_spin_trylock", "_TANDEM_held_try"}, {"pthread_spin_unlock", kHeldRelease},
 };
 
 bool can_keep(const LockSite &site) {

@@ -5,6 +5,7 @@
 
 #include "compiler/convert/file.h"
 #include "compiler/points_to/points_to.h"
+#include "compiler/sections/converted_operations.h"
 #include "compiler/sections/lock_calls.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -70,15 +71,9 @@ using ConvertedSites = std::map<llvm::Function *, std::vector<ConvertedSite>>;
 
 // Operations of the library that converted ones became; resolved by finish_stand_ins().
 inline constexpr const char *kStandIn = "tandem.converted.";
-// Those that are kept, followed by "plain_" or "held_" and the library's name; resolved by
-// finish_own_locks(). The catalogue knows them.
-inline constexpr const char *kOwnLock = "_TANDEM_own_";
 // Of the runtime's bitcode: pthread_mutex_lock, in a way that notices waiting.
 inline constexpr const char *kOwnMutexLock = "_TANDEM_inline_phase_lock";
 
-// Of held.c: how many locks the thread holds, and to set that.
-inline constexpr const char *kHeldCount = "_TANDEM_held_count";
-inline constexpr const char *kHeldRestore = "_TANDEM_held_restore";
 // Whether take_over() left operations on locks that threads keep a list of.
 bool keeps_held(const llvm::Module &module);
 

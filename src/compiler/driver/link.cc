@@ -108,6 +108,7 @@ Environment link_environment(const Request &request, const CommandLine &line,
   set[kEnvConvert] = absolute(settings.convert, request.folder);
   set[kEnvPointsTo] = to_string(settings.points_to);
   set[kEnvInlineBarriers] = settings.inline_barriers ? "1" : "0";
+  set[kEnvShortSections] = settings.short_sections ? "1" : "0";
   set[kEnvCheckEffects] = settings.check_effects ? "1" : "";
   set[kEnvLinkOutput] = line.output.empty() ? "a.out" : line.output;
   set[kEnvLinkInputs] = joined_lines(link_inputs(line, request.files));

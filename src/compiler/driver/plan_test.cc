@@ -221,6 +221,7 @@ TEST_F(PlanTest, TheEnvironmentOfALink) {
                          {"TANDEM_POINTS_TO", "sensitive"},
                          {"TANDEM_CHECK_EFFECTS", ""},
                          {"TANDEM_INLINE_BARRIERS", "1"},
+                         {"TANDEM_SHORT_SECTIONS", "1"},
                          {"TANDEM_LINK_OUTPUT", "out/x.so"},
                          {"TANDEM_LINK_INPUTS", "b.o\nc.a\nw.a\nlib/libone.a\nlib/exact.a\n"},
                          {"TANDEM_LINK_SHARED", "1"}}));

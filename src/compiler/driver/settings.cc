@@ -55,6 +55,10 @@ constexpr std::array kOwnOptions = {
               [](Settings &settings, const std::string &value) {
                 return assign_switch(settings.inline_barriers, value);
               }},
+    OwnOption{"-ftandem-short-sections=", kEnvShortSections,
+              [](Settings &settings, const std::string &value) {
+                return assign_switch(settings.short_sections, value);
+              }},
     OwnOption{"-ftandem-check-effects=", kEnvCheckEffects,
               [](Settings &settings, const std::string &value) {
                 return assign_switch(settings.check_effects, value);
@@ -79,7 +83,8 @@ Result<Settings> read_settings(const std::vector<std::string> &own_options,
     if (option == nullptr)
       return Error{fmt::format("'{}' is not an option; use -ftandem-enforce=, -ftandem-report=, "
                                "-ftandem-catalogue=, -ftandem-convert=, -ftandem-points-to=, "
-                               "-ftandem-inline-barriers= or -ftandem-check-effects=",
+                               "-ftandem-inline-barriers=, -ftandem-short-sections= or "
+                               "-ftandem-check-effects=",
                                word)};
     last[static_cast<std::size_t>(option - kOwnOptions.data())] = &word;
   }
@@ -127,6 +132,9 @@ TANDEM OPTIONS (each also an environment variable; the command line wins):
   -ftandem-inline-barriers=0|1
                           Inline the common course of transactional accesses; 0: call the runtime
                           for each [1] (TANDEM_INLINE_BARRIERS)
+  -ftandem-short-sections=0|1
+                          Run sections of a few accesses in place where they can; 0: make each a
+                          transaction [1] (TANDEM_SHORT_SECTIONS)
   -ftandem-check-effects=0|1
                           Enforce by one global lock, and build a program that checks, while it
                           runs, what the analysis says of its sections [0] (TANDEM_CHECK_EFFECTS)

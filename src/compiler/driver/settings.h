@@ -23,6 +23,7 @@ struct Settings {
   std::string convert;   // a path, or empty: lock regions keep their locks
   PointsTo points_to = PointsTo::insensitive;
   bool inline_barriers = true;
+  bool short_sections = true;
   bool check_effects = false; // enforcement is global_lock then
 
   // Whether links run the pass at all.

@@ -51,6 +51,8 @@ TEST(Settings, AccessesAreInlinedUnlessToldOtherwise) {
                   .inline_barriers);
   EXPECT_EQ(mistake({"-ftandem-inline-barriers=no"}, {}),
             "-ftandem-inline-barriers: 'no' is neither 0 nor 1");
+  EXPECT_TRUE(read_settings({}, {}).value().short_sections);
+  EXPECT_FALSE(read_settings({"-ftandem-short-sections=0"}, {}).value().short_sections);
 }
 
 TEST(Settings, NoneWithoutAReportAnalysesNothing) {
@@ -69,8 +71,8 @@ TEST(Settings, AMistakeNamesItsPlaceAndTheRightValues) {
   EXPECT_EQ(
       mistake({"-ftandem-enforcement=stm"}, {}),
       "'-ftandem-enforcement=stm' is not an option; use -ftandem-enforce=, -ftandem-report=, "
-      "-ftandem-catalogue=, -ftandem-convert=, -ftandem-points-to=, -ftandem-inline-barriers= or "
-      "-ftandem-check-effects=");
+      "-ftandem-catalogue=, -ftandem-convert=, -ftandem-points-to=, -ftandem-inline-barriers=, "
+      "-ftandem-short-sections= or -ftandem-check-effects=");
   EXPECT_EQ(mistake({"-ftandem-enforce"}, {}).substr(0, 36),
             "'-ftandem-enforce' is not an option;");
   EXPECT_EQ(mistake({"-ftandem-enforce=stm"}, {{"TANDEM_ENFORCE", "nonsense"}}), "no mistake");

@@ -9,7 +9,6 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Analysis/CaptureTracking.h"
-#include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 
@@ -26,10 +25,6 @@ constexpr std::uint64_t kToTheEnd = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kSamples = 16;
 // Types of accesses to one place of many objects.
 constexpr std::size_t kMostTypes = 32;
-
-bool is_whole_function(const Section &section) {
-  return section.kind == SectionKind::function || section.kind == SectionKind::lambda;
-}
 
 } // namespace
 
@@ -408,6 +403,20 @@ void Effects::add_range(const Cell &cell, const Range &range, std::uint8_t how, 
   }
 }
 
+// What a function's own instructions do, its calls apart.
+void Effects::add(const FunctionFacts &facts, Summary &summary) {
+  for (const Own &own : facts.own)
+    add(own.touch, summary);
+  for (const auto &[name, action] : facts.irrevocable) {
+    const auto [entry, fresh] = action_numbers_.try_emplace(
+        {name, action.second}, static_cast<unsigned>(actions_met_.size()));
+    if (fresh)
+      actions_met_.push_back(entry->first);
+    summary.actions.set(entry->second);
+  }
+  summary.has_lock_operations |= !facts.lock_operations.empty();
+}
+
 void Effects::add(const Touch &touch, Summary &summary) {
   const auto how =
       static_cast<std::uint8_t>((touch.reads ? kReads : 0) | (touch.writes ? kWrites : 0));
@@ -423,6 +432,8 @@ void Effects::add(const Call &call, Summary &summary) {
       continue;
     summary.reads |= callee.reads;
     summary.writes |= callee.writes;
+    summary.actions |= callee.actions;
+    summary.has_lock_operations |= callee.has_lock_operations;
     for (const auto &[key, how] : callee.local) {
       const auto &[cell, range] = key;
       if (const std::optional<Cell> known = points_to_.in_caller(*call.call, *target, cell))
@@ -454,8 +465,7 @@ void Effects::summarise(const Module &module, const std::set<const Function *> &
     std::vector<Call> calls;
     for (const Function *function : group) {
       const FunctionFacts &facts = facts_of(*function);
-      for (const Own &own : facts.own)
-        add(own.touch, summary);
+      add(facts, summary);
       append_range(calls, facts.calls);
     }
     add(calls, summary);
@@ -502,148 +512,6 @@ std::vector<SectionEffects> Effects::of(const std::vector<Section> &sections) {
     std::erase_if(effects.accesses,
                   [&](const SectionAccess &access) { return !locations_[access.location].shared; });
   return all;
-}
-
-SectionEffects Effects::effects_of(const Section &section) {
-  SectionEffects result;
-  const FunctionFacts facts =
-      is_whole_function(section) ? facts_of(*section.function) : facts_of(section);
-  Summary summary;
-  for (const Own &own : facts.own)
-    add(own.touch, summary);
-  add(facts.calls, summary);
-  // What the section's function knows by its parameters is what its callers pass.
-  const auto local = std::move(summary.local);
-  for (const auto &[key, how] : local) {
-    const auto &[cell, range] = key;
-    for (const Cell &place : points_to_.places(cell))
-      add_range(place, range, how, summary);
-  }
-  result.reads.insert(summary.reads.begin(), summary.reads.end());
-  result.writes.insert(summary.writes.begin(), summary.writes.end());
-  if (is_whole_function(section)) {
-    std::set<const Function *> active;
-    result.irrevocable_at_begin = always_irrevocable(*section.function, active);
-    result.entries = sharing_.entries_of(*section.function);
-  } else {
-    result.entries = sharing_.entries_of(*section.entry.call);
-  }
-  follow(section, facts, result);
-  return result;
-}
-
-// The first for each location and direction.
-std::vector<SectionAccess> Effects::accesses_of(const FunctionFacts &facts) {
-  std::vector<SectionAccess> found;
-  std::set<std::pair<std::uint32_t, bool>> known;
-  for (const Own &own : facts.own)
-    for (const std::uint32_t id : locations_of(own.touch))
-      for (const bool writes : {false, true})
-        if ((writes ? own.touch.writes : own.touch.reads) && known.insert({id, writes}).second)
-          found.push_back({own.instruction, id, writes});
-  return found;
-}
-
-BitVector Effects::bits(const std::set<std::uint32_t> &locations) const {
-  BitVector set(static_cast<unsigned>(locations_.size()));
-  for (const std::uint32_t id : locations)
-    set.set(id);
-  return set;
-}
-
-// Breadth first, so that the chain to each irrevocable callee is a shortest one.
-void Effects::follow(const Section &section, const FunctionFacts &start, SectionEffects &result) {
-  const bool region = section.kind == SectionKind::lock_region;
-  const Instruction *begin = region ? section.entry.call : nullptr;
-  DenseMap<const Function *, std::pair<const Function *, const Instruction *>> reached_by;
-  std::vector<const Function *> order;
-  std::map<std::string, ReportIrrevocable> irrevocable;
-  // Those of the section that no access is known of yet.
-  BitVector reads = bits(result.reads);
-  BitVector writes = bits(result.writes);
-  const std::size_t most = result.reads.size() + result.writes.size();
-  DenseSet<const Function *const *> arrays; // whose functions are reached
-  const auto take = [&](const FunctionFacts &facts, const std::vector<SectionAccess> &accesses,
-                        const Function *self) {
-    for (const auto &[callee, action] : facts.irrevocable) {
-      const auto &[instruction, is_lock] = action;
-      // The locks of a lock region's own program are what a conversion replaces: they do not make
-      // its regions irrevocable.
-      if ((is_lock && region) || irrevocable.contains(callee))
-        continue;
-      std::vector<const Instruction *> calls{instruction};
-      ReportIrrevocable found{.callee = callee, .chain = {callee}, .places = {}};
-      for (const Function *at = self; at != nullptr; at = reached_by.at(at).first) {
-        found.chain.push_back(source_name(*at));
-        calls.push_back(reached_by.at(at).second);
-      }
-      found.chain.push_back(section.name);
-      std::reverse(found.chain.begin(), found.chain.end());
-      std::reverse(calls.begin(), calls.end());
-      for (const Instruction *call : calls)
-        found.places.push_back(source_place(*call));
-      found.cold = cold_.is_cold(calls, begin);
-      irrevocable[callee] = std::move(found);
-    }
-    if (!region)
-      result.lock_operations.insert(result.lock_operations.end(), facts.lock_operations.begin(),
-                                    facts.lock_operations.end());
-    if (result.accesses.size() < most)
-      for (const SectionAccess &access : accesses)
-        if (BitVector &wanted = access.writes ? writes : reads;
-            access.location < wanted.size() && wanted.test(access.location)) {
-          wanted.reset(access.location);
-          result.accesses.push_back(access);
-        }
-    for (const Call &call : facts.calls)
-      if (call.targets.size() == 1 || arrays.insert(call.targets.data()).second)
-        for (const Function *target : call.targets)
-          if ((!is_whole_function(section) || target != section.function) &&
-              reached_by.try_emplace(target, self, call.call).second)
-            order.push_back(target);
-  };
-  take(start, accesses_of(start), nullptr);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const FunctionFacts &facts = facts_of(*order[i]);
-    const auto [known, fresh] = accesses_.try_emplace(order[i]);
-    if (fresh)
-      known->second = accesses_of(facts);
-    take(facts, known->second, order[i]);
-  }
-  for (auto &[callee, entry] : irrevocable)
-    result.irrevocable.push_back(std::move(entry));
-}
-
-// Whether every execution of `function` that returns performs an irrevocable action: one lies in a
-// block that the function's exits cannot be reached without.
-bool Effects::always_irrevocable(const Function &function, std::set<const Function *> &active) {
-  const auto known = always_irrevocable_.find(&function);
-  if (known != always_irrevocable_.end())
-    return known->second;
-  if (!active.insert(&function).second) {
-    met_recursion_ = true;
-    return false; // what the other calls do decides
-  }
-  PostDominatorTree exits(const_cast<Function &>(function));
-  bool always = false;
-  for (const BasicBlock &block : function) {
-    if (!exits.dominates(&block, &function.getEntryBlock()))
-      continue;
-    for (const Instruction &instruction : block) {
-      const auto *call = dyn_cast<CallBase>(&instruction);
-      const Function *callee = call == nullptr ? nullptr : called_function(*call);
-      const bool direct = callee != nullptr && !callee->isDeclaration();
-      always = always ||
-               (direct ? always_irrevocable(*callee, active)
-                       : !actions_.irrevocable_action(instruction).empty() && callee != nullptr);
-    }
-  }
-  active.erase(&function);
-  if (active.empty() || always || !met_recursion_)
-    always_irrevocable_[&function] = always;
-  if (active.empty())
-    met_recursion_ = false;
-  return always;
 }
 
 void Effects::mark_shared(const std::set<std::uint32_t> &used) {

@@ -62,6 +62,11 @@ struct SectionEffects {
   EntrySet entries;                                    // whose threads may run the section
 };
 
+// Whether a section is all of a function, and not a region or block of one.
+inline bool is_whole_function(const Section &section) {
+  return section.kind == SectionKind::function || section.kind == SectionKind::lambda;
+}
+
 // "file:line" of an instruction; "" where it is unknown.
 std::string source_place(const llvm::Instruction &instruction);
 
@@ -116,6 +121,8 @@ private:
     llvm::SparseBitVector<> reads; // locations that mean the same everywhere
     llvm::SparseBitVector<> writes;
     std::map<Key, std::uint8_t> local; // what its callers know by other names
+    llvm::SparseBitVector<> actions;   // irrevocable, indices of actions_met_
+    bool has_lock_operations = false;
   };
   struct Call {
     const llvm::CallBase *call;
@@ -145,6 +152,22 @@ private:
     const llvm::Value *address;
     std::uint64_t size;
   };
+  // What functions and all that they call do, with the calls that lead there; breadth first.
+  struct Beyond {
+    struct Action {
+      std::uint32_t depth; // 0: in one of the functions themselves
+      std::string callee;
+      bool is_lock;
+      const llvm::Instruction *instruction;
+    };
+    // The first for each location and direction, with its depth; by depth.
+    std::vector<std::pair<std::uint32_t, SectionAccess>> accesses;
+    std::vector<Action> actions; // the first for each callee; by depth
+    std::vector<const llvm::CallBase *> lock_operations;
+    llvm::DenseMap<const llvm::Function *, const llvm::Instruction *>
+        reached_by; // null: one of the functions
+  };
+  class Walk;
 
   void add_facts(const llvm::Instruction &instruction, FunctionFacts &facts);
   void add_call_facts(const llvm::CallBase &call, FunctionFacts &facts);
@@ -164,6 +187,7 @@ private:
   void find_typeless(const llvm::Module &module);
   void survey(const llvm::Module &module);
   void summarise(const llvm::Module &module, const std::set<const llvm::Function *> &needed);
+  void add(const FunctionFacts &facts, Summary &summary);
   void add(const Touch &touch, Summary &summary);
   void add(const Call &call, Summary &summary);
   void add(const std::vector<Call> &calls, Summary &summary);
@@ -173,8 +197,8 @@ private:
   SectionEffects effects_of(const Section &section);
   FunctionFacts facts_of(const Section &section);
   std::vector<SectionAccess> accesses_of(const FunctionFacts &facts);
-  [[nodiscard]] llvm::BitVector bits(const std::set<std::uint32_t> &locations) const;
-  void follow(const Section &section, const FunctionFacts &start, SectionEffects &result);
+  const std::vector<SectionAccess> &accesses_of(const llvm::Function &function);
+  const Beyond &beyond(llvm::ArrayRef<const llvm::Function *> targets);
   bool always_irrevocable(const llvm::Function &function, std::set<const llvm::Function *> &active);
   void mark_shared(const std::set<std::uint32_t> &used);
   void name_locations(const std::set<std::uint32_t> &used);
@@ -201,8 +225,11 @@ private:
   std::map<const llvm::Function *, FunctionFacts> facts_;
   llvm::DenseMap<const llvm::Function *, const FunctionFacts *> known_facts_;
   std::map<const llvm::Function *, std::vector<SectionAccess>> accesses_;
-  std::map<const llvm::Function *, std::uint32_t> group_; // index of the summary
+  std::map<const llvm::Function *, std::uint32_t> group_;  // index of the summary
+  std::map<const llvm::Function *const *, Beyond> beyond_; // by array of targets
   std::vector<Summary> summaries_;
+  std::vector<std::pair<std::string, bool>> actions_met_; // name, lock operation?
+  std::map<std::pair<std::string, bool>, unsigned> action_numbers_;
   std::map<const llvm::Function *, bool> always_irrevocable_;
   bool met_recursion_ = false; // in the current always_irrevocable()
 };

@@ -29,6 +29,7 @@ struct HowTransactions {
   // Other than none of mode hybrid only. Nothing is cancelled then.
   Phases phases = Phases::none;
   bool inline_barriers = true; // whether the common course of accesses may be inlined
+  bool short_sections = true;  // whether short sections may run in place (short.h)
 };
 
 // Transforms `module` so that the sections among `sections` that are no lock regions run atomically

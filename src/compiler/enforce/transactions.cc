@@ -2,6 +2,7 @@
 #include "compiler/enforce/enforce.h"
 
 #include "compiler/effects/actions.h"
+#include "compiler/enforce/short.h"
 #include "compiler/enforce/shrink.h"
 #include "compiler/enforce/single.h"
 #include "compiler/instrument/clones.h"
@@ -263,7 +264,7 @@ public:
         function->removeFnAttr(Attribute::NoInline);
     for (User *user : body.users())
       if (auto *other_call = dyn_cast<CallBase>(user);
-          other_call != nullptr && other_call->getFunction() == &enforced)
+          other_call != nullptr && other_call->getFunction() != &section_)
         other_call->setIsNoInline();
   }
 
@@ -373,6 +374,39 @@ private:
   AllocaInst *list_ = nullptr; // of a variadic section
 };
 
+// A section that is a transaction, or one instruction.
+struct Atomic {
+  std::size_t index;  // in the report
+  Function &function; // the marked function, or the part of it that must be atomic
+  Function &body;
+};
+
+// Sections of which short versions are tried first; how many.
+std::uint64_t build_shorts(ArrayRef<Atomic> atomics, const Report &report, Enforcement mode,
+                           function_ref<bool(std::size_t)> may_be) {
+  Simplifier simplifier;
+  std::uint64_t built = 0;
+  for (const Atomic &atomic : atomics) {
+    const ReportSection &section = report.sections[atomic.index];
+    // One that shares a colour with what cannot be undone would have to look at the colour. Under
+    // stm there are none: whoever is irrevocable is alone.
+    const bool coloured =
+        mode == Enforcement::hybrid &&
+        (section.klass != SectionClass::pure || is_contained(section.colours, kProcessColour));
+    // A variadic one's body takes a list in place of the variable arguments.
+    if (coloured || atomic.function.isVarArg() || !may_be(atomic.index))
+      continue;
+    Function *version = short_version(atomic.body, simplifier);
+    if (version == nullptr)
+      continue;
+    Function &transaction = split_body(atomic.function);
+    transaction.setName(atomic.function.getName() + ".tandem.transaction");
+    build_short(atomic.function, *version, transaction);
+    ++built;
+  }
+  return built;
+}
+
 } // namespace
 
 ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<Section> &sections,
@@ -385,11 +419,6 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
   for (std::size_t i = 0; i < sections.size(); ++i)
     if (sections[i].kind != SectionKind::lock_region)
       shared.emplace_back(i, shared_instructions(*sections[i].function, actions));
-  struct Atomic {
-    std::size_t index;  // of the section
-    Function &function; // the marked function, or the part of it that must be atomic
-    Function &body;
-  };
   std::vector<Atomic> atomics;
   const std::set<std::size_t> singles =
       own_locks ? std::set<std::size_t>() : single_operations(module, report, shared);
@@ -445,6 +474,11 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
         if (const auto found = body_of.find(call->getCalledFunction());
             found != body_of.end() && !found->first->isVarArg())
           call->setCalledFunction(found->second);
+  const std::uint64_t shorts =
+      how.short_sections && descriptors.mode() != Enforcement::htm
+          ? build_shorts(atomics, report, descriptors.mode(),
+                         [&](std::size_t i) { return !singles.contains(i) && cancels[i].empty(); })
+          : 0;
   // A lock that is taken while colours are held must not be one for which a thread holds up others.
   const bool by_phase = own_locks || (how.phases == Phases::colours && !may_block(module));
   for (const Atomic &atomic : atomics) {
@@ -460,6 +494,7 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
     asked->eraseFromParent();
   ReportInstrumentation counts = clones.counts();
   counts.atomics = singles.size();
+  counts.shorts = shorts;
   return counts;
 }
 

@@ -12,6 +12,7 @@
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/InstIterator.h"
@@ -26,6 +27,7 @@
 #include <set>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 namespace tandem {
 namespace {
@@ -62,10 +64,7 @@ public:
   }
 
   void find() {
-    const std::vector<Entry> &entries = view_.sharing.entries();
-    ways_.resize(entries.size());
-    for (std::uint32_t entry = 0; entry < entries.size(); ++entry)
-      run(entry);
+    find_entered();
     for (const auto &[function, entered] : entered_by_)
       for (const Instruction &instruction : instructions(*function))
         if (!inside_.contains(&instruction))
@@ -101,6 +100,7 @@ private:
     std::uint64_t begin;
     std::uint64_t end;
     std::vector<Inside> touched;
+    std::map<AccessKinds::Kind, std::vector<std::uint32_t>> by_kind; // indices of touched
     std::optional<Pair> found;
   };
   // Notes that a section touches a location. Of accesses of one kind, in sections that the same
@@ -126,7 +126,9 @@ private:
       if (!known.emplace(location.node, location.begin, location.end, std::move(key)).second)
         continue;
       at_node_[location.node].push_back(spots_.size());
-      spots_.push_back({number, location.begin, location.end, accesses, std::nullopt});
+      Spot &spot = spots_.emplace_back(number, location.begin, location.end, accesses);
+      for (std::uint32_t i = 0; i < accesses.size(); ++i)
+        spot.by_kind[accesses[i].kind].push_back(i);
     }
   }
 
@@ -140,11 +142,13 @@ private:
     if (fresh)
       for (const std::size_t spot : at_node_.at(node)) {
         Meeting meeting{spot, {}};
-        for (std::uint32_t i = 0; i < spots_[spot].touched.size(); ++i)
-          if (kinds_.likely_meet(kind, spots_[spot].touched[i].kind))
-            meeting.inside.push_back(i);
-        if (!meeting.inside.empty())
-          known->second.push_back(std::move(meeting));
+        for (const auto &[other, inside] : spots_[spot].by_kind)
+          if (kinds_.likely_meet(kind, other))
+            append_range(meeting.inside, inside);
+        if (meeting.inside.empty())
+          continue;
+        sort(meeting.inside);
+        known->second.push_back(std::move(meeting));
       }
     return known->second;
   }
@@ -209,25 +213,69 @@ private:
     return known->second;
   }
 
-  // Finds what a thread of the entry runs outside all sections.
-  void run(std::uint32_t entry) {
-    auto &ways = ways_[entry];
+  // Finds which entries' threads run each function outside all sections. What is known of a
+  // function or array of targets goes on to what it leads to, until nothing changes.
+  void find_entered() {
+    const std::vector<Entry> &entries = view_.sharing.entries();
+    const auto count = static_cast<unsigned>(entries.size());
+    DenseMap<const void *, BitVector> known; // by function, and by array of targets
+    std::deque<std::variant<const Function *, ArrayRef<const Function *>>> work;
+    const auto add = [&](const void *place, const BitVector &more, auto next) {
+      BitVector &all = known.try_emplace(place, count).first->second;
+      if (!more.test(all)) // nothing new
+        return;
+      all |= more;
+      work.push_back(next);
+    };
+    for (std::uint32_t entry = 0; entry < count; ++entry)
+      if (const Function *begin = entries[entry].function; !marked_.contains(begin)) {
+        BitVector one(count);
+        one.set(entry);
+        add(begin, one, begin);
+      }
+    while (!work.empty()) {
+      const auto next = work.front();
+      work.pop_front();
+      if (const auto *const *function = std::get_if<const Function *>(&next)) {
+        const BitVector entered = known.at(*function);
+        for (const Steps &one : steps(**function))
+          if (one.targets.size() == 1)
+            add(one.targets.front(), entered, one.targets.front());
+          else
+            add(one.targets.data(), entered, one.targets);
+      } else {
+        const auto targets = std::get<ArrayRef<const Function *>>(next);
+        const BitVector entered = known.at(targets.data());
+        for (const Function *target : targets)
+          add(target, entered, target);
+      }
+    }
+    for (const Function &function : view_.module)
+      if (const auto found = known.find(&function); found != known.end())
+        append_range(entered_by_[&function], found->second.set_bits());
+  }
+
+  // Functions that a thread of the entry runs outside all sections, and a call on a shortest way.
+  using Ways = DenseMap<const Function *, const CallBase *>;
+  const Ways &ways(std::uint32_t entry) {
+    const auto [known, fresh] = ways_.try_emplace(entry);
+    if (!fresh)
+      return known->second;
+    Ways &ways = known->second;
     const Function *begin = view_.sharing.entries()[entry].function;
-    if (marked_.contains(begin))
-      return;
     std::deque<const Function *> work{begin};
     DenseSet<const Function *const *> arrays; // of which all are reached
     ways[begin] = nullptr;
     while (!work.empty()) {
       const Function *function = work.front();
       work.pop_front();
-      entered_by_[function].push_back(entry);
       for (const Steps &one : steps(*function))
         if (arrays.insert(one.targets.data()).second)
           for (const Function *target : one.targets)
             if (ways.try_emplace(target, one.call).second)
               work.push_back(target);
     }
+    return ways;
   }
 
   // Whether a thread of `entry` may be at `outside` while another one runs the section.
@@ -306,10 +354,11 @@ private:
   }
 
   // How the thread gets to the access outside.
-  void add_way(const Pair &pair, ReportFinding &finding) const {
+  void add_way(const Pair &pair, ReportFinding &finding) {
     std::vector<std::pair<const CallBase *, const Function *>> way;
     const Function *function = pair.outside->getFunction();
-    while (const CallBase *call = ways_[pair.entry].at(function)) {
+    const Ways &ways = this->ways(pair.entry);
+    while (const CallBase *call = ways.at(function)) {
       way.emplace_back(call, function);
       function = call->getFunction();
     }
@@ -333,8 +382,7 @@ private:
   std::map<std::pair<NodeId, AccessKinds::Kind>, std::vector<Meeting>> met_at_;
   std::map<const Function *, std::vector<Steps>> steps_;
   std::map<const Function *const *, std::vector<const Function *>> entered_; // by array
-  // By entry: functions that its threads run outside all sections, and a call that gets there.
-  std::vector<DenseMap<const Function *, const CallBase *>> ways_;
+  std::map<std::uint32_t, Ways> ways_; // by entry, of those that a finding is about
   std::map<const Function *, EntrySet> entered_by_;
   std::set<std::tuple<std::uint32_t, AccessKinds::Kind, bool, EntrySet>> alike_;
   Place place_; // of the instruction that is visited

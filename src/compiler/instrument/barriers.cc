@@ -103,6 +103,10 @@ void Barriers::mark_unwritten(LoadInst &load) {
   load.setMetadata(kUnwritten, MDNode::get(load.getContext(), {}));
 }
 
+bool Barriers::is_unwritten(const LoadInst &load) {
+  return load.getMetadata(kUnwritten) != nullptr;
+}
+
 void Barriers::mark_result(Argument &argument) {
   argument.getParent()->addParamAttr(argument.getArgNo(),
                                      Attribute::get(argument.getContext(), kResult));

@@ -30,6 +30,7 @@ public:
   // Marks a load of memory that no transaction writes: it needs no barrier, in copies of it
   // neither.
   static void mark_unwritten(llvm::LoadInst &load);
+  static bool is_unwritten(const llvm::LoadInst &load);
 
   // Marks an argument that points to a slot of the caller's for a result: only ever stored to, not
   // looked at before the function has returned, and written in every attempt that returns one. It

@@ -84,6 +84,7 @@ Result<PassOptions> PassOptions::from_environment() {
   }
   options.report = environment(kEnvReport);
   options.inline_barriers = environment(kEnvInlineBarriers) != "0";
+  options.short_sections = environment(kEnvShortSections) != "0";
   options.check_effects = environment(kEnvCheckEffects) == "1";
   if (options.check_effects)
     options.check_effects_drop = environment(kEnvCheckEffectsDrop);

@@ -102,12 +102,15 @@ ReportSection describe(const Section &section, const SectionEffects &effects,
 
 void add_conflicts(Report &report, const ConflictGraph &graph,
                    const std::vector<Location> &locations) {
+  std::map<std::vector<std::uint32_t>, SharedNames> lists;
   for (const auto &[pair, on] : graph.edges()) {
     const auto [a, b] = pair;
-    const std::vector<std::string> names = names_of(on, locations);
-    report.sections[a].conflicts.push_back({report.sections[b].name, names});
+    const auto [names, fresh] = lists.try_emplace(on);
+    if (fresh)
+      names->second = names_of(on, locations);
+    report.sections[a].conflicts.push_back({report.sections[b].name, names->second});
     if (a != b)
-      report.sections[b].conflicts.push_back({report.sections[a].name, names});
+      report.sections[b].conflicts.push_back({report.sections[a].name, names->second});
   }
 }
 
@@ -274,6 +277,12 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
                                   [&](const CallBase &call) { return points_to.targets(call); });
   report.analysis.mode = to_string(options.points_to);
   report.analysis.instructions = module.getInstructionCount();
+  if (!points_to.has_objects())
+    report.analysis.limits.push_back(AnalysisLimit::inclusion);
+  if (!points_to.has_all_contexts())
+    report.analysis.limits.push_back(AnalysisLimit::contexts);
+  if (by_caller && !by_caller->known())
+    report.analysis.limits.push_back(AnalysisLimit::callers);
   report.analysis.peak_mib = peak_mib();
   report.analysis.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -30,6 +30,9 @@ public:
     return !edges_ || edges_->contains(std::minmax(a, b));
   }
 
+  // Whether callers are told apart.
+  [[nodiscard]] bool known() const { return edges_.has_value(); }
+
 private:
   std::optional<std::set<std::pair<std::size_t, std::size_t>>> edges_;
 };

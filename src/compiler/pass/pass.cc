@@ -160,8 +160,9 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   }
   for (const LoadInst *load : analysis.unwritten_reads)
     Barriers::mark_unwritten(const_cast<LoadInst &>(*load));
-  const Result<bool> changed = enforce(module, analysis.sections, analysis.report, analysis.cancels,
-                                       mode, *catalogue, {phases, options_.inline_barriers});
+  const Result<bool> changed =
+      enforce(module, analysis.sections, analysis.report, analysis.cancels, mode, *catalogue,
+              {phases, options_.inline_barriers, options_.short_sections});
   if (!changed)
     stop(changed.error().message);
   if (mode == Enforcement::global_lock)

@@ -161,6 +161,8 @@ bool PointsToAnalysis::is_librarys_own(const Value &pointer) const {
 
 bool PointsToAnalysis::has_objects() const { return flow_->has_flow(); }
 
+bool PointsToAnalysis::has_all_contexts() const { return graph_->has_all_contexts(); }
+
 bool PointsToAnalysis::is_united(ObjectId object) const {
   return has_objects() && flow_->flow().is_united(object);
 }

@@ -134,6 +134,8 @@ public:
   [[nodiscard]] bool is_librarys_own(const llvm::Value &pointer) const;
   // False where the program is so large that objects are not told apart: all are object 0.
   [[nodiscard]] bool has_objects() const;
+  // False where `sensitive` stopped to tell calls apart, since the copies outgrew the program.
+  [[nodiscard]] bool has_all_contexts() const;
   // Whether an object stands for many alike, which are not told apart.
   [[nodiscard]] bool is_united(ObjectId object) const;
   // Whether an object may lie in a node. Node 0 .. node_count() - 1; any object may lie in the

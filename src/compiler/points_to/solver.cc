@@ -172,7 +172,9 @@ void PointsToGraph::solve_sensitive(const PointsToGraph &insensitive) {
       apply_indexes();
       graph_.settle(static_cast<Scope>(i + 1));
     } while (!indexes_.empty());
-    if (graph_.size() < budget && summary_size(groups[i]) < kLargestSummary)
+    const bool within = graph_.size() < budget;
+    has_all_contexts_ = has_all_contexts_ && within;
+    if (within && summary_size(groups[i]) < kLargestSummary)
       continue;
     for (const Function *function : groups[i]) {
       for (const Argument &argument : function->args())

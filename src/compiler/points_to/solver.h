@@ -46,6 +46,7 @@ public:
   // Insensitive only; empty where the program is too large.
   [[nodiscard]] const ObjectFlow &flow() const { return flow_; }
   [[nodiscard]] bool has_flow() const { return has_flow_; }
+  [[nodiscard]] bool has_all_contexts() const { return has_all_contexts_; }
   // The objects that a pointer value may point to, as far as it is one that was met.
   [[nodiscard]] const ElementSet *objects_of(const llvm::Value &value);
   // The functions of the program that a call may enter. Calls of one crowd have one array.
@@ -247,6 +248,7 @@ private:
   Graph graph_;
   ObjectFlow flow_;
   bool has_flow_ = false;
+  bool has_all_contexts_ = true;
   bool records_flow_ = true; // not in sensitive runs
   Cell external_;
   Pointer exceptions_;
@@ -282,7 +284,7 @@ private:
   std::vector<Guarded> guarded_; // calls by pointer
   // Callbacks: what a call enters whatever its pointer is.
   std::set<std::pair<const llvm::CallBase *, const llvm::Function *>> unguarded_;
-  std::vector<Crowd> crowds_;    // 0 is unused
+  std::vector<Crowd> crowds_; // 0 is unused
   std::vector<CrowdCall> crowd_calls_;
   llvm::DenseMap<const llvm::CallBase *, std::pair<CrowdId, std::string>> preset_crowds_;
   llvm::DenseMap<const llvm::CallBase *, llvm::ArrayRef<const llvm::Function *>> crowd_targets_;

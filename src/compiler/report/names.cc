@@ -65,4 +65,31 @@ std::string_view to_string(RegionShape shape) {
   CHECK(false, "region shape {}", static_cast<int>(shape));
 }
 
+std::string_view to_string(AnalysisLimit limit) {
+  switch (limit) {
+  case AnalysisLimit::inclusion:
+    return "inclusion";
+  case AnalysisLimit::contexts:
+    return "contexts";
+  case AnalysisLimit::callers:
+    return "callers";
+  }
+  CHECK(false, "analysis limit {}", static_cast<int>(limit));
+}
+
+std::string_view explain(AnalysisLimit limit) {
+  switch (limit) {
+  case AnalysisLimit::inclusion:
+    return "the program is too large for points-to by inclusion: objects that one pointer leads to "
+           "are not told apart, so sections may be said to conflict that do not";
+  case AnalysisLimit::contexts:
+    return "the program is too large for all calling contexts: the functions nearest to main share "
+           "theirs, so sections may be said to conflict that do not";
+  case AnalysisLimit::callers:
+    return "the program is too large to analyse small functions once for each caller, so sections "
+           "may be said to conflict that do not";
+  }
+  CHECK(false, "analysis limit {}", static_cast<int>(limit));
+}
+
 } // namespace tandem

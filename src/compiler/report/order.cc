@@ -61,8 +61,6 @@ void sort_section(ReportSection &section) {
   sort_unique(section.accesses, [](const ReportAccess &access) {
     return std::tie(access.location, access.writes, access.file, access.line, access.function);
   });
-  for (ReportConflict &conflict : section.conflicts)
-    sort_names(conflict.on);
   for (ReportRegion &region : section.lock)
     sort_names(region.names);
 }
@@ -91,6 +89,23 @@ void sort_surroundings(Report &report) {
                         report.findings.end());
 }
 
+// As the sections they are with.
+void sort_conflicts(std::vector<ReportConflict> &conflicts,
+                    const std::map<std::string_view, std::size_t> &positions) {
+  std::vector<std::pair<std::size_t, ReportConflict>> placed;
+  placed.reserve(conflicts.size());
+  for (ReportConflict &conflict : conflicts) {
+    const auto found = positions.find(conflict.with);
+    placed.emplace_back(found == positions.end() ? positions.size() : found->second,
+                        std::move(conflict));
+  }
+  sort_unique(placed,
+              [](const auto &one) { return std::tie(one.first, one.second.with, one.second.on); });
+  conflicts.clear();
+  for (auto &[position, conflict] : placed)
+    conflicts.push_back(std::move(conflict));
+}
+
 } // namespace
 
 void sort_report(Report &report) {
@@ -99,13 +114,21 @@ void sort_report(Report &report) {
   std::map<std::string_view, std::size_t> positions;
   for (const ReportSection &section : report.sections)
     positions.emplace(section.name, positions.size());
+  std::map<const std::vector<std::string> *, SharedNames> sorted; // by the list as it was
+  std::vector<SharedNames> unsorted;                              // keeps the keys alive
   for (ReportSection &section : report.sections) {
     sort_section(section);
-    sort_unique(section.conflicts, [&](const ReportConflict &conflict) {
-      const auto found = positions.find(conflict.with);
-      return std::make_tuple(found == positions.end() ? positions.size() : found->second,
-                             std::string_view(conflict.with), conflict.on);
-    });
+    for (ReportConflict &conflict : section.conflicts) {
+      const auto [known, fresh] = sorted.try_emplace(&conflict.on.list(), conflict.on);
+      if (fresh) {
+        unsorted.push_back(conflict.on);
+        std::vector<std::string> names = conflict.on.list();
+        sort_names(names);
+        known->second = std::move(names);
+      }
+      conflict.on = known->second;
+    }
+    sort_conflicts(section.conflicts, positions);
   }
   for (ReportColour &colour : report.colours)
     sort_names(colour.locations);

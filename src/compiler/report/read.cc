@@ -3,7 +3,9 @@
 #include "compiler/report/report.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 namespace tandem {
 namespace {
@@ -17,6 +19,9 @@ constexpr std::array kIrrevocableAt{IrrevocableAt::never, IrrevocableAt::begin,
 constexpr std::array kModes{LockMode::exclusive, LockMode::shared};
 constexpr std::array kShapes{RegionShape::same_function, RegionShape::escapes,
                              RegionShape::not_nested, RegionShape::flag_guarded};
+
+constexpr std::array kLimits{AnalysisLimit::inclusion, AnalysisLimit::contexts,
+                             AnalysisLimit::callers};
 
 std::uint32_t read_u32(const JsonReader &reader) {
   return static_cast<std::uint32_t>(reader.count(std::numeric_limits<std::uint32_t>::max()));
@@ -55,7 +60,17 @@ ReportAccess read_access(const JsonReader &reader) {
           read_u32(reader.field("line"))};
 }
 
-ReportSection read_section(const JsonReader &reader) {
+// Equal lists become one.
+using NameLists = std::map<std::vector<std::string>, SharedNames>;
+
+SharedNames shared_names(std::vector<std::string> names, NameLists &lists) {
+  const auto [known, fresh] = lists.try_emplace(std::move(names));
+  if (fresh)
+    known->second = known->first;
+  return known->second;
+}
+
+ReportSection read_section(const JsonReader &reader, NameLists &lists) {
   ReportSection section;
   section.name = reader.field("name").text();
   section.kind = reader.field("kind").one_of(kKinds);
@@ -73,7 +88,8 @@ ReportSection read_section(const JsonReader &reader) {
     section.irrevocable.push_back(read_irrevocable(call));
   });
   reader.field("conflicts").each([&](const JsonReader &conflict) {
-    section.conflicts.push_back({conflict.field("with").text(), conflict.field("on").texts()});
+    section.conflicts.push_back(
+        {conflict.field("with").text(), shared_names(conflict.field("on").texts(), lists)});
   });
   reader.each_if_any("accesses", [&](const JsonReader &access) {
     section.accesses.push_back(read_access(access));
@@ -141,8 +157,9 @@ Report read_report(const JsonReader &reader) {
     report.enforcement.requested = reader.field("enforcement").field("requested").text();
     report.enforcement.used = reader.field("enforcement").field("used").text();
   }
+  NameLists lists;
   reader.field("sections").each([&](const JsonReader &section) {
-    report.sections.push_back(read_section(section));
+    report.sections.push_back(read_section(section, lists));
   });
   reader.field("colours").each([&](const JsonReader &colour) {
     report.colours.push_back({colour.field("name").text(), colour.field("locations").texts()});
@@ -155,17 +172,26 @@ Report read_report(const JsonReader &reader) {
   });
   if (reader.has("instrumentation")) {
     const JsonReader made = reader.field("instrumentation");
-    report.instrumentation = {made.field("clones").count(),    made.field("barriers").count(),
-                              made.field("plain").count(),     made.field("captured").count(),
-                              made.field("unwritten").count(), made.field("merged").count(),
-                              made.field("counters").count(),  made.field("irrevocable").count(),
-                              made.field("additions").count(), made.field("atomics").count()};
+    report.instrumentation = {made.field("clones").count(),
+                              made.field("barriers").count(),
+                              made.field("plain").count(),
+                              made.field("captured").count(),
+                              made.field("unwritten").count(),
+                              made.field("merged").count(),
+                              made.field("counters").count(),
+                              made.field("irrevocable").count(),
+                              made.field("additions").count(),
+                              made.field("atomics").count(),
+                              made.has("shorts") ? made.field("shorts").count() : 0};
   }
   const JsonReader analysis = reader.field("analysis");
   report.analysis.mode = analysis.field("mode").text();
   report.analysis.seconds = analysis.field("seconds").amount();
   report.analysis.peak_mib = analysis.field("peak_mib").amount();
   report.analysis.instructions = analysis.field("instructions").count();
+  analysis.each_if_any("limits", [&](const JsonReader &limit) {
+    report.analysis.limits.push_back(limit.one_of(kLimits));
+  });
   return report;
 }
 

@@ -7,9 +7,13 @@
 
 #include "base/result.h"
 
+#include <compare>
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tandem {
@@ -54,9 +58,34 @@ struct ReportIrrevocable {
   bool operator==(const ReportIrrevocable &) const = default;
 };
 
+// A list of names that does not change; copies are one list. Pairs of sections are many, and what
+// they conflict on is mostly the same few lists.
+class SharedNames {
+public:
+  SharedNames() : SharedNames(std::vector<std::string>()) {}
+  SharedNames(std::vector<std::string> names) // NOLINT(google-explicit-constructor)
+      : names_(std::make_shared<const std::vector<std::string>>(std::move(names))) {}
+  SharedNames(std::initializer_list<std::string> names)
+      : SharedNames(std::vector<std::string>(names)) {}
+
+  [[nodiscard]] const std::vector<std::string> &list() const { return *names_; }
+  [[nodiscard]] auto begin() const { return names_->begin(); }
+  [[nodiscard]] auto end() const { return names_->end(); }
+  [[nodiscard]] std::size_t size() const { return names_->size(); }
+  bool operator==(const SharedNames &other) const {
+    return names_ == other.names_ || *names_ == *other.names_;
+  }
+  auto operator<=>(const SharedNames &other) const {
+    return names_ == other.names_ ? std::strong_ordering::equal : *names_ <=> *other.names_;
+  }
+
+private:
+  std::shared_ptr<const std::vector<std::string>> names_; // never null
+};
+
 struct ReportConflict {
   std::string with; // the other section's name; a section may conflict with itself
-  std::vector<std::string> on;
+  SharedNames on;
   bool operator==(const ReportConflict &) const = default;
 };
 
@@ -186,14 +215,25 @@ struct ReportInstrumentation {
   std::uint64_t irrevocable = 0; // places where a transaction becomes irrevocable
   std::uint64_t additions = 0;   // updates that commute, put off to the commit
   std::uint64_t atomics = 0;     // sections that are one atomic instruction
+  std::uint64_t shorts = 0;      // sections that are tried in place first
   bool operator==(const ReportInstrumentation &) const = default;
 };
 
+// What the analysis gave up since the program is too large for it. Its results stay sound: sections
+// may be said to conflict that do not, and no conflict is missing.
+// inclusion: which objects flow into each pointer; memory is told apart by unification alone.
+// contexts: of the sensitive mode, calling contexts of the functions that are nearest to main.
+// callers: of the sensitive mode, small functions analysed once for each call.
+enum class AnalysisLimit { inclusion, contexts, callers };
+std::string_view to_string(AnalysisLimit limit); // "inclusion", "contexts", "callers"
+std::string_view explain(AnalysisLimit limit);   // one clause, what is no longer told apart
+
 struct ReportAnalysis {
-  std::string mode = "insensitive"; // points-to: "insensitive" or "sensitive"
-  double seconds = 0;               // wall time of analysis and transformation
-  double peak_mib = 0;              // peak resident memory of the process, MiB
-  std::uint64_t instructions = 0;   // IR instructions analysed
+  std::string mode = "insensitive";  // points-to: "insensitive" or "sensitive"
+  double seconds = 0;                // wall time of analysis and transformation
+  double peak_mib = 0;               // peak resident memory of the process, MiB
+  std::uint64_t instructions = 0;    // IR instructions analysed
+  std::vector<AnalysisLimit> limits; // in the order above; JSON: absent when empty
   bool operator==(const ReportAnalysis &) const = default;
 };
 

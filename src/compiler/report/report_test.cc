@@ -67,7 +67,8 @@ Report sample() {
                       {{"log.c", 8, "b before a"}, {"", 0, "so it is"}},
                       "run",
                       "run_1"}};
-  report.analysis = {"sensitive", 0.25, 81.5, 30712};
+  report.analysis = {
+      "sensitive", 0.25, 81.5, 30712, {AnalysisLimit::inclusion, AnalysisLimit::callers}};
   return report;
 }
 

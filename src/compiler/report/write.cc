@@ -63,7 +63,7 @@ Json section_json(const ReportSection &section) {
   json["writes"] = section.writes;
   json["irrevocable"] = list(section.irrevocable, irrevocable_json);
   json["conflicts"] = list(section.conflicts, [](const ReportConflict &conflict) {
-    return Json{{"with", conflict.with}, {"on", conflict.on}};
+    return Json{{"with", conflict.with}, {"on", conflict.on.list()}};
   });
   if (!section.accesses.empty())
     json["accesses"] = list(section.accesses, access_json);
@@ -112,10 +112,13 @@ Json finding_json(const ReportFinding &finding) {
 
 Json analysis_json(const ReportAnalysis &analysis) {
   CHECK(std::isfinite(analysis.seconds) && std::isfinite(analysis.peak_mib));
-  return Json{{"mode", analysis.mode},
-              {"seconds", analysis.seconds},
-              {"peak_mib", analysis.peak_mib},
-              {"instructions", analysis.instructions}};
+  Json json{{"mode", analysis.mode},
+            {"seconds", analysis.seconds},
+            {"peak_mib", analysis.peak_mib},
+            {"instructions", analysis.instructions}};
+  if (!analysis.limits.empty())
+    json["limits"] = list(analysis.limits, [](AnalysisLimit limit) { return to_string(limit); });
+  return json;
 }
 
 } // namespace
@@ -141,7 +144,8 @@ std::string to_json(const Report &report) {
                                    {"plain", made.plain},         {"captured", made.captured},
                                    {"unwritten", made.unwritten}, {"merged", made.merged},
                                    {"counters", made.counters},   {"irrevocable", made.irrevocable},
-                                   {"additions", made.additions}, {"atomics", made.atomics}};
+                                   {"additions", made.additions}, {"atomics", made.atomics},
+                                   {"shorts", made.shorts}};
   json["analysis"] = analysis_json(report.analysis);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

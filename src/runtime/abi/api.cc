@@ -115,8 +115,6 @@ TANDEM_ITM [[gnu::noinline]] tandem_outcome tandem_run(void (*body)(void *), voi
     end_choices(options);
     return TANDEM_CANCELLED;
   }
-  // Transactions of this thread that gcc compiled are known by their begin.
-  current_thread->section = 0;
   body(argument);
   _ITM_commitTransaction();
   end_choices(options);

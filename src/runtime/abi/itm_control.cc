@@ -7,6 +7,7 @@
 #include "runtime/memory/cell.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
+#include "runtime/transaction/describe.h"
 #include "runtime/transaction/guarded.h"
 #include "runtime/transaction/hardware.h"
 #include "runtime/transaction/transaction.h"
@@ -28,6 +29,7 @@ namespace {
 [[gnu::constructor]] void prepare_process() {
   read_settings();
   prepare_threads();
+  transaction::describe_in_fatal_lines();
   profile::prepare_process();
   _TANDEM_profiled = (settings.special & kSpecialProfile) != 0 ? 1 : 0;
   guarded::attach();

@@ -3,25 +3,32 @@
 
 #include "runtime/irrevocable/serial.h"
 #include "runtime/settings/settings.h"
+#include "runtime/sync/clock.h"
 #include "runtime/sync/futex.h"
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <ctime>
+#include <iterator>
 
 namespace tandem::automatic {
 namespace {
 
 // Nanoseconds.
-constexpr std::uint64_t kWindow = 3'000'000; // of one algorithm in a trial
 constexpr std::uint64_t kShortestStay = 60'000'000;
 constexpr std::uint64_t kLongestStay = 2'000'000'000;
-// Each of the two has this many windows in a trial, in turns: a program whose transactions become
-// longer or shorter meanwhile favours neither.
-constexpr std::size_t kTurns = 3;
-// What the other one must be faster by, in per cent: a change back and forth gains nothing.
-constexpr std::uint64_t kMargin = 10;
+// Of each of the two in a trial, in turns: a program whose transactions become longer or shorter
+// meanwhile favours neither. Short at first, since one of them may be several times slower.
+constexpr std::uint64_t kWindow[] = {1'000'000, 2'000'000, 4'000'000};
+static_assert(std::size(kWindow) == kTurns);
+// What one of them must do per cent of the other's work after so many turns, for the trial to end;
+// a thread that is off its processor for a moment halves what two do. After the last turn only the
+// other one must: a change back and forth gains nothing.
+constexpr std::uint64_t kDecisive[] = {200, 150, 110};
+static_assert(std::size(kDecisive) == kTurns);
+// Commits of both that say anything; of long transactions a short window has few.
+constexpr std::uint64_t kFewest = 500;
 // Moments to wait for the end of all transactions.
 constexpr std::uint32_t kPatience = 20'000;
 
@@ -33,11 +40,10 @@ std::atomic<std::uint64_t> deadline{0};
 std::atomic<std::uint64_t> change_count{0};
 
 struct Trial {
-  std::size_t window = 0; // 0: none is under way; even ones are the other algorithm's
-  std::uint64_t since = 0;
+  std::size_t window = 0;  // even: of the algorithm that was there before; odd: of the other
+  std::uint64_t since = 0; // of the window; 0: no trial is under way
   std::uint64_t commits_before = 0;
-  std::array<std::uint64_t, 2> commits{}; // of the present one, and of the other
-  std::array<std::uint64_t, 2> time{};
+  std::array<Work, 2> work{}; // of the one that was there, and of the other
   std::uint64_t stay = kShortestStay;
 };
 constinit Trial trial;
@@ -67,6 +73,19 @@ Algorithm other_than(Algorithm algorithm) noexcept {
 
 } // namespace
 
+Verdict verdict(const Work &present, const Work &other, std::size_t turn) noexcept {
+  const bool last = turn + 1 == kTurns;
+  if (!last && present.commits + other.commits < kFewest)
+    return Verdict::open;
+  const auto rate = [](const Work &work) {
+    return static_cast<double>(work.commits) / static_cast<double>(work.ns + 1);
+  };
+  const auto decisive = static_cast<double>(kDecisive[turn]);
+  if (rate(other) * 100 > rate(present) * decisive)
+    return Verdict::change;
+  return last || rate(present) * 100 > rate(other) * decisive ? Verdict::keep : Verdict::open;
+}
+
 bool change_to(Algorithm algorithm) noexcept {
   if (!serial::try_word())
     return false;
@@ -75,6 +94,10 @@ bool change_to(Algorithm algorithm) noexcept {
   for (std::size_t i = 0; i < end && rounds < kPatience; ++i)
     for (; marks[i].value.load(std::memory_order_acquire) != 0 && rounds < kPatience; ++rounds)
       sync::pause();
+  // Short sections (transaction/short.h) have no mark.
+  for (; (sync::global_clock.now.load(std::memory_order_acquire) & 1) != 0 && rounds < kPatience;
+       ++rounds)
+    sync::pause();
   if (rounds < kPatience) {
     settings.algorithm.store(algorithm, std::memory_order_relaxed);
     change_count.fetch_add(1, std::memory_order_relaxed);
@@ -88,28 +111,20 @@ namespace {
 void open_window(std::uint64_t time) noexcept {
   trial.since = time;
   trial.commits_before = commits();
-  deadline.store(time + kWindow, std::memory_order_relaxed);
+  deadline.store(time + kWindow[trial.window / 2], std::memory_order_relaxed);
 }
 
 void close_window(std::uint64_t time) noexcept {
-  const std::size_t of = trial.window % 2;
+  Work &work = trial.work[trial.window % 2];
   // The counters of the threads are not read at one time, so that few commits may look like none.
   const std::uint64_t now_done = commits();
-  trial.commits[of] += now_done > trial.commits_before ? now_done - trial.commits_before : 0;
-  trial.time[of] += time - trial.since;
+  work.commits += now_done > trial.commits_before ? now_done - trial.commits_before : 0;
+  work.ns += time - trial.since;
 }
 
 void rest(std::uint64_t time) noexcept {
   trial = {.stay = trial.stay};
   deadline.store(time + trial.stay, std::memory_order_relaxed);
-}
-
-// Whether the second algorithm of the trial did more in the same time than the first.
-bool second_wins() noexcept {
-  const auto rate = [](std::size_t of) {
-    return static_cast<double>(trial.commits[of]) / static_cast<double>(trial.time[of] + 1);
-  };
-  return rate(1) * 100 > rate(0) * (100 + kMargin);
 }
 
 // The deadline has passed.
@@ -118,21 +133,23 @@ void step(std::uint64_t time) noexcept {
   if (trial.since == 0)
     return open_window(time); // window 0: the present one
   close_window(time);
-  if (trial.window + 1 < 2 * kTurns) {
-    if (!change_to(other_than(present)))
-      return rest(time);
-    ++trial.window;
-    return open_window(time);
-  }
-  // The last window was the second one's.
-  if (second_wins()) {
+  const bool other_runs = trial.window % 2 != 0;
+  const Verdict found =
+      other_runs ? verdict(trial.work[0], trial.work[1], trial.window / 2) : Verdict::open;
+  if (found == Verdict::change) { // it runs already
     trial.stay = kShortestStay;
-  } else {
-    if (!change_to(other_than(present)))
-      return open_window(time); // of the same one, once more
-    trial.stay = trial.stay * 2 < kLongestStay ? trial.stay * 2 : kLongestStay;
+    return rest(time);
   }
-  rest(time);
+  if (!change_to(other_than(present))) {
+    // Where the other one runs, for one more window: it may not be what is to stay.
+    return other_runs ? open_window(time) : rest(time);
+  }
+  if (found == Verdict::keep) {
+    trial.stay = trial.stay * 2 < kLongestStay ? trial.stay * 2 : kLongestStay;
+    return rest(time);
+  }
+  ++trial.window;
+  open_window(time);
 }
 
 } // namespace

@@ -14,6 +14,7 @@
 
 #include "runtime/settings/settings.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tandem::automatic {
@@ -32,6 +33,18 @@ void look() noexcept;
 // Makes all transactions from now on run by `algorithm`, norec or two_phase. The caller has no
 // mark. False, and nothing has changed, where others do not end their transactions soon.
 bool change_to(Algorithm algorithm) noexcept;
+
+// What was done by one algorithm in a trial.
+struct Work {
+  std::uint64_t commits = 0;
+  std::uint64_t ns = 0;
+};
+enum class Verdict : std::uint8_t { open, keep, change };
+// Turns of both algorithms in a trial, at most.
+inline constexpr std::size_t kTurns = 3;
+// Whether `other` is to replace `present`, after turn `turn`, the first being 0; open: not known
+// yet, never after the last one.
+Verdict verdict(const Work &present, const Work &other, std::size_t turn) noexcept;
 
 // In a child process, whose only thread may not be the one that measures.
 void forget_other_threads() noexcept;

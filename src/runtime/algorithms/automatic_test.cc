@@ -58,6 +58,33 @@ void beside(int threads, const std::function<void(int)> &other, const std::funct
     thread.join();
 }
 
+// Who is slower by far loses at once; who is slower by little, when all has been measured; and the
+// present one stays where they are alike.
+TEST(automatic, judges_by_what_is_done_in_the_same_time) {
+  using automatic::Verdict;
+  using automatic::verdict;
+  using automatic::Work;
+  const Work present = {.commits = 10'000, .ns = 1'000'000};
+  const auto other = [](std::uint64_t per_cent) { return Work{100 * per_cent, 1'000'000}; };
+  EXPECT_EQ(verdict(present, other(20), 0), Verdict::keep);
+  EXPECT_EQ(verdict(present, other(60), 0), Verdict::open);
+  EXPECT_EQ(verdict(present, other(190), 0), Verdict::open);
+  EXPECT_EQ(verdict(present, other(300), 0), Verdict::change);
+  EXPECT_EQ(verdict(present, other(60), 1), Verdict::keep);
+  EXPECT_EQ(verdict(present, other(120), 1), Verdict::open);
+  EXPECT_EQ(verdict(present, other(190), 1), Verdict::change);
+  const std::size_t last = automatic::kTurns - 1;
+  EXPECT_EQ(verdict(present, other(99), last), Verdict::keep);
+  EXPECT_EQ(verdict(present, other(105), last), Verdict::keep);
+  EXPECT_EQ(verdict(present, other(120), last), Verdict::change);
+  // A window that lasted longer.
+  EXPECT_EQ(verdict(present, {20'000, 4'000'000}, 1), Verdict::keep);
+  // A handful says nothing before the end.
+  EXPECT_EQ(verdict({10, 1'000'000}, {40, 1'000'000}, 0), Verdict::open);
+  EXPECT_EQ(verdict({10, 1'000'000}, {40, 1'000'000}, last), Verdict::change);
+  EXPECT_EQ(verdict({0, 1'000'000}, {0, 1'000'000}, last), Verdict::keep);
+}
+
 // A few transactions only: what is measured changes nothing before many more.
 TEST(automatic, changes_what_transactions_run_by) {
   std::atomic<bool> enough = false;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/irrevocable/serial.h"
 
+#include "runtime/algorithms/norec.h"
 #include "runtime/settings/settings.h"
+#include "runtime/sync/clock.h"
 #include "runtime/sync/futex.h"
 
 namespace tandem::serial {
@@ -17,6 +19,13 @@ void wait_for_all(const Thread *thread) noexcept {
     for (sync::Patience patience; marks[i].value.load(std::memory_order_acquire) != 0;)
       patience.round();
   }
+  // Who has no mark and holds the clock is in a short section (transaction/short.h).
+  const bool own = thread != nullptr && thread->depth != 0 && thread->mode == Mode::norec &&
+                   norec::owns_clock(*thread);
+  if (settings.algorithm == Algorithm::norec && !own)
+    for (sync::Patience patience;
+         (sync::global_clock.now.load(std::memory_order_acquire) & 1) != 0;)
+      patience.round();
 }
 
 void wait_until_free() noexcept {

@@ -7,6 +7,8 @@
 #include "runtime/library/access.h"
 #include "runtime/library/deferred.h"
 #include "runtime/library/hooks.h"
+#include "runtime/library/tokens.h"
+#include "runtime/transaction/transaction.h"
 
 #include <tandem/library.h>
 #include <tandem/transaction.h>
@@ -85,6 +87,8 @@ template <class U> U value_of(const U *counter) noexcept {
 namespace tandem::library {
 
 void before_commit(Thread &thread) noexcept {
+  if (has_rest(thread)) [[unlikely]]
+    transaction::become_irrevocable(thread, profile::Alone::irrevocable_call);
   const UserAction *end = thread.user_actions.end();
   for (UserAction *action = thread.user_actions.begin(); action != end; ++action) {
     const std::uint64_t by = action + 1 == end ? 0 : as_amount(action[1].argument);

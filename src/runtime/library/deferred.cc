@@ -6,6 +6,7 @@
 #include "runtime/library/hooks.h"
 #include "runtime/library/locks.h"
 #include "runtime/library/output.h"
+#include "runtime/library/tokens.h"
 
 #include <cstdlib>
 #include <pthread.h>
@@ -48,6 +49,7 @@ void put_off(Thread &thread, Work work, void *argument) noexcept {
 }
 
 void became_irrevocable(Thread &thread) noexcept {
+  hand_rest_over(thread);
   // The work may grow the log, so positions and not pointers.
   for (std::size_t i = 0; i < thread.user_actions.size(); ++i) {
     const UserAction action = thread.user_actions[i];

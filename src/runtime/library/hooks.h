@@ -9,8 +9,8 @@
 
 namespace tandem::library {
 
-// The outermost transaction is about to commit: adds what its commutative counters have gathered.
-// May begin it again.
+// The outermost transaction is about to commit: adds what its commutative counters have gathered,
+// becomes irrevocable where strtok leaves a rest. May begin it again.
 void before_commit(Thread &thread) noexcept;
 
 // The transaction cannot be undone any more: does what waited for that.

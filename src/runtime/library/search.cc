@@ -4,6 +4,7 @@
 // where the C library's algorithm matters (strstr takes linear time) so is the text.
 #include "runtime/library/access.h"
 #include "runtime/library/scratch.h"
+#include "runtime/library/tokens.h"
 
 #include <cctype>
 #include <cstring>
@@ -66,7 +67,10 @@ T *in_original(T *original, const Copy *copy, const Copy *found) noexcept {
   return found == nullptr ? nullptr : original + (found - copy);
 }
 
-// The next token of strtok_r; `rest` is a variable of the program.
+} // namespace
+
+namespace tandem::library {
+
 char *next_token(char *text, const char *delimiters, char **rest, Thread *thread) noexcept {
   const ByteSet set(delimiters, thread);
   if (text == nullptr)
@@ -87,7 +91,7 @@ char *next_token(char *text, const char *delimiters, char **rest, Thread *thread
   return text;
 }
 
-} // namespace
+} // namespace tandem::library
 
 TANDEM_TWIN int _ZGTt10strcasecmp(const char *a, const char *b) {
   Thread *thread = reader();

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/library/differential.h"
 
+#include <clocale>
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <strings.h>
+#include <tandem/transaction.h>
 #include <unistd.h>
 
 extern "C" {
@@ -51,6 +54,17 @@ char *_ZGTt7strncat(char *, const char *, std::size_t);
 char *_ZGTt10strerror_r(int, char *, std::size_t);
 int _ZGTt16__xpg_strerror_r(int, char *, std::size_t);
 int __xpg_strerror_r(int, char *, std::size_t);
+char *_ZGTt6strtok(char *, const char *);
+int _ZGTt7strcoll(const char *, const char *);
+int _ZGTt9strcoll_l(const char *, const char *, locale_t);
+int _ZGTt10strverscmp(const char *, const char *);
+std::size_t _ZGTt7strxfrm(char *, const char *, std::size_t);
+std::size_t _ZGTt9strxfrm_l(char *, const char *, std::size_t, locale_t);
+int _ZGTt12strcasecmp_l(const char *, const char *, locale_t);
+int _ZGTt13strncasecmp_l(const char *, const char *, std::size_t, locale_t);
+char *_ZGTt8strerror(int);
+char *_ZGTt10strerror_l(int, locale_t);
+char *_ZGTt9strsignal(int);
 int __memcmpeq(const void *, const void *, std::size_t);
 // C++ has these twice.
 void *plain_memchr(const void *, int, std::size_t) __asm__("memchr");
@@ -188,6 +202,22 @@ ON_TEXTS(6, strcat, { return offset(region, f(a, b)); })
 ON_TEXTS(7, strncat, { return offset(region, f(a, b, texts.most)); })
 ON_TEXTS(6, memmem, { return offset(region, f(a, texts.length, b, texts.other_length % 4)); })
 
+const locale_t utf8 = newlocale(LC_ALL_MASK, "C.UTF-8", nullptr);
+ON_TEXTS(7, strcoll, { return sign(f(a, b)) * 3 + sign(f(b, a)); })
+ON_TEXTS(9, strcoll_l, { return sign(f(a, b, utf8)) * 3 + sign(f(b, a, utf8)); })
+ON_TEXTS(10, strverscmp, {
+  // Numbers, of which some have leading zeros.
+  return sign(f(a, b)) * 9 + sign(f("v1.9", "v1.10")) * 3 + sign(f("0.07", "0.1"));
+})
+ON_TEXTS(7, strxfrm, { return static_cast<long>(f(a, b, texts.most)); })
+ON_TEXTS(9, strxfrm_l, {
+  // None, or the result does not fit, just fits, or leaves a byte.
+  const std::size_t room = texts.length % 4 == 0 ? 0 : texts.other_length + texts.length % 4 - 1;
+  return static_cast<long>(f(a, b, room, utf8));
+})
+ON_TEXTS(12, strcasecmp_l, { return sign(f(a, b, utf8)) * 3 + sign(f(b, a, utf8)); })
+ON_TEXTS(13, strncasecmp_l, { return sign(f(a, b, texts.most, utf8)); })
+
 // These give back what they got, const or not.
 #define ON_TEXTS_AS(LENGTH, NAME, TYPE, CALL)                                                      \
   TEST(strings, NAME) {                                                                            \
@@ -260,6 +290,178 @@ TEST(strings, strerror_r) {
     atomically([&] { got = _ZGTt10strerror_r(error, twin, sizeof twin); });
     EXPECT_EQ(expected, std::string(got));
   }
+}
+
+ON_TEXTS(6, strtok, {
+  long all = 0;
+  for (char *token = f(b, "bB"); token != nullptr; token = f(nullptr, "bB"))
+    all = all * 31 + offset(region, token);
+  return all;
+})
+
+// The content of a token, which may be what the transaction has written; "." if there is none.
+std::string content_of(const char *token) {
+  std::string content = token == nullptr ? "." : "";
+  for (; token != nullptr; ++token) {
+    const auto byte =
+        static_cast<char>(tandem_read_u8(reinterpret_cast<const std::uint8_t *>(token)));
+    if (byte == '\0')
+      break;
+    content += byte;
+  }
+  return content;
+}
+
+// Where strtok goes on is one place for code in transactions and outside.
+TEST(strtok, goes_on_across_the_borders_of_transactions) {
+  const SecondThread second;
+  static char text[24];
+  static std::string got;
+  const auto first = [] { got = content_of(_ZGTt6strtok(text, "-")); };
+  const auto next = [] { got += content_of(_ZGTt6strtok(nullptr, "-")); };
+  const auto next_plain = [] { got += content_of(std::strtok(nullptr, "-")); };
+
+  std::strcpy(text, "a-bc--def-"); // begun inside
+  atomically(first);
+  EXPECT_EQ(std::memcmp(text, "a\0bc--def-", 11), 0) << "nothing else has changed";
+  next_plain();
+  next_plain();
+  next_plain();
+  EXPECT_EQ(got, "abcdef.");
+
+  std::strcpy(text, "a-bc"); // to the end of the text, which the next call finds
+  atomically([&] {
+    first();
+    next();
+  });
+  next_plain();
+  EXPECT_EQ(got, "abc.");
+
+  std::strcpy(text, "a-bc--def-"); // begun outside
+  got = content_of(std::strtok(text, "-"));
+  atomically([&] {
+    got.resize(1);
+    next();
+    EXPECT_EQ(tandem_in_transaction(), TANDEM_IRREVOCABLE);
+    next();
+  });
+  next_plain();
+  EXPECT_EQ(got, "abcdef.");
+
+  std::strcpy(text, "a-bc--def-"); // irrevocable in the middle
+  atomically([&] {
+    first();
+    tandem_become_irrevocable();
+    next();
+  });
+  next_plain();
+  EXPECT_EQ(got, "abcdef");
+
+  std::strcpy(text, "a-bc--def-"); // all in one: nothing makes it irrevocable
+  atomically(
+      [&] {
+        first();
+        for (int i = 0; i < 4; ++i)
+          next();
+        EXPECT_EQ(tandem_in_transaction(), TANDEM_REVOCABLE);
+      },
+      true);
+  EXPECT_EQ(got, "abcdef..");
+}
+
+TEST(strtok, is_undone) {
+  const SecondThread second;
+  static char text[24];
+  static char outside[8];
+  static std::string got;
+  std::strcpy(text, "a-bc--def-");
+  std::strcpy(outside, "x-y");
+  EXPECT_STREQ(std::strtok(outside, "-"), "x");
+  EXPECT_FALSE(atomically(
+      [] {
+        _ZGTt6strtok(text, "-");
+        undo();
+      },
+      true));
+  EXPECT_STREQ(text, "a-bc--def-");
+  EXPECT_STREQ(std::strtok(nullptr, "-"), "y") << "as if it had not been";
+
+  atomically(
+      [] {
+        got = content_of(_ZGTt6strtok(text, "-"));
+        EXPECT_FALSE(atomically(
+            [] {
+              EXPECT_EQ(content_of(_ZGTt6strtok(nullptr, "-")), "bc");
+              undo();
+            },
+            true));
+        got += content_of(_ZGTt6strtok(nullptr, "-"));
+        while (_ZGTt6strtok(nullptr, "-") != nullptr) {
+        }
+      },
+      true);
+  EXPECT_EQ(got, "abc");
+}
+
+TEST(strtok, may_leave_a_text_of_a_frame_that_is_gone) {
+  const SecondThread second;
+  static char first;
+  const auto split = [](std::size_t depth) __attribute__((noinline)) {
+    char text[4096];
+    std::memset(text, 'x', sizeof text);
+    text[depth + 1] = '-';
+    text[sizeof text - 1] = '\0';
+    first = *_ZGTt6strtok(text + depth, "-");
+  };
+  for (std::size_t depth = 0; depth < 4000; depth += 16)
+    atomically([&] { split(depth); });
+  EXPECT_EQ(first, 'x');
+}
+
+// What these return is the C library's: the same texts, and only numbers that have none of their
+// own need a transaction that is not undone.
+TEST(strings, strerror_and_strsignal) {
+  const SecondThread second;
+  errno = kErrorBefore;
+  for (const int number : {0, ENOENT, SIGTERM}) {
+    static const char *error;
+    static const char *translated;
+    static const char *signal;
+    EXPECT_FALSE(atomically(
+        [&] {
+          error = _ZGTt8strerror(number);
+          translated = _ZGTt10strerror_l(number, utf8);
+          signal = number == ENOENT ? nullptr : _ZGTt9strsignal(number == 0 ? SIGHUP : number);
+          EXPECT_EQ(tandem_in_transaction(), TANDEM_REVOCABLE);
+          undo();
+        },
+        true));
+    EXPECT_EQ(error, std::strerror(number));
+    EXPECT_EQ(translated, strerror_l(number, utf8));
+    if (signal != nullptr)
+      EXPECT_EQ(signal, strsignal(number == 0 ? SIGHUP : number));
+  }
+  for (const int number : {-1, 12345, 77777}) {
+    static std::string error;
+    static std::string translated;
+    static std::string signal;
+    atomically([&] {
+      error = _ZGTt8strerror(number);
+      EXPECT_EQ(tandem_in_transaction(), TANDEM_IRREVOCABLE);
+      translated = _ZGTt10strerror_l(number, utf8);
+      signal = _ZGTt9strsignal(number);
+    });
+    EXPECT_EQ(error, std::strerror(number));
+    EXPECT_EQ(translated, strerror_l(number, utf8));
+    EXPECT_EQ(signal, strsignal(number));
+  }
+  for (const auto make_text : {+[](int number) { return _ZGTt10strerror_l(number, utf8); },
+                               +[](int number) { return _ZGTt9strsignal(number); }})
+    atomically([&] {
+      make_text(4321);
+      EXPECT_EQ(tandem_in_transaction(), TANDEM_IRREVOCABLE);
+    });
+  EXPECT_EQ(errno, kErrorBefore);
 }
 
 TEST(strings_death, an_overflow_ends_the_process_as_it_does_outside) {

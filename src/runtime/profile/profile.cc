@@ -95,6 +95,16 @@ std::uint32_t number_of(std::uint64_t begin, const tandem_section *descriptor) n
   }
 }
 
+// Of a thread that executes a section, which counts it from then on.
+ThreadProfile &counted_profile(Thread &thread) noexcept {
+  ThreadProfile &profile = *thread.profile;
+  if (!profile.counted) {
+    profile.counted = true;
+    threads.fetch_add(1, std::memory_order_relaxed);
+  }
+  return profile;
+}
+
 SectionCounts &counts_of(ThreadProfile &profile, std::uint32_t section) noexcept {
   SectionCounts *&counts = profile.sections[section];
   if (counts == nullptr)
@@ -287,11 +297,7 @@ void begin(Thread &thread) noexcept {
   const Hook hook(thread);
   if (!hook.open())
     return;
-  ThreadProfile &profile = *thread.profile;
-  if (!profile.counted) {
-    profile.counted = true;
-    threads.fetch_add(1, std::memory_order_relaxed);
-  }
+  ThreadProfile &profile = counted_profile(thread);
   const tandem_section *descriptor = thread.descriptor;
   const std::uint64_t begin = descriptor != nullptr ? reinterpret_cast<std::uintptr_t>(descriptor)
                               : thread.section != 0 ? thread.section
@@ -313,11 +319,7 @@ void count_single(Thread &thread, const tandem_section &section) noexcept {
   const Hook hook(thread);
   if (!hook.open())
     return;
-  ThreadProfile &profile = *thread.profile;
-  if (!profile.counted) {
-    profile.counted = true;
-    threads.fetch_add(1, std::memory_order_relaxed);
-  }
+  ThreadProfile &profile = counted_profile(thread);
   SectionCounts &counts =
       counts_of(profile, number_of(reinterpret_cast<std::uintptr_t>(&section), &section));
   ++counts.starts;

@@ -339,6 +339,7 @@ namespace {
   thread.mode = Mode::idle;
   thread.undo.clear();
   thread.caught = 0;
+  thread.descriptor = nullptr; // the next one may have none
   return true;
 }
 
@@ -400,10 +401,10 @@ template <bool kSpecial>
   thread.mode = Mode::idle;
   thread.undo.clear();
   thread.caught = 0;
+  thread.descriptor = nullptr;
   if constexpr (kSpecial) {
     guarded::leave(thread);
     thread.plan = nullptr;
-    thread.descriptor = nullptr;
   }
   if (thread.restarts != 0) [[unlikely]]
     forget_restarts(thread);

@@ -1,6 +1,6 @@
 // As a transaction a block is a function of its own. It gets the locals around it as values and gives them back through
 // slots that need no barrier, or by address where something else knows it; how it was left is what it returns.
-// RUN: %cc %s | env TANDEM_ENFORCE=stm %tandem > %t.ll
+// RUN: %cc %s | env TANDEM_ENFORCE=stm TANDEM_SHORT_SECTIONS=0 %tandem > %t.ll
 // RUN: %FileCheck %s --input-file=%t.ll
 #include <tandem/tandem.h>
 static int counter;

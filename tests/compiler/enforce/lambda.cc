@@ -1,5 +1,5 @@
 // A lambda that runs atomically is enforced as a marked function is.
-// RUN: %cxx -std=c++20 %s | env TANDEM_ENFORCE=stm %tandem > %t.ll
+// RUN: %cxx -std=c++20 %s | env TANDEM_ENFORCE=stm TANDEM_SHORT_SECTIONS=0 %tandem > %t.ll
 // RUN: %FileCheck %s --input-file=%t.ll
 #include <tandem/tandem.hpp>
 static int counter;

@@ -1,6 +1,6 @@
 // stm: a section begins no later than its first shared access; where a local must stay in memory, or a loop
 // would enter the section again and again, the whole function is the transaction.
-// RUN: %cc %s | env TANDEM_ENFORCE=stm %tandem | %FileCheck %s
+// RUN: %cc %s | env TANDEM_ENFORCE=stm TANDEM_SHORT_SECTIONS=0 %tandem | %FileCheck %s
 static int total;
 static int twice(int n) { return 2 * n; }
 static void fill(int *to) { *to = 3; }

@@ -1,6 +1,6 @@
 // stm: what a section computes from its arguments alone, before it first touches shared memory, runs before the
 // transaction; a path that touches none runs no transaction.
-// RUN: %cc %s | env TANDEM_ENFORCE=stm %tandem | %FileCheck %s
+// RUN: %cc %s | env TANDEM_ENFORCE=stm TANDEM_SHORT_SECTIONS=0 %tandem | %FileCheck %s
 static int found;
 static int smallest_factor(int n) {
   for (int i = 2; i * i <= n; ++i)

@@ -1,6 +1,6 @@
 // stm: a section that is one read, write or update of a word is one atomic instruction, if all that may conflict with it
 // are such ones. Inside of other sections it is part of them. Where the process is profiled it is counted.
-// RUN: %cc %s | env TANDEM_ENFORCE=stm %tandem > %t.ll
+// RUN: %cc %s | env TANDEM_ENFORCE=stm TANDEM_SHORT_SECTIONS=0 %tandem > %t.ll
 // RUN: %FileCheck %s --input-file=%t.ll
 // RUN: %FileCheck %s --check-prefix=REPORT --input-file=%t.json
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // stm: the function begins, runs the plain body or the transactional one, and commits.
-// RUN: %cc %s | env TANDEM_ENFORCE=stm %tandem | %FileCheck %s
+// RUN: %cc %s | env TANDEM_ENFORCE=stm TANDEM_SHORT_SECTIONS=0 %tandem | %FileCheck %s
 static int counter;
 __attribute__((atomic)) int tick(int by) { return counter *= by; }
 int main(int argc, char **argv) { return tick(argc); }

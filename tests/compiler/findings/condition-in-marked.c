@@ -1,6 +1,7 @@
-// Inside a marked section, and what it calls, a wait and a signal are findings.
+// Inside a marked section, and what it calls, a wait and a signal are findings; a signal holds no lock.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json condition-in-section | %FileCheck %s --match-full-lines --strict-whitespace
+// RUN: %python %S/print.py %t.json lock-in-section | %FileCheck %s --check-prefix=LOCKS
 #include <pthread.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
@@ -24,3 +25,6 @@ int main(void) {
 // CHECK-NEXT:[[#@LINE-9]]: 'ready' is waited for inside atomic section 'take': a section that changes what it waits for has to wait for this one
 // CHECK-NEXT:  [[#@LINE-17]]: signalled here
 // CHECK-NEXT:2 findings
+// LOCKS-NOT: cond_signal
+// LOCKS: 'pthread_cond_wait' inside atomic section 'take'
+// LOCKS-NEXT: 1 findings

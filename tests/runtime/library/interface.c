@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The library's own interface in sections that tandem-cc compiles: a bounded queue whose users
-// sleep until they can go on, commit functions, commutative counters, explicit accesses; and a
-// condition variable whose mutex became a section.
+// sleep until they can go on, commit functions, commutative counters, explicit accesses, a plain
+// function on copies; and a condition variable whose mutex became a section.
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -84,6 +84,22 @@ TANDEM_ATOMIC static uint64_t twice(uint64_t *place) {
   return value;
 }
 
+// Not compiled as transactional code, as a function with assembly in it.
+static void halve(void *const *memory) {
+  const uint64_t *from = memory[0];
+  uint64_t *to = memory[1];
+  __asm__("shrq $1, %0" : "=r"(*to) : "0"(*from) : "cc");
+}
+
+TANDEM_ATOMIC static uint64_t half(uint64_t *place) {
+  uint64_t result = 0;
+  *place += 2;
+  struct tandem_argument arguments[] = {{place, sizeof *place, TANDEM_IN},
+                                        {&result, sizeof result, TANDEM_OUT}};
+  tandem_marshal(halve, arguments, 2);
+  return result;
+}
+
 int main(void) {
   pthread_t threads[2 * SIDES];
   uint64_t place = 21;
@@ -92,6 +108,7 @@ int main(void) {
     pthread_create(&threads[2 * i], NULL, producer, NULL);
     pthread_create(&threads[2 * i + 1], NULL, consumer, NULL);
   }
+  uint64_t halved = half(&place);
   while (!open_for_all())
     sched_yield();
   long sum = 0;
@@ -101,7 +118,8 @@ int main(void) {
     sum += (long)result;
   }
   long right = (long)SIDES * ITEMS * (ITEMS + 1) / 2;
-  printf("sum %s told %s passed %d doubled %d\n", sum == right ? "right" : "wrong",
-         told == right ? "right" : "wrong", (int)tandem_counter_get_u64(&passed), (int)doubled);
+  printf("sum %s told %s passed %d doubled %d halved %d\n", sum == right ? "right" : "wrong",
+         told == right ? "right" : "wrong", (int)tandem_counter_get_u64(&passed), (int)doubled,
+         (int)halved);
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,15 @@ TANDEM_ATOMIC static void strings(void) {
   for (char *token = strtok_r(other, ",", &rest); token; token = strtok_r(NULL, ",", &rest))
     ++tokens;
   EXPECT(tokens == 3);
+  strcpy(other, "a,b,,c");
+  for (char *token = strtok(other, ","); token; token = strtok(NULL, ","))
+    ++tokens;
+  EXPECT(tokens == 6);
+  EXPECT(strcoll(text, "seven 8") < 0 && strcoll(text, text) == 0);
+  EXPECT(strxfrm(other, text, sizeof other) == 13 && strcmp(other, text) == 0);
+  strcpy(other, strerror(ENOENT));
+  EXPECT(strcmp(other, "No such file or directory") == 0);
+  EXPECT(strcmp(strsignal(SIGTERM), "Terminated") == 0);
 }
 
 TANDEM_ATOMIC static void numbers(void) {

@@ -9,12 +9,12 @@
  * but reading one gives what its client asks, and sending takes its answer. epoll_wait says that
  * such a descriptor can be read while its client has something to ask. All else goes to the kernel.
  *
- * Settings come from TANDEM_REPLAY, "name=value,name=value"; see `names` below. When all clients
+ * Settings come from TANDEM_REPLAY, "name=value,name=value" (load.h). When all clients
  * are done, the results go as JSON to the file `output`, and the process gets SIGINT.
  */
 #define _GNU_SOURCE
-#include "memcached/replay/alias.h"
 #include "memcached/replay/client.h"
+#include "memcached/replay/load.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -37,19 +37,7 @@
 
 enum { MOST_DESCRIPTORS = 1 << 16, KERNEL_EVERY = 64 };
 
-static struct load load = {.settings = {.operations = 100000,
-                                        .clients = 8,
-                                        .keys = 10000,
-                                        .private_keys = 100,
-                                        .counters = 16,
-                                        .pipeline = 4,
-                                        .value_least = 32,
-                                        .value_most = 1024,
-                                        .mix = {[GET] = 90, [SET] = 10},
-                                        .skew = 0.99,
-                                        .check = true,
-                                        .seed = 1,
-                                        .admin_every = 10000}};
+static struct load load;
 static const char *output = "/dev/stderr";
 static bool active;
 
@@ -95,10 +83,7 @@ static void finish(void) {
     if (!clients[fd])
       continue;
     const struct tally tally = client_tally(clients[fd]);
-    all.operations += tally.operations, all.hits += tally.hits, all.misses += tally.misses;
-    all.refused += tally.refused, all.checked += tally.checked;
-    for (int command = 0; command < COMMANDS; command++)
-      all.commands[command] += tally.commands[command];
+    tally_add(&all, &tally);
   }
   FILE *file = fopen(output, "we");
   if (!file) {
@@ -114,96 +99,13 @@ static void finish(void) {
           seconds(usage_began.ru_stime, usage.ru_stime));
   if (counted)
     fprintf(file, "\"instructions\": %" PRIu64 ", ", counted);
-  fprintf(file,
-          "\"get\": %" PRIu64 ", \"set\": %" PRIu64 ", \"incr\": %" PRIu64 ", \"delete\": %" PRIu64
-          ", \"touch\": %" PRIu64,
-          all.commands[GET], all.commands[SET], all.commands[INCREMENT], all.commands[DELETE],
-          all.commands[TOUCH]);
-  if (load.settings.check)
-    fprintf(file,
-            ", \"checked\": %" PRIu64 ", \"hits\": %" PRIu64 ", \"misses\": %" PRIu64
-            ", \"refused\": %" PRIu64,
-            all.checked, all.hits, all.misses, all.refused);
+  tally_print(file, &all, load.settings.check);
   fprintf(file, "}\n");
   if (fclose(file) != 0) {
     fprintf(stderr, "replay: %s: %s\n", output, strerror(errno));
     _exit(2);
   }
   kill(getpid(), SIGINT);
-}
-
-/* ---- settings ---- */
-
-static const struct {
-  const char *name;
-  unsigned *number;
-  uint64_t *large;
-  unsigned least, most;
-} names[] = {
-    {"operations", NULL, &load.settings.operations, 1, UINT32_MAX}, /* of each client */
-    {"clients", &load.settings.clients, NULL, 1, MOST_CLIENTS},
-    {"keys", &load.settings.keys, NULL, 1, 1u << 28},
-    {"private-keys", &load.settings.private_keys, NULL, 0, 1u << 24}, /* of each client */
-    {"counters", &load.settings.counters, NULL, 1, 1u << 20},
-    {"pipeline", &load.settings.pipeline, NULL, 1, MOST_PIPELINED},
-    {"value-least", &load.settings.value_least, NULL, 8, MOST_VALUE},
-    {"value-most", &load.settings.value_most, NULL, 8, MOST_VALUE},
-    {"get", &load.settings.mix[GET], NULL, 0, 100}, /* what is not said is a get */
-    {"set", &load.settings.mix[SET], NULL, 0, 100},
-    {"incr", &load.settings.mix[INCREMENT], NULL, 0, 100},
-    {"delete", &load.settings.mix[DELETE], NULL, 0, 100},
-    {"touch", &load.settings.mix[TOUCH], NULL, 0, 100},
-    {"seed", NULL, &load.settings.seed, 0, UINT32_MAX},
-    {"admin-every", NULL, &load.settings.admin_every, 1, UINT32_MAX},
-};
-
-static _Noreturn void refuse(const char *entry, const char *why) {
-  fprintf(stderr, "replay: TANDEM_REPLAY: '%s': %s\n", entry, why);
-  _exit(2);
-}
-
-static bool set_number(const char *name, const char *entry, const char *value) {
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    if (strcmp(name, names[i].name) != 0)
-      continue;
-    char *end;
-    const unsigned long long number = strtoull(value, &end, 10);
-    char why[96];
-    snprintf(why, sizeof why, "give a number from %u to %u", names[i].least, names[i].most);
-    if (*value < '0' || *value > '9' || *end || number < names[i].least || number > names[i].most)
-      refuse(entry, why);
-    if (names[i].number)
-      *names[i].number = (unsigned)number;
-    else
-      *names[i].large = number;
-    return true;
-  }
-  return false;
-}
-
-static void set(const char *entry) {
-  char *name = strdup(entry);
-  char *value = name ? strchr(name, '=') : NULL;
-  if (!value)
-    refuse(entry, "give NAME=VALUE");
-  *value++ = '\0';
-  if (set_number(name, entry, value))
-    return;
-  char *end = value;
-  if (!strcmp(name, "skew"))
-    load.settings.skew = strtod(value, &end);
-  else if (!strcmp(name, "check"))
-    load.settings.check = strtol(value, &end, 10) != 0;
-  else if (!strcmp(name, "exact"))
-    load.settings.exact = strtol(value, &end, 10) != 0;
-  else if (!strcmp(name, "output"))
-    output = value, end = value + strlen(value);
-  else if (!strcmp(name, "admin"))
-    load.settings.admin = value, end = value + strlen(value);
-  else
-    refuse(entry, "there is no such setting");
-  if (end == value || *end)
-    refuse(entry, "this is no value for it");
 }
 
 /* Counts from now on, with the threads that will be made; not where the kernel forbids it. */
@@ -221,24 +123,7 @@ __attribute__((constructor)) static void start(void) {
   const char *text = getenv("TANDEM_REPLAY");
   if (!text)
     return;
-  char *entries = strdup(text), *rest = entries;
-  if (!entries)
-    refuse(text, "out of memory");
-  for (const char *entry; (entry = strsep(&rest, ","));)
-    if (*entry)
-      set(entry);
-  unsigned sum = 0;
-  for (int command = SET; command < COMMANDS; command++)
-    sum += load.settings.mix[command];
-  if (sum > 100)
-    refuse(text, "set, incr, delete and touch are more than a hundred in a hundred");
-  load.settings.mix[GET] = 100 - sum;
-  if (load.settings.value_least > load.settings.value_most)
-    refuse(text, "value-least is above value-most");
-  load.popularity = alias_zipf(load.settings.keys, load.settings.skew);
-  load.sums = calloc(load.settings.counters, sizeof *load.sums);
-  if (!load.popularity || !load.sums)
-    refuse(text, "out of memory");
+  load_make(&load, &output, text);
   open_counter();
   active = true;
 }

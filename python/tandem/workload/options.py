@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The options of `tandem workload memcached`, and which action takes which."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import NoReturn
+
+from tandem import __version__
+from tandem.errors import UserError
+from tandem.paths import ROOT
+from tandem.workload.load import TOOLS, find_tool
+from tandem.workload.memcached import VARIANTS
+from tandem.workload.replay import LOADS
+from tandem.workload.server import OVER, check_socket
+
+__all__ = ["PROGRAM", "SUITE_JOBS", "SUMMARY", "check_options", "only_variant", "parser"]
+
+PROGRAM = "tandem workload"
+SUMMARY = "Fetch, build, analyse and test real programs, unmodified (memcached)"
+ACTIONS = {
+    "fetch": "fetch the source package; print its version and checksums",
+    "build": "build a pristine copy of it; nothing is done where nothing has changed",
+    "analyse": "build it, show its lock regions, and check their number against the sources",
+    "suite": "build it, and run memcached's own test suite",
+    "replay": "build them, and put a load on each in turn, inside the process and checked",
+    "load": "build them, and put a load on each in turn, over sockets, by libmemcached's tools",
+    "soak": "build it, and put all commands on it for minutes, checked; kill and restart it",
+    "clean": "remove what was built (of one variant, or all)",
+}
+SUITE_JOBS = 6  # test files mostly sleep: 430 s serially, 138 s with 6, on 2 processors
+# Options that only some actions take.
+_ACTIONS_OF = {
+    "load": ("replay",),
+    "threads": ("replay", "load", "soak"),
+    "rounds": ("replay", "load"),
+    "operations": ("replay", "load", "soak"),
+    "seed": ("replay", "soak"),
+    "locks": ("replay",),
+    "check_serial": ("replay",),
+    "json": ("replay", "load"),
+    "tool": ("load",),
+    "over": ("load",),
+    "minutes": ("soak",),
+    "sanitize": ("soak", "build"),
+}
+_COMPARE = ("replay", "load")  # take several variants
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message}; see {PROGRAM} --help")
+
+
+def _positive(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1024:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to 1024")
+    return int(text)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(_positive(x) for x in text.split(","))
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) < 2**32:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to {2**32 - 1}")
+    return int(text)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Its errors are UserErrors."""
+    lists = {
+        "Actions": dict(ACTIONS),
+        "Variants": {x.name: x.summary for x in VARIANTS.values()},
+        "Loads": {name: x.summary for name, x in LOADS.items()},
+        "Tools": {name: x.summary for name, x in TOOLS.items()},
+    }
+    text = "\n\n".join(
+        f"{title}:\n" + "\n".join(f"  {name:<12}{summary}" for name, summary in entries.items())
+        for title, entries in lists.items()
+    )
+    made = _Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} memcached ACTION [OPTIONS]",
+        description=f"{SUMMARY}.\n\n{text}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument(
+        "workload", choices=["memcached"], metavar="memcached", help=argparse.SUPPRESS
+    )
+    made.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
+    _add_building(made)
+    _add_loading(made)
+    made.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return made
+
+
+def _add_building(to: argparse.ArgumentParser) -> None:
+    to.add_argument(
+        "--variant",
+        action="append",
+        choices=list(VARIANTS),
+        metavar="NAME",
+        help="which build [none; replay, load: gcc; soak: hybrid]; replay and load take several, "
+        "and compare with the first",
+    )
+    to.add_argument(
+        "--sanitize",
+        choices=["address"],
+        metavar="address",
+        help="build it with AddressSanitizer (soak, build)",
+    )
+    to.add_argument(
+        "--report", type=Path, metavar="FILE", help="copy the report there (build, analyse)"
+    )
+    to.add_argument(
+        "-j",
+        "--jobs",
+        type=_positive,
+        metavar="N",
+        help=f"compilers at once [processors], or test files at once [{SUITE_JOBS}]",
+    )
+    to.add_argument(
+        "--test",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="only this file of memcached's (suite), as t/basic.t; may be given again",
+    )
+    to.add_argument(
+        "--folder",
+        type=Path,
+        default=ROOT / "build" / "workloads" / "memcached",
+        metavar="DIR",
+        help="where it is built [build/workloads/memcached]",
+    )
+
+
+def _add_loading(to: argparse.ArgumentParser) -> None:
+    to.add_argument(
+        "--load", choices=list(LOADS), metavar="NAME", help="what is asked (replay) [cache]"
+    )
+    to.add_argument(
+        "--tool", choices=list(TOOLS), metavar="NAME", help="who asks (load) [memaslap]"
+    )
+    to.add_argument("--over", choices=list(OVER), metavar="tcp|unix", help="(load) [tcp]")
+    to.add_argument(
+        "--threads",
+        type=_numbers,
+        metavar="N[,...]",
+        help="of memcached (replay, load: 2; soak: 8); replay takes several numbers",
+    )
+    to.add_argument("--rounds", type=_positive, metavar="N", help="of each (replay, load) [1]")
+    to.add_argument(
+        "--operations",
+        type=_count,
+        metavar="N",
+        help="in a round: of each of eight clients (replay) [200000], of each of sixteen (soak) "
+        "[20000], of all (load) [100000]",
+    )
+    to.add_argument("--minutes", type=_positive, metavar="N", help="at least (soak) [1]")
+    to.add_argument(
+        "--seed", type=_count, metavar="N", help="of the first round (replay, soak) [1]"
+    )
+    to.add_argument(
+        "--locks",
+        action="store_true",
+        default=None,
+        help="count the locks that are acquired, too, in runs of their own (replay)",
+    )
+    to.add_argument(
+        "--check-serial",
+        action="store_true",
+        default=None,
+        help="count what of the sections runs alone, too, in runs of their own, and fail where it "
+        "is anything that has not to do with aborts (replay)",
+    )
+    to.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the rounds there (replay, load)"
+    )
+
+
+def only_variant(asked: argparse.Namespace) -> str:
+    """The variant of an action that takes one."""
+    default = "hybrid" if asked.action == "soak" else "none"
+    return str(asked.variant[0]) if asked.variant else default
+
+
+def _writable(option: str, file: Path) -> None:
+    if file.is_dir() or not file.parent.is_dir() or not os.access(file.parent, os.W_OK):
+        raise UserError(f"{option} {file}: cannot be written; name a file in a folder of yours")
+
+
+def check_options(asked: argparse.Namespace) -> None:
+    """UserError where the action does not take one of the options, or cannot run with it: all that
+    can be told before anything is built, or waited for.
+    """
+    if asked.test and asked.action != "suite":
+        raise UserError(f"--test: {asked.action} runs no tests; use suite")
+    for name, actions in _ACTIONS_OF.items():
+        if getattr(asked, name) is not None and asked.action not in actions:
+            option = name.replace("_", "-")
+            raise UserError(f"--{option}: {asked.action} does not take it; use {actions[0]}")
+    if asked.variant and len(asked.variant) > 1 and asked.action not in _COMPARE:
+        raise UserError(f"--variant: {asked.action} takes one; give one, or use replay")
+    if asked.variant and len(set(asked.variant)) < len(asked.variant):
+        raise UserError("--variant: one is given twice; give each once")
+    if asked.check_serial and not any(VARIANTS[x].transactional for x in asked.variant or ()):
+        able = ", ".join(x.name for x in VARIANTS.values() if x.transactional)
+        raise UserError(f"--check-serial: no variant has transactions; use one of {able}")
+    if asked.threads and len(asked.threads) > 1 and asked.action != "replay":
+        raise UserError(f"--threads: {asked.action} takes one number; give one, or use replay")
+    tool = TOOLS[asked.tool or "memaslap"]
+    if asked.over and asked.over not in tool.over:
+        able = ", ".join(name for name, x in TOOLS.items() if asked.over in x.over)
+        raise UserError(f"--over {asked.over}: the tool cannot connect so; use --tool {able}")
+    if asked.action == "load":
+        find_tool(asked.tool or "memaslap")
+    if asked.action == "soak" or asked.over == "unix":
+        check_socket()
+    if asked.json is not None:
+        _writable("--json", asked.json)
+    if asked.report is None:
+        return
+    if asked.action not in ("build", "analyse"):
+        raise UserError(f"--report: {asked.action} makes no report; use build or analyse")
+    if not VARIANTS[only_variant(asked)].analysed:
+        raise UserError(f"--report: variant {only_variant(asked)} has no report; use none")
+    _writable("--report", asked.report)

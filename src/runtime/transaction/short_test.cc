@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Short sections beside transactions, those that are alone among them. Runs once for each algorithm
+// (runtime/CMakeLists.txt).
+#include "runtime/transaction/short.h"
+
+#include "runtime/algorithms/automatic.h"
+#include "runtime/settings/settings.h"
+#include "runtime/thread/thread.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <latch>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <tandem/transaction.h>
+
+namespace tandem {
+namespace {
+
+// Together they stay zero. Each has a lock of its own under two-phase.
+struct alignas(64) Pair {
+  std::int64_t left = 0;
+  alignas(32) std::int64_t right = 0;
+};
+
+void atomically(const std::function<void()> &body) {
+  tandem_run([](void *given) { (*static_cast<const std::function<void()> *>(given))(); },
+             const_cast<std::function<void()> *>(&body), nullptr);
+}
+
+// Irrevocable from its begin on.
+void alone(const std::function<void()> &body) {
+  tandem_options options = {};
+  options.irrevocable = 1;
+  tandem_run([](void *given) { (*static_cast<const std::function<void()> *>(given))(); },
+             const_cast<std::function<void()> *>(&body), &options);
+}
+
+std::int64_t read(const std::int64_t &place) {
+  return static_cast<std::int64_t>(
+      tandem_read_u64(reinterpret_cast<const std::uint64_t *>(&place)));
+}
+void write(std::int64_t &place, std::int64_t value) {
+  tandem_write_u64(reinterpret_cast<std::uint64_t *>(&place), static_cast<std::uint64_t>(value));
+}
+
+void move_in_transaction(Pair &pair) {
+  atomically([&] {
+    write(pair.left, read(pair.left) + 1);
+    write(pair.right, read(pair.right) - 1);
+  });
+}
+
+// What a short section does besides.
+enum class Way { straight, slow, away };
+
+// As the compiler builds it. Result: whether it ran in place.
+bool move(Pair &pair, std::uint32_t *skipped = nullptr, Way way = Way::straight) {
+  const tandem_short_place place{&pair, sizeof pair};
+  const std::uint64_t how = _TANDEM_short_begin(skipped, &place, 1);
+  if (how != 0) {
+    const std::int64_t before = pair.left;
+    pair.left += 1;
+    if (way == Way::slow) // others come to wait for it
+      std::this_thread::yield();
+    if (way != Way::away) {
+      pair.right -= 1;
+      _TANDEM_short_end(how);
+      return true;
+    }
+    pair.left = before;
+    _TANDEM_short_undone(how, skipped);
+  }
+  move_in_transaction(pair);
+  return false;
+}
+
+bool has_shorts() {
+  const Algorithm algorithm = settings.algorithm;
+  return algorithm == Algorithm::norec || algorithm == Algorithm::two_phase;
+}
+
+// Not the first transaction of the process's only thread.
+class Short : public testing::Test {
+protected:
+  Short() {
+    std::thread([] {}).join();
+    move_in_transaction(pair_);
+  }
+  Pair pair_;
+};
+
+TEST_F(Short, RunsInPlaceUnderNorecAndTwoPhase) {
+  EXPECT_EQ(move(pair_), has_shorts());
+  EXPECT_EQ(pair_.left, 2);
+  EXPECT_EQ(pair_.right, -2);
+}
+
+TEST_F(Short, WithoutPlacesItTakesTheClock) {
+  const std::uint64_t how = _TANDEM_short_begin(nullptr, nullptr, 0);
+  EXPECT_EQ(how != 0, settings.algorithm == Algorithm::norec);
+  if (how != 0)
+    _TANDEM_short_end(how);
+}
+
+TEST_F(Short, DoesNotBeginInATransaction) {
+  atomically([&] {
+    const tandem_short_place place{&pair_, sizeof pair_};
+    EXPECT_EQ(_TANDEM_short_begin(nullptr, &place, 1), 0U);
+  });
+}
+
+TEST_F(Short, IsSkippedForAWhileAfterItLedAway) {
+  std::uint32_t skipped = 0;
+  EXPECT_FALSE(move(pair_, &skipped, Way::away));
+  EXPECT_EQ(skipped != 0, has_shorts());
+  int transactions = 0;
+  while (skipped != 0) {
+    EXPECT_FALSE(move(pair_, &skipped));
+    ASSERT_LT(++transactions, 100);
+  }
+  EXPECT_EQ(move(pair_, &skipped), has_shorts());
+  EXPECT_EQ(pair_.left, -pair_.right);
+}
+
+// Another thread that has had a transaction, and calls `body` once it is told to.
+class Other {
+public:
+  explicit Other(std::function<void()> body)
+      : thread_([this, body = std::move(body)] {
+          Pair own;
+          move_in_transaction(own);
+          ready_ = true;
+          while (!told_)
+            std::this_thread::yield();
+          body();
+        }) {
+    while (!ready_)
+      std::this_thread::yield();
+  }
+  ~Other() { thread_.join(); }
+  Other(const Other &) = delete;
+  Other &operator=(const Other &) = delete;
+  void tell() { told_ = true; }
+
+private:
+  std::atomic<bool> ready_ = false;
+  std::atomic<bool> told_ = false;
+  std::thread thread_;
+};
+
+// A transaction that has read the place looks again.
+TEST_F(Short, IsSeenByATransactionThatIsUnderWay) {
+  Other other([&] { EXPECT_TRUE(move(pair_)); });
+  int attempts = 0;
+  atomically([&] {
+    const std::int64_t left = read(pair_.left);
+    if (++attempts == 1) {
+      other.tell(); // it ends after this transaction
+      while (std::atomic_ref(pair_.right).load() == -left)
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(left, -read(pair_.right));
+  });
+  EXPECT_EQ(attempts, 2);
+}
+
+// What a transaction has locked keeps it out.
+TEST_F(Short, WaitsForNobodyWithLocks) {
+  std::atomic<bool> tried = false;
+  Other other([&] {
+    const tandem_short_place place{&pair_, sizeof pair_};
+    EXPECT_EQ(_TANDEM_short_begin(nullptr, &place, 1), 0U);
+    tried = true;
+  });
+  atomically([&] {
+    read(pair_.left);
+    other.tell();
+    while (!tried)
+      std::this_thread::yield();
+  });
+}
+
+// Short sections of four threads, transactions that check, and one that is alone now and then.
+TEST_F(Short, IsAtomicBesideAllOthers) {
+  std::array<Pair, 4> pairs{};
+  constexpr int kMoves = 20'000;
+  const bool changes = (settings.special & kSpecialAdapt) != 0;
+  std::latch start(changes ? 7 : 6);
+  std::atomic<int> left = 4;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      std::uint32_t skipped = 0;
+      start.arrive_and_wait();
+      for (int n = 0; n < kMoves; ++n)
+        move(pairs[static_cast<std::size_t>(n + i) % pairs.size()], &skipped,
+             n % 100 == 0   ? Way::away
+             : n % 50 == 11 ? Way::slow
+                            : Way::straight);
+      --left;
+    });
+  threads.emplace_back([&] {
+    start.arrive_and_wait();
+    for (int n = 0; n < kMoves / 10; ++n)
+      atomically([&] {
+        for (const Pair &pair : pairs) {
+          const std::int64_t right = read(pair.right);
+          EXPECT_EQ(-read(pair.left), right);
+        }
+      });
+  });
+  threads.emplace_back([&] {
+    start.arrive_and_wait();
+    for (int n = 0; n < kMoves / 50; ++n)
+      alone([&] { // plain accesses, with nobody else
+        for (Pair &pair : pairs) {
+          EXPECT_EQ(pair.left, -pair.right);
+          pair.left += 1;
+          std::atomic_signal_fence(std::memory_order_seq_cst);
+          pair.right -= 1;
+        }
+      });
+  });
+  if (changes)
+    threads.emplace_back([&] {
+      start.arrive_and_wait();
+      for (int n = 0; n < 2 || left != 0; ++n)
+        automatic::change_to(n % 2 == 0 ? Algorithm::two_phase : Algorithm::norec);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  std::int64_t moved = 0;
+  for (const Pair &pair : pairs) {
+    EXPECT_EQ(pair.left, -pair.right);
+    moved += pair.left;
+  }
+  EXPECT_EQ(moved, 4 * kMoves + 4 * (kMoves / 50));
+}
+
+} // namespace
+} // namespace tandem

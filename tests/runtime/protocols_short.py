@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Short sections that run in place. What they do to readers and at their commit is what a commit of
+NOrec does (protocols_norec.py: a taker has no mark there either); here is what they do besides.
+"""
+
+from __future__ import annotations
+
+from model import Check, Go, Label, Load, Machine, Program, Store, Swap
+
+# In the middle y is 1; nobody else may see that, nor change x meanwhile.
+BODY: Program = [
+    Load("x", "x"),
+    Store("y", lambda _: 1),
+    Store("y", lambda _: 0),
+    Load("again", "x"),
+    Check(lambda r: r["x"] == r["again"] and r["x"] != 1, "sees one that is alone"),
+]
+ALONE: Program = [
+    Load("y", "y"),
+    Check(lambda r: r["y"] == 0, "is alone in the middle of a section"),
+    Store("x", lambda _: 1),
+    Store("x", lambda _: 2),
+]
+MEMORY = {"x": 0, "y": 0, "clock": 0, "word": 0, "mark0": 0, "lock": 0, "algorithm": 0}
+
+
+def by_clock(look: Program, without: frozenset[str]) -> Program:
+    """A section that holds the clock; `look` goes to "back" where it must not run."""
+    acquire: Program = [Swap("old", "clock", lambda r: r["old"] + (r["old"] + 1) % 2)]
+    if "locked clock" in without:
+        acquire = [Load("old", "clock"), Store("clock", lambda r: r["old"] + (r["old"] + 1) % 2)]
+    return [
+        *acquire,
+        Go("end", lambda r: r["old"] % 2),
+        *look,
+        *BODY,
+        Label("back"),
+        Store("clock", lambda r: r["old"] + 2),
+        Label("end"),
+    ]
+
+
+def word(without: frozenset[str]) -> Program:
+    if "word" in without:
+        return []
+    return [Load("alone", "word"), Go("back", lambda r: r["alone"])]
+
+
+def until_even(without: frozenset[str]) -> Program:
+    if "waiting" in without:
+        return []
+    return [Label("odd"), Load("c", "clock"), Go("odd", lambda r: r["c"] % 2)]
+
+
+def short_alone(without: frozenset[str]) -> Machine:
+    """A section that holds the clock, beside a thread that is alone."""
+    single: Program = [
+        Swap("_", "word", lambda _: 1),
+        *until_even(without),
+        *ALONE,
+        Swap("_", "word", lambda _: 0),
+    ]
+    return Machine(MEMORY, [by_clock(word(without), without), single])
+
+
+def short_switching(without: frozenset[str]) -> Machine:
+    """The same beside a thread that changes the algorithm, and then runs by the other one."""
+    second_look: Program = [Load("now", "algorithm"), Go("back", lambda r: r["now"])]
+    look: Program = [*word(frozenset()), *([] if "second look" in without else second_look)]
+    section: Program = [
+        Load("first", "algorithm"),
+        Go("end", lambda r: r["first"]),
+        *by_clock(look, without),
+    ]
+    changer: Program = [
+        Swap("_", "word", lambda _: 1),
+        *until_even(without),
+        Store("algorithm", lambda _: 1),
+        Store("word", lambda _: 0),
+        *ALONE,
+    ]
+    return Machine(MEMORY, [section, changer])
+
+
+def short_locks(without: frozenset[str]) -> Machine:
+    """A section that holds the locks of two-phase locking, beside a thread that is alone."""
+    mark: Program = [Store("mark0", lambda _: 1)]
+    lock: Program = [
+        Swap("held", "lock", lambda r: r["held"] or 1),
+        Go("gone", lambda r: r["held"]),
+    ]
+    begin = [*lock, *mark] if "order" in without else [*mark, *lock]
+    section: Program = [
+        *(lock if "mark" in without else begin),
+        *word(without),
+        *BODY,
+        Label("back"),
+        Store("lock", lambda _: 0),
+        Label("gone"),
+        Store("mark0", lambda _: 0),
+    ]
+    wait: Program = [Label("wait"), Load("m", "mark0"), Go("wait", lambda r: r["m"])]
+    single: Program = [
+        Swap("_", "word", lambda _: 1),
+        *([] if "waiting" in without else wait),
+        *ALONE,
+        Swap("_", "word", lambda _: 0),
+    ]
+    return Machine(MEMORY, [section, single])
