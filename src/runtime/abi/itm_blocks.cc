@@ -19,6 +19,14 @@ enum class Side : std::uint8_t { plain, transactional };
 
 constexpr std::size_t kPiece = 256; // bytes, a multiple of 8; on the stack
 
+// Whether all of it is in the block that the transaction has just allocated, and no nested one may
+// have to restore it: a page of an allocator of the program's own has a million bytes.
+bool fills_fresh(const void *to, std::size_t bytes, const Thread *thread) noexcept {
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(to) - thread->fresh;
+  return offset < thread->fresh_bytes && bytes <= thread->fresh_bytes - offset &&
+         !thread->throwing && thread->checkpoints.empty();
+}
+
 template <Side source, Side target>
 void copy_piece(std::uint8_t *to, const std::uint8_t *from, std::size_t bytes, Thread *thread) {
   alignas(8) std::uint8_t piece[kPiece];
@@ -38,6 +46,14 @@ void move(void *to, const void *from, std::size_t bytes) noexcept {
   Thread *thread = current_thread;
   auto *out = static_cast<std::uint8_t *>(to);
   const auto *in = static_cast<const std::uint8_t *>(from);
+  if (target == Side::transactional && fills_fresh(to, bytes, thread) &&
+      !fills_fresh(from, 1, thread)) {
+    if (source == Side::transactional)
+      thread->barriers->read_bytes(to, from, bytes, thread);
+    else
+      std::memcpy(to, from, bytes);
+    return;
+  }
   if (reinterpret_cast<std::uintptr_t>(out) - reinterpret_cast<std::uintptr_t>(in) >= bytes) {
     for (std::size_t at = 0; at < bytes; at += kPiece)
       copy_piece<source, target>(out + at, in + at, std::min(kPiece, bytes - at), thread);
@@ -52,6 +68,10 @@ void move(void *to, const void *from, std::size_t bytes) noexcept {
 
 void set(void *to, int value, std::size_t bytes) noexcept {
   Thread *thread = current_thread;
+  if (fills_fresh(to, bytes, thread)) {
+    std::memset(to, value, bytes);
+    return;
+  }
   alignas(8) std::uint8_t piece[kPiece];
   std::memset(piece, value, std::min(kPiece, bytes));
   auto *out = static_cast<std::uint8_t *>(to);

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -30,6 +31,8 @@ void _ITM_changeTransactionMode(std::uint32_t state);
 std::uint32_t _ITM_inTransaction();
 std::uint64_t _ITM_RU8(const std::uint64_t *address);
 void _ITM_WU8(std::uint64_t *address, std::uint64_t value);
+void _ITM_memcpyRtWt(void *to, const void *from, std::size_t bytes);
+void _ITM_memsetW(void *to, int value, std::size_t bytes);
 void *_ITM_malloc(std::size_t bytes);
 void _ITM_free(void *memory);
 }
@@ -173,6 +176,41 @@ TEST(engine, memory_comes_and_goes) {
       });
   });
   EXPECT_EQ(*block, 42U);
+  std::free(block);
+}
+
+// Whole blocks in memory that the transaction has allocated are not logged; what is beside it is,
+// and what a nested transaction may have to restore.
+TEST(engine, blocks_in_fresh_memory) {
+  static std::array<std::uint8_t, 4096> source;
+  static std::uint8_t *block;
+  std::iota(source.begin(), source.end(), std::uint8_t{1});
+  in_threads(2, [](int index) {
+    atomically([&] {
+      auto *fresh = static_cast<std::uint8_t *>(_ITM_malloc(3 * source.size()));
+      Thread &thread = *current_thread;
+      const std::size_t before = thread.undo.size() + thread.writes.size() + thread.owned.size();
+      _ITM_memsetW(fresh, 7, 3 * source.size());
+      _ITM_memcpyRtWt(fresh + source.size(), source.data(), source.size());
+      EXPECT_EQ(thread.undo.size() + thread.writes.size() + thread.owned.size(), before);
+      EXPECT_EQ(fresh[0], 7);
+      EXPECT_EQ(std::memcmp(fresh + source.size(), source.data(), source.size()), 0);
+      EXPECT_EQ(fresh[2 * source.size()], 7);
+      EXPECT_FALSE(atomically(
+          [&] {
+            _ITM_memsetW(fresh, 8, source.size());
+            _ITM_abortTransaction(itm::kUserAbort);
+          },
+          true));
+      EXPECT_EQ(fresh[0], 7);
+      EXPECT_EQ(fresh[source.size() - 1], 7);
+      if (index == 0)
+        _ITM_WU8(reinterpret_cast<std::uint64_t *>(&block),
+                 reinterpret_cast<std::uintptr_t>(fresh));
+      else
+        _ITM_free(fresh);
+    });
+  });
   std::free(block);
 }
 

@@ -46,7 +46,7 @@ bool runs_by(Algorithm algorithm) noexcept {
   return 1;
 }
 
-[[gnu::always_inline]] inline std::uint64_t begin_by_clock(Thread &thread) noexcept {
+[[gnu::always_inline]] inline std::uint64_t begin_by_clock() noexcept {
   const std::uint64_t before = acquire_clock();
   if ((before & 1) != 0) [[unlikely]]
     return kNot;
@@ -132,7 +132,7 @@ TANDEM_ITM std::uint64_t _TANDEM_short_begin(std::uint32_t *skipped,
     // While it waits for the clock.
     for (std::uint32_t i = 0; i < count; ++i)
       __builtin_prefetch(places[i].address, /*rw=*/1);
-    return begin_by_clock(*thread);
+    return begin_by_clock();
   }
   return runs_by(Algorithm::two_phase) && count != 0 ? begin_by_locks(*thread, places, count)
                                                      : kNot;
