@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # run.sh WORK BUILD BENCHMARK RUNTIME THREADS MILLISECONDS: a micro-benchmark (workloads/micro) under one way to
-# write its sections: mutex, a method of GCC's libitm (ml_wt, gl_wt), an algorithm of ours by the same binary
-# (tandem-NAME), or by one of tandem-cc, whose accesses are inlined (inlined-NAME).
+# write its sections: mutex, NOrec by hand (norec-by-hand), a method of GCC's libitm (ml_wt, gl_wt), an algorithm of
+# ours by the same binary (tandem-NAME), or by one of tandem-cc, whose accesses are inlined (inlined-NAME).
 set -eu
 work=$1 build=$2 benchmark=$3 runtime=$4 threads=$5 milliseconds=$6
 case $runtime in
-sequential | mutex) program=$runtime ;;
+sequential | mutex | norec-by-hand) program=$runtime ;;
 inlined-*)
   program=inlined
   export TANDEM_ALGORITHM="${runtime#inlined-}"

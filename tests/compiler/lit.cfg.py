@@ -42,6 +42,15 @@ config.substitutions += [  # noqa: F821
         "env TANDEM_LINK_OUTPUT=library.so TANDEM_LINK_SHARED=1 TANDEM_REPORT=%t.json "
         f"{llvm}/opt -load-pass-plugin={plugin} -passes=tandem -S -o -",
     ),
+    ("%object", f"{llvm}/clang -fno-builtin -Wno-incompatible-library-redeclaration -c"),
+    ("%archive", f"{llvm}/llvm-ar"),
+    # The pass and what the link does behind it at -O2; passes on standard error.
+    (
+        "%optimised",
+        "env TANDEM_LINK_OUTPUT=program "
+        f"{llvm}/opt -load-pass-plugin={plugin} '-passes=internalize,lto<O2>' "
+        "-internalize-public-api-list=main -debug-pass-manager -S -o -",
+    ),
     ("%FileCheck", f"{llvm}/FileCheck"),
     ("%python", sys.executable),
     ("%workloads", f"{root}/workloads"),

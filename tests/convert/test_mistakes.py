@@ -76,6 +76,26 @@ FILES = {
         SECTION_A + '[[balanced]]\nfunction = "f"\nreason = "r"\nwaits-outside = 1\n',
         "p.toml:8:17: waits-outside is neither true nor false",
     ),
+    "unknown key of a real region": (
+        SECTION_A + '[[real-region]]\nfunction = "f"\nlocks = ["a"]\nreason = "r"\n',
+        "p.toml:7:1: 'locks' is not known here; use function, lock, reason and outermost",
+    ),
+    "real region without a reason": (
+        SECTION_A + '[[real-region]]\nfunction = "f"\nlock = "a"\n',
+        "p.toml:5:1: needs function = ",
+    ),
+    "real region of no function": (
+        SECTION_A + '[[real-region]]\nfunction = "g"\nlock = "a"\nreason = "r"\n',
+        "p.toml:5: the program has no function 'g'",
+    ),
+    "real region of no section": (
+        SECTION_A + '[[real-region]]\nfunction = "f"\nlock = "b"\nreason = "r"\n',
+        "p.toml:5: no [[section]] names lock 'b'",
+    ),
+    "real region without its lock": (
+        SECTION_A + '[[real-region]]\nfunction = "main"\nlock = "a"\nreason = "r"\n',
+        "p.toml:5: 'main' does not acquire lock 'a'",
+    ),
     "unknown function": (
         SECTION_A + '[[balanced]]\nfunction = "g"\nreason = "r"\n',
         "p.toml:5: the program has no function 'g'",
@@ -258,6 +278,74 @@ def test_what_cannot_be_converted(converter: Converter, case: str) -> None:
         code,
         SECTION_A.replace('"a"', f'"{NAMED.get(case, "a")}"'),
     )
+    assert line.startswith(message), line
+
+
+# With regions of `a` that stay real in `really`.
+REGION = '[[real-region]]\nfunction = "really"\nlock = "a"\nreason = "r"\n'
+SECTION_AB = SECTION_A.replace('"a"', '"a", "b"') + REGION
+REALLY = "static void really(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }\n"
+IN_MAIN = "int main(void) { really(); f(); return x; }\n"
+REAL = {
+    "ends elsewhere": (
+        "static void done(void) { ++y; pthread_mutex_unlock(&a); }\n"
+        "static void really(void) { pthread_mutex_lock(&a);\n"
+        "  ++x; done(); }\n"
+        "int main(void) { really(); return x; }\n",
+        f"p.c:{FIRST + 1}: a region of lock 'a' cannot stay real here, as p.toml:5 has it: it does "
+        "not begin and end in this function on every path",
+    ),
+    "of a spinlock": (
+        "static pthread_spinlock_t s;\n"
+        "static void really(void) { pthread_spin_lock(&s); ++x; pthread_spin_unlock(&s); }\n"
+        "int main(void) { pthread_spin_init(&s, 0); really(); return x; }\n",
+        f"p.c:{FIRST + 1}: a region of lock 's' cannot stay real here, as p.toml:5 has it: it is "
+        "not between pthread_mutex_lock and pthread_mutex_unlock",
+    ),
+    "locked behind another": (
+        REALLY + "static void f(void) { pthread_mutex_lock(&b); ++y;\n"
+        "  pthread_mutex_lock(&a); ++x;\n"
+        "  pthread_mutex_unlock(&a); pthread_mutex_unlock(&b); }\n" + IN_MAIN,
+        f"p.c:{FIRST + 2}: a section may acquire here a lock of which [[real-region]] keeps "
+        "regions real, and cannot wait for these; make that lock a gate",
+    ),
+    "locked by what a section calls": (
+        REALLY + "static void g(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }\n"
+        "static void f(void) { pthread_mutex_lock(&b); ++y;\n"
+        "  g(); pthread_mutex_unlock(&b); }\n" + IN_MAIN,
+        f"p.c:{FIRST + 1}: a section may acquire here a lock of which [[real-region]] keeps "
+        f"regions real, and cannot wait for these (called from f at p.c:{FIRST + 3})",
+    ),
+    "begun in a section": (
+        REALLY + "static void f(void) { pthread_mutex_lock(&b); ++y;\n"
+        "  really(); pthread_mutex_unlock(&b); }\n" + IN_MAIN,
+        f"p.c:{FIRST}: a section may acquire here a lock of which [[real-region]] keeps",
+    ),
+    "in a marked section": (
+        "#include <tandem/tandem.h>\n" + REALLY + "static void f(void) {\n"
+        "  pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }\n"
+        "TANDEM_ATOMIC __attribute__((noinline)) void g(void) { f(); }\n"
+        "int main(void) { really(); g(); return x; }\n",
+        f"p.c:{FIRST + 3}: lock 'a' is used here in a section that the program marks, and regions "
+        "of it stay real",
+    ),
+    "recursive": (
+        REALLY + "static void f(void) { pthread_mutexattr_t t; pthread_mutexattr_init(&t);\n"
+        "  pthread_mutexattr_settype(&t, PTHREAD_MUTEX_RECURSIVE);\n"
+        "  pthread_mutex_init(&a, &t); }\n" + IN_MAIN,
+        f"p.c:{FIRST}: regions of lock 'a' stay real, and it may be one that its owner can lock "
+        f"again (p.c:{FIRST + 2})",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REAL)
+def test_regions_that_cannot_stay_real(converter: Converter, case: str) -> None:
+    code, message = REAL[case]
+    lock = "s" if case == "of a spinlock" else "a"
+    both = any(word in code for word in ("&b", "(&b"))
+    conversion = (SECTION_AB if both else SECTION_A + REGION).replace('"a"', f'"{lock}"')
+    _, line = refused(converter, code, conversion)
     assert line.startswith(message), line
 
 

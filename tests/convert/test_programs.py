@@ -5,8 +5,11 @@ right at every level of optimisation, under every way to enforce sections.
 
 from __future__ import annotations
 
+import signal
+import subprocess
+
 import pytest
-from conftest import PROGRAMS, Converter
+from conftest import PROGRAMS, RUN_SECONDS, Converter
 
 NAMES = (
     "counter",
@@ -15,6 +18,8 @@ NAMES = (
     "elsewhere",
     "flag",
     "gate",
+    "one_line",
+    "real_region",
     "striped",
     "truncated",
     "trylock",
@@ -52,6 +57,9 @@ EXPECTED = {
     "elsewhere": ([11], []),
     "flag": ([11, 18], []),
     "gate": ([21], [15, 29, 35]),
+    # Where the region begins (19) and ends (21), sections that set and clear the lock's word.
+    "real_region": ([19, 21, 33, 40, 54, 64, 73, 82], [19]),
+    "one_line": ([21, 27], [18, 24]),
     "striped": ([20], []),
 }
 
@@ -132,3 +140,55 @@ def test_file_about_other_programs_changes_nothing(converter: Converter) -> None
     assert compiled.status == 0, compiled.errors
     assert compiled.sections("atomic") == []
     assert len(compiled.sections("lock-region")) == 1
+
+
+# A region of `a` that stays real calls a section that acquires `a`: the program would wait for
+# itself, and with the lock a section the compiler is told that nothing does so.
+NESTED = """\
+#include <pthread.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static int x, y;
+static void inner(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }
+static void outer(int deep) {
+  pthread_mutex_lock(&b);
+  ++y;
+  if (deep) inner();
+  pthread_mutex_unlock(&b);
+}
+static void really(int deep) {
+  pthread_mutex_lock(&a);
+  ++x;
+  outer(deep);
+  pthread_mutex_unlock(&a);
+}
+int main(int argc, char **argv) {
+  (void)argv;
+  outer(1);
+  really(argc > 2);
+  return x == 2 && y == 2 ? 0 : 1;
+}
+"""
+NESTED_FILE = """\
+version = 1
+[[section]]
+locks = ["a", "b"]
+reason = "r"
+[[real-region]]
+function = "really"
+lock = "a"
+reason = "r"
+outermost = true
+"""
+
+
+@pytest.mark.parametrize("enforce", ["global-lock", "locks", "stm", "hybrid"])
+def test_section_that_waits_for_a_real_region_traps(converter: Converter, enforce: str) -> None:
+    source = converter.folder / "nested.c"
+    source.write_text(NESTED, encoding="utf-8")
+    conversion = converter.folder / "nested.toml"
+    conversion.write_text(NESTED_FILE, encoding="utf-8")
+    compiled = converter.compile(source, conversion, "-O2", f"-ftandem-enforce={enforce}")
+    assert compiled.status == 0, compiled.errors
+    assert converter.run(compiled.program, 1, "auto")[0] == 0
+    done = subprocess.run([compiled.program, "1", "deep"], timeout=RUN_SECONDS, check=False)
+    assert done.returncode in (-signal.SIGILL, -signal.SIGTRAP)

@@ -21,6 +21,8 @@
 
 #if defined(MICRO_MUTEX)
 pthread_mutex_t micro_mutex = PTHREAD_MUTEX_INITIALIZER;
+#elif defined(MICRO_NOREC_BY_HAND)
+NOREC_DEFINE
 #endif
 
 enum {
@@ -64,13 +66,13 @@ static uint64_t next_random(struct worker *worker) {
 static void do_counter(struct worker *worker) {
   (void)worker;
   SECTION
-  ++counter;
+  ADD(counter, 1);
   SECTION_END
 }
 
 static void do_disjoint(struct worker *worker) {
   SECTION
-  ++worker->counter;
+  ADD(worker->counter, 1);
   SECTION_END
 }
 
@@ -81,9 +83,9 @@ static void do_array(struct worker *worker) {
   SECTION
   long sum = 0;
   for (int i = 0; i < ARRAY_READS; ++i)
-    sum += array[places[i]];
+    sum += READ(array[places[i]]);
   /* One more than it was; the sum keeps the other reads alive. */
-  array[places[0]] += sum >= 0 ? 1 : 2;
+  ADD(array[places[0]], sum >= 0 ? 1 : 2);
   SECTION_END
 }
 
@@ -138,7 +140,7 @@ static void do_empty(struct worker *worker) {
 static void do_single(struct worker *worker) {
   long value = worker->operations;
   SECTION
-  worker->counter = value;
+  WRITE(worker->counter, value);
   SECTION_END
   COMPILER_BARRIER();
 }
@@ -147,7 +149,7 @@ static void do_read(struct worker *worker) {
   long sum = 0;
   SECTION
   for (int i = 0; i < ACCESSES; ++i)
-    sum += worker->own[i];
+    sum += READ(worker->own[i]);
   SECTION_END
   __asm__ volatile("" ::"r"(sum) : "memory");
 }
@@ -156,7 +158,7 @@ static void do_write(struct worker *worker) {
   long value = worker->operations;
   SECTION
   for (int i = 0; i < ACCESSES; ++i)
-    worker->own[i] = value;
+    WRITE(worker->own[i], value);
   SECTION_END
   COMPILER_BARRIER();
 }
@@ -164,7 +166,7 @@ static void do_write(struct worker *worker) {
 static void do_update(struct worker *worker) {
   SECTION
   for (int i = 0; i < ACCESSES; ++i)
-    ++worker->own[i];
+    ADD(worker->own[i], 1);
   SECTION_END
   COMPILER_BARRIER();
 }
@@ -196,8 +198,10 @@ static int check_list(void) { return list_check(&list) == initially + total(inse
 /* Every second key. */
 #define FILL(NAME, SET, KEYS)                                                                      \
   static void fill_##NAME(void) {                                                                  \
-    for (long key = 0; key < (KEYS); key += 2)                                                     \
-      initially += NAME##_insert(&(SET), key * 7919 % (KEYS));                                     \
+    for (long key = 0; key < (KEYS); key += 2) {                                                   \
+      SOLO initially += NAME##_insert(&(SET), key * 7919 % (KEYS));                                \
+      SOLO_END                                                                                     \
+    }                                                                                              \
   }
 FILL(hash, hash, HASH_KEYS)
 FILL(tree, tree, TREE_KEYS)
@@ -231,6 +235,7 @@ static const struct benchmark *chosen;
 
 static void *work(void *argument) {
   struct worker *worker = argument;
+  THREAD_START;
   while (!atomic_load_explicit(&stop, memory_order_relaxed))
     for (int i = 0; i < 64; ++i) {
       chosen->operation(worker);
@@ -277,6 +282,7 @@ int main(int argc, char **argv) {
   long milliseconds = atol(argv[3]);
   if (chosen == NULL || threads < 0 || threads > MOST_THREADS || milliseconds <= 0)
     return usage();
+  THREAD_START;
   chosen->fill();
   double wall = seconds(CLOCK_MONOTONIC);
   double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);

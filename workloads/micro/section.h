@@ -2,10 +2,16 @@
  *
  * How a critical section is written, chosen when the program is compiled:
  *
- *     -DMICRO_SEQUENTIAL   nothing; for one thread
- *     -DMICRO_MUTEX        one pthread mutex for all sections
- *     -DMICRO_GNU_TM       gcc -fgnu-tm: __transaction_atomic
- *     -DMICRO_TANDEM       tandem-cc: tandem_atomic
+ *     -DMICRO_SEQUENTIAL      nothing; for one thread
+ *     -DMICRO_MUTEX           one pthread mutex for all sections
+ *     -DMICRO_GNU_TM          gcc -fgnu-tm: __transaction_atomic
+ *     -DMICRO_TANDEM          tandem-cc: tandem_atomic
+ *     -DMICRO_NOREC_BY_HAND   norec.h, a call for each shared access
+ *
+ * For the last one, and nothing to the others: READ, WRITE and ADD around words that sections
+ * share, ALLOCATE and FREE in sections, SOLO around what only one thread runs but calls what is in
+ * sections, THREAD_START at the begin of a thread. A word that does not change while it can be
+ * reached (CONSTANT) and a new object before it is linked are plain.
  */
 #pragma once
 
@@ -37,6 +43,44 @@ extern pthread_mutex_t micro_mutex;
 #define SECTION tandem_atomic {
 #define SECTION_END }
 #define SAFE
+#elif defined(MICRO_NOREC_BY_HAND)
+#include "norec.h"
+#define MICRO_VARIANT "norec-by-hand"
+#define SECTION                                                                                    \
+  (void)__builtin_setjmp(norec_self->restart);                                                     \
+  norec_begin();                                                                                   \
+  {
+#define SECTION_END                                                                                \
+  }                                                                                                \
+  norec_commit();
+#define SAFE
 #else
-#error "define MICRO_SEQUENTIAL, MICRO_MUTEX, MICRO_GNU_TM or MICRO_TANDEM"
+#error "define MICRO_SEQUENTIAL, MICRO_MUTEX, MICRO_GNU_TM, MICRO_TANDEM or MICRO_NOREC_BY_HAND"
+#endif
+
+#if defined(MICRO_NOREC_BY_HAND)
+#define READ(place) ((__typeof__(place))norec_read((const norec_word *)&(place)))
+#define WRITE(place, value)                                                                        \
+  do {                                                                                             \
+    _Static_assert(sizeof(place) == sizeof(norec_word), "a word");                                 \
+    __typeof__(place) micro_value = (value);                                                       \
+    norec_write((norec_word *)&(place), (norec_word)micro_value);                                  \
+  } while (0)
+#define ADD(place, by) WRITE(place, READ(place) + (by))
+#define ALLOCATE norec_malloc
+#define FREE norec_free
+#define SOLO SECTION
+#define SOLO_END SECTION_END
+#define THREAD_START norec_thread_start()
+typedef long micro_flag; /* a word */
+#else
+#define READ(place) (place)
+#define WRITE(place, value) ((place) = (value))
+#define ADD(place, by) ((place) += (by))
+#define ALLOCATE malloc
+#define FREE free
+#define SOLO {
+#define SOLO_END }
+#define THREAD_START ((void)0)
+typedef int micro_flag;
 #endif

@@ -3,41 +3,44 @@
 
 #include <stdlib.h>
 
+/* Keys of lists and of the hash table are constant while their nodes can be reached. */
+
 /* The link that leads to the first node whose key is not below `key`. */
 static SAFE struct list_node *list_before(struct list_node *node, long key) {
-  while (node->next != NULL && node->next->key < key)
-    node = node->next;
+  struct list_node *next;
+  while ((next = READ(node->next)) != NULL && next->key < key)
+    node = next;
   return node;
 }
 
 SAFE int list_contains(const struct list *list, long key) {
-  const struct list_node *node = list->head.next;
+  const struct list_node *node = READ(list->head.next);
   while (node != NULL && node->key < key)
-    node = node->next;
+    node = READ(node->next);
   return node != NULL && node->key == key;
 }
 
 SAFE int list_insert(struct list *list, long key) {
   struct list_node *before = list_before(&list->head, key);
-  struct list_node *next = before->next;
+  struct list_node *next = READ(before->next);
   if (next != NULL && next->key == key)
     return 0;
-  struct list_node *node = malloc(sizeof *node);
+  struct list_node *node = ALLOCATE(sizeof *node);
   if (node == NULL)
     abort();
   node->key = key;
   node->next = next;
-  before->next = node;
+  WRITE(before->next, node);
   return 1;
 }
 
 SAFE int list_erase(struct list *list, long key) {
   struct list_node *before = list_before(&list->head, key);
-  struct list_node *node = before->next;
+  struct list_node *node = READ(before->next);
   if (node == NULL || node->key != key)
     return 0;
-  before->next = node->next;
-  free(node);
+  WRITE(before->next, READ(node->next));
+  FREE(node);
   return 1;
 }
 
@@ -56,32 +59,32 @@ static SAFE unsigned long bucket_of(long key) {
 }
 
 SAFE int hash_contains(const struct hash *hash, long key) {
-  const struct list_node *node = hash->buckets[bucket_of(key)];
+  const struct list_node *node = READ(hash->buckets[bucket_of(key)]);
   while (node != NULL && node->key != key)
-    node = node->next;
+    node = READ(node->next);
   return node != NULL;
 }
 
 SAFE int hash_insert(struct hash *hash, long key) {
   struct list_node **link = &hash->buckets[bucket_of(key)];
-  for (struct list_node *node = *link; node != NULL; node = node->next)
+  for (struct list_node *node = READ(*link); node != NULL; node = READ(node->next))
     if (node->key == key)
       return 0;
-  struct list_node *node = malloc(sizeof *node);
+  struct list_node *node = ALLOCATE(sizeof *node);
   if (node == NULL)
     abort();
   node->key = key;
-  node->next = *link;
-  *link = node;
+  node->next = READ(*link);
+  WRITE(*link, node);
   return 1;
 }
 
 SAFE int hash_erase(struct hash *hash, long key) {
   struct list_node **link = &hash->buckets[bucket_of(key)];
-  for (struct list_node *node = *link; node != NULL; node = *link) {
+  for (struct list_node *node = READ(*link); node != NULL; node = READ(*link)) {
     if (node->key == key) {
-      *link = node->next;
-      free(node);
+      WRITE(*link, READ(node->next));
+      FREE(node);
       return 1;
     }
     link = &node->next;
@@ -103,95 +106,95 @@ long hash_check(const struct hash *hash) {
 /* ---- red-black tree: Cormen, Leiserson, Rivest, Stein, with null for the leaves ---- */
 
 static SAFE void replace_child(struct tree *tree, struct tree_node *old, struct tree_node *new) {
-  struct tree_node *parent = old->parent;
+  struct tree_node *parent = READ(old->parent);
   if (parent == NULL)
-    tree->root = new;
-  else if (parent->left == old)
-    parent->left = new;
+    WRITE(tree->root, new);
+  else if (READ(parent->left) == old)
+    WRITE(parent->left, new);
   else
-    parent->right = new;
+    WRITE(parent->right, new);
   if (new != NULL)
-    new->parent = parent;
+    WRITE(new->parent, parent);
 }
 
 static SAFE void rotate_left(struct tree *tree, struct tree_node *node) {
-  struct tree_node *up = node->right;
-  node->right = up->left;
-  if (up->left != NULL)
-    up->left->parent = node;
+  struct tree_node *up = READ(node->right);
+  WRITE(node->right, READ(up->left));
+  if (READ(up->left) != NULL)
+    WRITE(READ(up->left)->parent, node);
   replace_child(tree, node, up);
-  up->left = node;
-  node->parent = up;
+  WRITE(up->left, node);
+  WRITE(node->parent, up);
 }
 
 static SAFE void rotate_right(struct tree *tree, struct tree_node *node) {
-  struct tree_node *up = node->left;
-  node->left = up->right;
-  if (up->right != NULL)
-    up->right->parent = node;
+  struct tree_node *up = READ(node->left);
+  WRITE(node->left, READ(up->right));
+  if (READ(up->right) != NULL)
+    WRITE(READ(up->right)->parent, node);
   replace_child(tree, node, up);
-  up->right = node;
-  node->parent = up;
+  WRITE(up->right, node);
+  WRITE(node->parent, up);
 }
 
-static SAFE int is_red(const struct tree_node *node) { return node != NULL && node->red; }
+static SAFE int is_red(const struct tree_node *node) { return node != NULL && READ(node->red); }
 
 SAFE int tree_contains(const struct tree *tree, long key) {
-  const struct tree_node *node = tree->root;
+  const struct tree_node *node = READ(tree->root);
   while (node != NULL) {
-    long here = node->key;
+    long here = READ(node->key);
     if (here == key)
       return 1;
-    node = key < here ? node->left : node->right;
+    node = key < here ? READ(node->left) : READ(node->right);
   }
   return 0;
 }
 
 static SAFE void rebalance_after_insert(struct tree *tree, struct tree_node *node) {
   struct tree_node *parent;
-  while (is_red(parent = node->parent)) {
-    struct tree_node *grand = parent->parent;
-    int left = grand->left == parent;
-    struct tree_node *uncle = left ? grand->right : grand->left;
+  while (is_red(parent = READ(node->parent))) {
+    struct tree_node *grand = READ(parent->parent);
+    int left = READ(grand->left) == parent;
+    struct tree_node *uncle = left ? READ(grand->right) : READ(grand->left);
     if (is_red(uncle)) {
-      parent->red = 0;
-      uncle->red = 0;
-      grand->red = 1;
+      WRITE(parent->red, 0);
+      WRITE(uncle->red, 0);
+      WRITE(grand->red, 1);
       node = grand;
       continue;
     }
-    if (node == (left ? parent->right : parent->left)) {
+    if (node == (left ? READ(parent->right) : READ(parent->left))) {
       if (left)
         rotate_left(tree, parent);
       else
         rotate_right(tree, parent);
       node = parent;
-      parent = node->parent;
+      parent = READ(node->parent);
     }
-    parent->red = 0;
-    grand->red = 1;
+    WRITE(parent->red, 0);
+    WRITE(grand->red, 1);
     if (left)
       rotate_right(tree, grand);
     else
       rotate_left(tree, grand);
   }
-  if (is_red(tree->root))
-    tree->root->red = 0;
+  if (is_red(READ(tree->root)))
+    WRITE(READ(tree->root)->red, 0);
 }
 
 SAFE int tree_insert(struct tree *tree, long key) {
   struct tree_node *parent = NULL;
-  struct tree_node *node = tree->root;
+  struct tree_node *node = READ(tree->root);
   int left = 0;
   while (node != NULL) {
-    long here = node->key;
+    long here = READ(node->key);
     if (here == key)
       return 0;
     parent = node;
     left = key < here;
-    node = left ? node->left : node->right;
+    node = left ? READ(node->left) : READ(node->right);
   }
-  node = malloc(sizeof *node);
+  node = ALLOCATE(sizeof *node);
   if (node == NULL)
     abort();
   node->key = key;
@@ -200,11 +203,11 @@ SAFE int tree_insert(struct tree *tree, long key) {
   node->parent = parent;
   node->red = 1;
   if (parent == NULL)
-    tree->root = node;
+    WRITE(tree->root, node);
   else if (left)
-    parent->left = node;
+    WRITE(parent->left, node);
   else
-    parent->right = node;
+    WRITE(parent->right, node);
   rebalance_after_insert(tree, node);
   return 1;
 }
@@ -214,38 +217,38 @@ SAFE int tree_insert(struct tree *tree, long key) {
 static SAFE void rebalance_after_erase(struct tree *tree, struct tree_node *node,
                                        struct tree_node *parent) {
   while (parent != NULL && !is_red(node)) {
-    int left = parent->left == node;
-    struct tree_node *sibling = left ? parent->right : parent->left;
-    if (sibling->red) {
-      sibling->red = 0;
-      parent->red = 1;
+    int left = READ(parent->left) == node;
+    struct tree_node *sibling = left ? READ(parent->right) : READ(parent->left);
+    if (READ(sibling->red)) {
+      WRITE(sibling->red, 0);
+      WRITE(parent->red, 1);
       if (left)
         rotate_left(tree, parent);
       else
         rotate_right(tree, parent);
-      sibling = left ? parent->right : parent->left;
+      sibling = left ? READ(parent->right) : READ(parent->left);
     }
-    struct tree_node *near = left ? sibling->left : sibling->right;
-    struct tree_node *far = left ? sibling->right : sibling->left;
+    struct tree_node *near = left ? READ(sibling->left) : READ(sibling->right);
+    struct tree_node *far = left ? READ(sibling->right) : READ(sibling->left);
     if (!is_red(near) && !is_red(far)) {
-      sibling->red = 1;
+      WRITE(sibling->red, 1);
       node = parent;
-      parent = node->parent;
+      parent = READ(node->parent);
       continue;
     }
     if (!is_red(far)) {
-      near->red = 0;
-      sibling->red = 1;
+      WRITE(near->red, 0);
+      WRITE(sibling->red, 1);
       if (left)
         rotate_right(tree, sibling);
       else
         rotate_left(tree, sibling);
-      sibling = left ? parent->right : parent->left;
-      far = left ? sibling->right : sibling->left;
+      sibling = left ? READ(parent->right) : READ(parent->left);
+      far = left ? READ(sibling->right) : READ(sibling->left);
     }
-    sibling->red = parent->red;
-    parent->red = 0;
-    far->red = 0;
+    WRITE(sibling->red, READ(parent->red));
+    WRITE(parent->red, 0);
+    WRITE(far->red, 0);
     if (left)
       rotate_left(tree, parent);
     else
@@ -253,31 +256,38 @@ static SAFE void rebalance_after_erase(struct tree *tree, struct tree_node *node
     return;
   }
   if (is_red(node))
-    node->red = 0;
+    WRITE(node->red, 0);
 }
 
 SAFE int tree_erase(struct tree *tree, long key) {
-  struct tree_node *node = tree->root;
-  while (node != NULL && node->key != key)
-    node = key < node->key ? node->left : node->right;
+  struct tree_node *node = READ(tree->root);
+  long here;
+  while (node != NULL && (here = READ(node->key)) != key)
+    node = key < here ? READ(node->left) : READ(node->right);
   if (node == NULL)
     return 0;
-  if (node->left != NULL && node->right != NULL) {
-    struct tree_node *next = node->right;
-    while (next->left != NULL)
-      next = next->left;
-    node->key = next->key;
+  if (READ(node->left) != NULL && READ(node->right) != NULL) {
+    struct tree_node *next = READ(node->right);
+    struct tree_node *left;
+    while ((left = READ(next->left)) != NULL)
+      next = left;
+    WRITE(node->key, READ(next->key));
     node = next;
   }
-  struct tree_node *child = node->left != NULL ? node->left : node->right;
-  struct tree_node *parent = node->parent;
-  int red = node->red;
+  struct tree_node *child = READ(node->left);
+  if (child == NULL)
+    child = READ(node->right);
+  struct tree_node *parent = READ(node->parent);
+  micro_flag red = READ(node->red);
   replace_child(tree, node, child);
-  free(node);
+  FREE(node);
   if (!red)
     rebalance_after_erase(tree, child, parent);
   return 1;
 }
+
+/* The same, outside of sections. */
+static int was_red(const struct tree_node *node) { return node != NULL && node->red; }
 
 /* Black nodes on every way down, or -1; adds the nodes to *count. */
 static int black_height(const struct tree_node *node, const struct tree_node *parent, long low,
@@ -285,7 +295,7 @@ static int black_height(const struct tree_node *node, const struct tree_node *pa
   if (node == NULL)
     return 1;
   if (node->parent != parent || node->key <= low || node->key >= high ||
-      (node->red && is_red(parent)))
+      (node->red && was_red(parent)))
     return -1;
   ++*count;
   int left = black_height(node->left, node, low, node->key, count);
@@ -297,7 +307,7 @@ static int black_height(const struct tree_node *node, const struct tree_node *pa
 
 long tree_check(const struct tree *tree) {
   long count = 0;
-  if (is_red(tree->root))
+  if (was_red(tree->root))
     return -1;
   return black_height(tree->root, NULL, -1, 1L << 60, &count) < 0 ? -1 : count;
 }

@@ -40,7 +40,7 @@ struct tree_node {
   struct tree_node *left;
   struct tree_node *right;
   struct tree_node *parent;
-  int red;
+  micro_flag red;
 };
 
 /* Red-black. */

@@ -81,8 +81,7 @@ def print_suite(result: SuiteResult, variant: str) -> bool:
     print(f"\nmemcached ({variant}): its own test suite, {result.seconds:.0f} s")
     print(f"  files passed   {len(result.passed):>7}")
     print(f"  files skipped  {len(result.skipped):>7}   expected: {len(EXPECTED_SKIPS)}")
-    expected = f"   expected: {len(result.may_fail)}" if result.may_fail else ""
-    print(f"  files failed   {len(result.failed):>7}{expected}")
+    print(f"  files failed   {len(result.failed):>7}")
     print(f"  tests          {result.tests:>7}")
     total = result.testapp_ok + result.testapp_not_ok
     if not result.partial:
@@ -94,8 +93,6 @@ def print_suite(result: SuiteResult, variant: str) -> bool:
     print("skipped:")
     for file, reason in sorted(result.skipped.items()):
         print(f"  {file:<28}{EXPECTED_SKIPS.get(file, f'NOT EXPECTED: {reason}')}")
-    for file in sorted(set(result.failed) & set(result.may_fail)):
-        print(f"failed, as expected: {file}: {result.may_fail[file]}")
     for text in differences:
         print(f"differs: {text}")
     for text in problems:

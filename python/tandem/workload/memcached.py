@@ -28,7 +28,7 @@ from tandem.workload.asan import PLUGIN, build_late_asan
 from tandem.workload.sites import Comparison, Site, compare, count_calls
 from tandem.workload.steps import Meter, must_run, say
 from tandem.workload.stock_libitm import build_stock_libitm
-from tandem.workload.suite import EXPECTED_FAILURES, SuiteResult, run_suite
+from tandem.workload.suite import SuiteResult, run_suite
 
 __all__ = ["SANITIZED", "VARIANTS", "Memcached", "Variant", "sanitized"]
 
@@ -314,7 +314,6 @@ class Memcached:
             jobs,
             checked=self.variant.checked,
             only=only,
-            may_fail=EXPECTED_FAILURES.get(self.variant.name),
         )
 
     def _fill(self, text: str) -> str:

@@ -14,7 +14,6 @@ from tandem.workload.loopback import alone
 from tandem.workload.steps import Meter, run
 
 __all__ = [
-    "EXPECTED_FAILURES",
     "EXPECTED_SKIPS",
     "SuiteResult",
     "print_observed",
@@ -40,11 +39,6 @@ EXPECTED_SKIPS = {
     "t/ssl_verify_modes.t": "needs --enable-tls",
     "t/whitespace.t": "needs memcached's git history",
 }
-# Files that fail in some variants, and why (docs/memcached.md, what does not work).
-_POLLS = "a section polls for what another section brings, and drops values"
-EXPECTED_FAILURES: Mapping[str, Mapping[str, str]] = {
-    variant: {"t/chunked-extstore.t": _POLLS} for variant in ("stm", "locks", "global-lock", "htm")
-}
 SUITE_SECONDS = 1800.0  # 430 s serially on the slowest machine seen
 
 _FILE = re.compile(r"^(t/\S+\.t) \.+ ?(.*)$")
@@ -66,7 +60,6 @@ class SuiteResult:
     testapp_status: int = 0
     seconds: float = 0
     partial: bool = False  # some of the files only, and no testapp
-    may_fail: Mapping[str, str] = field(default_factory=dict)  # file → why, as expected
     # Of programs that check their analysis (docs/check-effects.md).
     checked: bool = False
     misses: list[str] = field(default_factory=list)  # each once
@@ -76,8 +69,7 @@ class SuiteResult:
     def problems(self) -> Iterator[str]:
         """Why the suite has not passed; nothing if it has."""
         for file, verdict in sorted(self.failed.items()):
-            if file not in self.may_fail:
-                yield f"{file}: {verdict or 'no verdict'}"
+            yield f"{file}: {verdict or 'no verdict'}"
         counted = len(self.passed) + len(self.skipped) + len(self.failed)
         if self.files == 0 or counted != self.files:
             yield f"prove counted {self.files} files, and reported on {counted}"
@@ -97,11 +89,7 @@ class SuiteResult:
             )
 
     def differences(self) -> Iterator[str]:
-        """What ran although it was expected to skip, or passed although it was expected to fail:
-        better than expected.
-        """
-        for file in sorted(set(self.may_fail) & set(self.passed)):
-            yield f"{file}: was expected to fail and did not ({self.may_fail[file]})"
+        """What ran although it was expected to skip: better than expected."""
         if self.partial:
             return
         for file in sorted(set(EXPECTED_SKIPS) - set(self.skipped)):
@@ -174,10 +162,9 @@ def run_suite(
     *,
     checked: bool = False,
     only: Sequence[str] = (),
-    may_fail: Mapping[str, str] | None = None,
 ) -> SuiteResult:
-    """Runs the suite, or some of its files, in a built tree; those that `may_fail` names, with
-    the reason, do not fail it. CommandError if prove or testapp cannot be run at all.
+    """Runs the suite, or some of its files, in a built tree. CommandError if prove or testapp
+    cannot be run at all.
     """
     environment = suite_environment(os.environ)
     record = logs / "observed"
@@ -185,7 +172,7 @@ def run_suite(
     if checked:
         environment["TANDEM_OBSERVE"] = str(record)
     tests = _test_files(tree, only)
-    result = SuiteResult(checked=checked, partial=bool(only), may_fail=may_fail or {})
+    result = SuiteResult(checked=checked, partial=bool(only))
     lines: list[str] = []
     meter = Meter(f"running {len(tests)} test files, {jobs} at a time", len(tests))
 

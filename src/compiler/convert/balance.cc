@@ -24,8 +24,9 @@ constexpr std::size_t kMostStates = 50000;
 
 class Walk {
 public:
-  Walk(const Function &function, const LockCalls &calls, const NamedLocks &named)
-      : function_(function), calls_(calls), named_(named), flags_(function, &calls) {}
+  Walk(const Function &function, const LockCalls &calls,
+       function_ref<bool(const LockSite &)> counts)
+      : function_(function), calls_(calls), counts_(counts), flags_(function, &calls) {}
 
   Balance run() {
     const Instruction &first = function_.getEntryBlock().front();
@@ -68,7 +69,7 @@ private:
     for (const Instruction &instruction : *state.block) {
       note_inside(instruction, state);
       if (const LockSite *site = calls_.at(instruction);
-          site != nullptr && named_.section_of(*site) && !operate(*site, state))
+          site != nullptr && counts_(*site) && !operate(*site, state))
         return;
       if (isa<ReturnInst>(instruction) && state.held > 0)
         fail(result_.returns_inside, state.since);
@@ -208,7 +209,7 @@ private:
         continue;
       note_inside(instruction, state);
       if (const LockSite *next = calls_.at(instruction);
-          next != nullptr && named_.section_of(*next) && !operate(*next, state))
+          next != nullptr && counts_(*next) && !operate(*next, state))
         return true;
       if (isa<ReturnInst>(instruction) && state.held > 0)
         fail(result_.returns_inside, state.since);
@@ -229,7 +230,7 @@ private:
 
   const Function &function_;
   const LockCalls &calls_;
-  const NamedLocks &named_;
+  const function_ref<bool(const LockSite &)> counts_;
   const Flags flags_;
   std::set<State> seen_;
   std::vector<State> work_;
@@ -239,7 +240,13 @@ private:
 } // namespace
 
 Balance balance_of(const Function &function, const LockCalls &calls, const NamedLocks &named) {
-  return Walk(function, calls, named).run();
+  return balance_of(function, calls,
+                    [&](const LockSite &site) { return named.section_of(site).has_value(); });
+}
+
+Balance balance_of(const Function &function, const LockCalls &calls,
+                   function_ref<bool(const LockSite &)> counts) {
+  return Walk(function, calls, counts).run();
 }
 
 } // namespace tandem

@@ -8,6 +8,7 @@
 #include "compiler/sections/lock_calls.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/Function.h"
 
 #include <string>
@@ -24,5 +25,9 @@ struct Balance {
 };
 
 Balance balance_of(const llvm::Function &function, const LockCalls &calls, const NamedLocks &named);
+
+// Of the locks whose operations `counts` is true for.
+Balance balance_of(const llvm::Function &function, const LockCalls &calls,
+                   llvm::function_ref<bool(const LockSite &)> counts);
 
 } // namespace tandem

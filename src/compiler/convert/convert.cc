@@ -6,14 +6,17 @@
 #include "compiler/convert/limits.h"
 #include "compiler/convert/modes.h"
 #include "compiler/convert/order.h"
+#include "compiler/convert/real.h"
 #include "compiler/convert/sites.h"
 #include "compiler/effects/effects.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/converted_operations.h"
 
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/CallGraph.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -33,6 +36,8 @@ public:
         keep_locks_(keep_locks) {}
 
   Result<Conversion> run() {
+    if (Status made = make_real_regions(module_, file_); !made)
+      return made.error();
     if (Status prepared = make_balanced(); !prepared)
       return prepared.error();
     const LockCalls calls(module_);
@@ -61,6 +66,8 @@ public:
       result_.sections += modes.sections;
       result_.counted += modes.counted;
       result_.merged += modes.merged;
+      if (modes.looks_inside != nullptr)
+        return waits_inside(*modes.looks_inside, "");
       inside.insert(modes.inside.begin(), modes.inside.end());
     }
     if (Status good = check_waits(inside); !good)
@@ -80,7 +87,28 @@ private:
     }
     const LockCalls calls(module_);
     const PointsToAnalysis points_to(module_, catalogue_, options_.points_to);
-    return check_order(module_, inside, calls, points_to);
+    const bool outermost = all_of(file_.real_regions, [](const ConversionFile::RealRegion &region) {
+      return region.outermost;
+    });
+    const Result<std::vector<CallBase *>> nested =
+        check_order(module_, inside, calls, points_to, outermost);
+    if (!nested)
+      return nested.error();
+    for (CallBase *call : *nested)
+      mark_nested(*call);
+    return Unit{};
+  }
+
+  // Around a call in a section that may acquire a lock of which some regions stay real: that it has
+  // to wait for such a region there is a mistake of the file.
+  void mark_nested(CallBase &call) {
+    IRBuilder<> builder(&call);
+    FunctionCallee nest = module_.getOrInsertFunction(
+        kHeldNest, FunctionType::get(builder.getInt32Ty(), {builder.getInt32Ty()}, false));
+    cast<Function>(nest.getCallee())->setDoesNotThrow();
+    Value *before = builder.CreateCall(nest, {builder.getInt32(1)});
+    builder.SetInsertPoint(call.getNextNode());
+    builder.CreateCall(nest, {before});
   }
 
   // Puts functions that return with a converted lock held, or release their caller's, into their

@@ -42,21 +42,25 @@ private:
       return Unit{};
     if (name == "programs")
       return strings(value, name, file_.programs);
-    if (name != "section" && name != "gate" && name != "balanced")
-      return at(key, fmt::format("'{}' is not known; use version, programs, [[section]], [[gate]] "
-                                 "or [[balanced]]",
+    if (name != "section" && name != "gate" && name != "balanced" && name != "real-region")
+      return at(key, fmt::format("'{}' is not known; use version, programs, [[section]], [[gate]], "
+                                 "[[balanced]] or [[real-region]]",
                                  name));
     const toml::array *tables = value.as_array();
     if (tables == nullptr || !tables->is_homogeneous<toml::table>())
       return at(key, fmt::format("'{0}' is not a list of tables; write [[{0}]]", name));
     for (const toml::node &element : *tables)
-      if (Status read =
-              name == "balanced"
-                  ? balanced(*element.as_table())
-                  : locks(*element.as_table(), name == "section" ? file_.sections : file_.gates);
-          !read)
+      if (Status read = entry(name, *element.as_table()); !read)
         return read;
     return Unit{};
+  }
+
+  Status entry(std::string_view name, const toml::table &table) {
+    if (name == "balanced")
+      return balanced(table);
+    if (name == "real-region")
+      return real_region(table);
+    return locks(table, name == "section" ? file_.sections : file_.gates);
   }
 
   Status locks(const toml::table &table, std::vector<ConversionFile::Locks> &into) {
@@ -106,6 +110,28 @@ private:
     if (balanced.function.empty() || balanced.reason.empty())
       return at(table, "needs function = \"...\" and reason = \"...\"");
     file_.balanced.push_back(std::move(balanced));
+    return Unit{};
+  }
+
+  Status real_region(const toml::table &table) {
+    ConversionFile::RealRegion region;
+    region.line = table.source().begin.line;
+    const std::map<std::string_view, std::string *> known{
+        {"function", &region.function}, {"lock", &region.lock}, {"reason", &region.reason}};
+    for (const auto &[key, value] : table) {
+      const auto found = known.find(key.str());
+      if (found == known.end() && key.str() != "outermost")
+        return at(key,
+                  fmt::format("'{}' is not known here; use function, lock, reason and outermost",
+                              key.str()));
+      if (Status read = found == known.end() ? truth(value, "outermost", region.outermost)
+                                             : text(value, key.str(), *found->second);
+          !read)
+        return read;
+    }
+    if (region.function.empty() || region.lock.empty() || region.reason.empty())
+      return at(table, "needs function = \"...\", lock = \"...\" and reason = \"...\"");
+    file_.real_regions.push_back(std::move(region));
     return Unit{};
   }
 

@@ -29,11 +29,23 @@ struct ConversionFile {
     unsigned line = 0;
   };
 
+  // Regions that begin in a function and keep their lock, of one that is a section elsewhere: as
+  // long as such a region runs no section of the lock does.
+  struct RealRegion {
+    std::string function;
+    std::string lock; // as a [[section]] names it
+    std::string reason;
+    // No section acquires the lock behind another one, although the text does not show it.
+    bool outermost = false;
+    unsigned line = 0;
+  };
+
   std::string path;
   std::vector<std::string> programs; // file names of outputs that it is about; empty: every output
   std::vector<Locks> sections;
   std::vector<Locks> gates;
   std::vector<Balanced> balanced;
+  std::vector<RealRegion> real_regions;
 
   // Whether it is about the output at `path`.
   [[nodiscard]] bool applies_to(std::string_view path) const;

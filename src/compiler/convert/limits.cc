@@ -106,6 +106,8 @@ public:
       for (const LockSite *site : calls.sites(function))
         if (const auto section = named.section_of(*site)) {
           sites_.push_back(site);
+          if (named.has_real_regions(*section))
+            looked_at_.insert(*section);
           if (site->operation == LockOperation::trylock) {
             tried_.insert(*section);
             if (a_try_ == nullptr)
@@ -158,7 +160,7 @@ private:
   }
 
   Status check_recursive() {
-    if (a_try_ == nullptr)
+    if (a_try_ == nullptr && looked_at_.empty())
       return Unit{};
     const Value *made = call_with(module_, "pthread_mutexattr_settype", kNormal);
     for (const GlobalVariable &global : module_.globals())
@@ -166,6 +168,14 @@ private:
         made = &global;
     if (made == nullptr)
       return Unit{};
+    if (a_try_ == nullptr) {
+      const LockSite &site = **find_if(sites_, [&](const LockSite *one) {
+        return looked_at_.contains(*named_.section_of(*one));
+      });
+      return Error{fmt::format("{}: regions of lock '{}' stay real, and it may be one that its "
+                               "owner can lock again ({}); make it a gate",
+                               place_of(*site.call), site.locks.front(), place_of(*made))};
+    }
     return Error{fmt::format("{}: lock '{}' is tried, and may be one that its owner can lock again "
                              "({}); make it a gate",
                              place_of(*a_try_->call), a_try_->locks.front(), place_of(*made))};
@@ -196,9 +206,10 @@ private:
     return Unit{};
   }
 
-  // A marked section that runs again would find the list of what its thread holds as it left it.
+  // A marked section that runs again would find the list of what its thread holds as it left it;
+  // one that finds a lock held by a region that stays real cannot end to wait for it.
   Status check_marked() {
-    if (tried_.empty())
+    if (tried_.empty() && looked_at_.empty())
       return Unit{};
     SetVector<const Function *> inside;
     for (const Section &section : discover_sections(module_))
@@ -206,7 +217,11 @@ private:
         inside.insert(section.function);
     for (std::size_t i = 0; i < inside.size(); ++i) { // grows
       for (const LockSite *site : calls_.sites(*inside[i]))
-        if (const auto section = named_.section_of(*site); section && tried_.contains(*section))
+        if (const auto section = named_.section_of(*site); section && looked_at_.contains(*section))
+          return Error{fmt::format("{}: lock '{}' is used here in a section that the program "
+                                   "marks, and regions of it stay real; make it a gate",
+                                   place_of(*site->call), site->locks.front())};
+        else if (section && tried_.contains(*section))
           return Error{fmt::format("{}: lock '{}' is used here in a section that the program "
                                    "marks, and tried at {}; make it a gate",
                                    place_of(*site->call), site->locks.front(),
@@ -225,6 +240,7 @@ private:
   const PointsToAnalysis &points_to_;
   std::vector<const LockSite *> sites_; // converted
   std::set<std::size_t> tried_;         // sections
+  std::set<std::size_t> looked_at_;     // those with regions that stay real
   const LockSite *a_try_ = nullptr;
 };
 

@@ -313,6 +313,10 @@ private:
         connect_release(inside, block, depth);
         continue;
       }
+      if (site != nullptr && site->looks && site->outermost) {
+        trap(call_in(inside, block));
+        continue;
+      }
       if (site != nullptr)
         acquire_again(inside, *site, call_in(inside, block), here);
       Instruction *terminator = here->getTerminator();
@@ -329,6 +333,8 @@ private:
   void acquire_again(const Inside &inside, const ConvertedSite &site, CallBase &call,
                      BasicBlock *here) {
     ++result_.merged;
+    if (site.looks)
+      result_.looks_inside = &call;
     if (!inside.counts)
       return;
     IRBuilder<> builder(here->getTerminator());
@@ -370,12 +376,34 @@ private:
     if (inside.counts)
       builder.CreateStore(builder.getInt32(1), inside.counter);
     BasicBlock *within = instance(inside, next);
+    if (site.looks)
+      return wait_outside(inside, block, within);
     if (site.kind == Kind::acquire) {
       block->getTerminator()->setSuccessor(0, within);
       return;
     }
     Value *failed = builder.CreateNot(acquired(builder, site, *site.call));
     leave_if(block, failed, inside, *site.call, next, within);
+  }
+
+  // Where a region that stays real holds the lock, the section that `block` begins ends there, and
+  // begins again when the lock is free.
+  void wait_outside(const Inside &inside, BasicBlock *block, BasicBlock *within) {
+    Module &module = *function_.getParent();
+    IRBuilder<> builder(block->getTerminator());
+    FunctionCallee refused =
+        module.getOrInsertFunction(kHeldRefused, FunctionType::get(builder.getPtrTy(), false));
+    FunctionCallee wait =
+        module.getOrInsertFunction(kHeldWait, FunctionType::get(builder.getVoidTy(), false));
+    for (FunctionCallee callee : {refused, wait})
+      cast<Function>(callee.getCallee())->setDoesNotThrow();
+    const CallBase &site = *site_of_.at(block).call;
+    Value *by = builder.CreateCall(refused);
+    leave_if(block, builder.CreateIsNotNull(by), inside, site, block, within);
+    Instruction *again = cast<BranchInst>(block->getTerminator())->getSuccessor(0)->getTerminator();
+    builder.SetInsertPoint(again);
+    builder.SetCurrentDebugLocation(site.getDebugLoc());
+    builder.CreateCall(wait);
   }
 
   void trap(Instruction &at) {

@@ -27,6 +27,9 @@ struct ModesResult {
   std::size_t copied = 0;                 // basic blocks that exist twice
   std::size_t merged = 0;                 // acquisitions that lie in a section already
   std::vector<llvm::BasicBlock *> inside; // wholly in sections
+  // An acquisition in a section of a lock of which some regions stay real; null where there is
+  // none.
+  const llvm::CallBase *looks_inside = nullptr;
 };
 
 // Puts markers of atomic blocks (compiler/sections/blocks.h) around what `sites` of `function`

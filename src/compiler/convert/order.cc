@@ -6,6 +6,7 @@
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/blocks.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/converted_operations.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -28,6 +29,12 @@ bool waits_for_thread(const CallBase &call) {
   return callee != nullptr && is_contained(kWaits, callee->getName());
 }
 
+// For the end of a region that holds a converted lock really.
+bool waits_for_region(const CallBase &call) {
+  const llvm::Function *callee = called_function(call);
+  return callee != nullptr && callee->getName() == kHeldWait;
+}
+
 bool begins_section(const CallBase &call) {
   const llvm::Function *callee = called_function(call);
   return callee != nullptr && callee->getName().starts_with(kBlockEnter);
@@ -36,11 +43,11 @@ bool begins_section(const CallBase &call) {
 class Order {
 public:
   Order(const Module &module, const BlocksInside &inside, const LockCalls &calls,
-        const PointsToAnalysis &points_to)
+        const PointsToAnalysis &points_to, bool outermost)
       : module_(module), inside_(inside), calls_(calls), points_to_(points_to),
-        held_(module, calls, points_to) {}
+        outermost_(outermost), held_(module, calls, points_to) {}
 
-  Status check() {
+  Result<std::vector<CallBase *>> check() {
     find_acquired();
     for (const Function &function : module_) {
       if (function.isDeclaration() || calls_.is_wrapper(function))
@@ -54,16 +61,21 @@ public:
           const auto *next = dyn_cast_or_null<CallBase>(call->getNextNode());
           const auto known = held.find(begins_section(*call) ? next : call);
           if (Status good = add(*call, known == held.end() ? HeldState{} : *known->second); !good)
-            return good;
+            return good.error();
         }
     }
-    return check_cycles();
+    if (Status good = check_cycles(); !good)
+      return good.error();
+    return std::move(nested_);
   }
 
 private:
   using Node = std::uint32_t; // a class of real locks, or one of the next two
   static constexpr Node kSection = ~0U;
   static constexpr Node kCondition = ~1U; // any condition or thread
+  // A region that holds a converted lock really. Who does waits for no more than in the original,
+  // so it is in no cycle that was not there; only sections must not wait for it.
+  static constexpr Node kRegion = ~2U;
   struct Edge {
     const CallBase *at;          // where the second is waited for, or the call that leads there
     const CallBase *acquisition; // of the second
@@ -78,6 +90,8 @@ private:
       result.emplace(kSection, &call);
     if (waits_for_thread(call))
       result.emplace(kCondition, &call);
+    if (waits_for_region(call))
+      result.emplace(kRegion, &call);
     const LockSite *site = calls_.at(call);
     if (site == nullptr)
       return result;
@@ -138,6 +152,13 @@ private:
     }
     for (const Node first : before)
       for (const auto &[second, acquisition] : waits) {
+        if (second == kRegion) {
+          if (first == kSection && !outermost_)
+            return waits_inside(*acquisition, reached(call, *acquisition));
+          if (first == kSection && !is_contained(nested_, &call))
+            nested_.push_back(const_cast<CallBase *>(&call));
+          continue;
+        }
         if (second == kCondition && first == kSection)
           return Error{fmt::format("{}: a section may wait here for another thread, which may wait "
                                    "for the section's end{}; make the lock a gate",
@@ -206,7 +227,9 @@ private:
   const BlocksInside &inside_;
   const LockCalls &calls_;
   const PointsToAnalysis &points_to_;
+  const bool outermost_;
   const HeldLocks held_;
+  std::vector<CallBase *> nested_;
   std::map<const Function *, Acquired> acquired_;
   std::map<Node, std::map<Node, Edge>> edges_;
 };
@@ -237,9 +260,17 @@ void trap_waits(Function &function, const LockCalls &calls, const BlocksInside &
   removeUnreachableBlocks(function);
 }
 
-Status check_order(const Module &module, const BlocksInside &inside, const LockCalls &calls,
-                   const PointsToAnalysis &points_to) {
-  return Order(module, inside, calls, points_to).check();
+Error waits_inside(const CallBase &acquisition, std::string_view reached) {
+  return Error{fmt::format("{}: a section may acquire here a lock of which [[real-region]] keeps "
+                           "regions real, and cannot wait for these{}; make that lock a gate, or "
+                           "say with outermost that this is not reached",
+                           source_place(acquisition), reached)};
+}
+
+Result<std::vector<CallBase *>> check_order(Module &module, const BlocksInside &inside,
+                                            const LockCalls &calls,
+                                            const PointsToAnalysis &points_to, bool outermost) {
+  return Order(module, inside, calls, points_to, outermost).check();
 }
 
 } // namespace tandem

@@ -23,8 +23,15 @@ void trap_waits(llvm::Function &function, const LockCalls &calls, const BlocksIn
 // other: if such a transaction waits for a real lock whose holder waits to begin a transaction,
 // both wait for ever. Waiting for a condition or for another thread counts as waiting for a
 // section, since that thread may have to begin one first. Error: the cycle, with a place for each
-// step; or where a section may wait for a condition or a thread.
-Status check_order(const llvm::Module &module, const BlocksInside &inside, const LockCalls &calls,
-                   const PointsToAnalysis &points_to);
+// step; or where a section may wait for a condition or a thread, or for a region that stays real.
+// `outermost`: the file says that sections do not wait for such regions. Result: the calls in
+// sections that might, as far as the text shows.
+Result<std::vector<llvm::CallBase *>> check_order(llvm::Module &module, const BlocksInside &inside,
+                                                  const LockCalls &calls,
+                                                  const PointsToAnalysis &points_to,
+                                                  bool outermost);
+
+// That a section may have to wait for a region that stays real, at `acquisition`.
+Error waits_inside(const llvm::CallBase &acquisition, std::string_view reached);
 
 } // namespace tandem

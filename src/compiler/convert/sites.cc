@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/convert/sites.h"
 
+#include "compiler/convert/real.h"
+#include "compiler/convert/records.h"
 #include "compiler/effects/effects.h"
 #include "compiler/findings/lock_address.h"
 #include "compiler/sections/access_path.h"
@@ -8,9 +10,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/Constants.h"
-#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -108,67 +108,6 @@ std::string class_of(const LockSite &site) {
   return field.empty() ? "" : "field " + field;
 }
 
-// Records by name, as debug information has them.
-class Records {
-public:
-  explicit Records(const Module &module) {
-    DebugInfoFinder finder;
-    finder.processModule(module);
-    for (const DIType *type : finder.types())
-      if (const auto *record = dyn_cast<DICompositeType>(type);
-          record != nullptr && !record->isForwardDecl())
-        // Named as record_field() does.
-        members_[record->getName().empty()
-                     ? fmt::format("{}:{}", record->getFilename().str(), record->getLine())
-                     : record->getName().str()]
-            .push_back(members_of(*record));
-  }
-
-  // Whether what is one record for some code may be the other for other code: it begins with the
-  // same members. True where that is not known.
-  [[nodiscard]] bool alike(const std::string &a, const std::string &b) const {
-    const auto left = members_.find(a);
-    const auto right = members_.find(b);
-    if (left == members_.end() || right == members_.end())
-      return true;
-    return any_of(left->second, [&](const Members &one) {
-      return any_of(right->second, [&](const Members &other) {
-        const std::size_t common = std::min(one.size(), other.size());
-        return std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(common),
-                          other.begin());
-      });
-    });
-  }
-
-private:
-  struct Member {
-    std::uint64_t offset; // bits, as the size
-    std::uint64_t size;
-    unsigned tag;
-    bool operator==(const Member &) const = default;
-  };
-  using Members = std::vector<Member>;
-
-  static Members members_of(const DICompositeType &record) {
-    Members members;
-    for (const DINode *element : record.getElements()) {
-      const auto *member = dyn_cast<DIDerivedType>(element);
-      if (member == nullptr || member->isStaticMember())
-        continue;
-      const DIType *type = member->getBaseType();
-      for (const auto *derived = dyn_cast_or_null<DIDerivedType>(type);
-           derived != nullptr && derived->getTag() != dwarf::DW_TAG_pointer_type;
-           derived = dyn_cast_or_null<DIDerivedType>(type))
-        type = derived->getBaseType();
-      members.push_back({member->getOffsetInBits(), member->getSizeInBits(),
-                         type == nullptr ? 0U : static_cast<unsigned>(type->getTag())});
-    }
-    return members;
-  }
-
-  std::map<std::string, std::vector<Members>> members_;
-};
-
 // Fields at different offsets of the records that they are in, or of records that do not begin
 // alike. What else has two names, as a variable and a field of it, may be one lock: the points-to
 // analysis is asked.
@@ -189,6 +128,10 @@ bool overlap(const std::vector<ObjectRange> &a, const std::vector<ObjectRange> &
     });
   });
 }
+
+// The operations on locks of which some regions stay real.
+constexpr StringRef kLookedAt[] = {"pthread_mutex_lock", "pthread_mutex_trylock",
+                                   "pthread_mutex_unlock"};
 
 // Whether the lock that a wrapper operates on is its caller's, an argument of it.
 bool takes_its_lock(const Function &wrapper, const LockCalls &calls) {
@@ -226,29 +169,21 @@ Result<NamedLocks> NamedLocks::match(const Module &module, const ConversionFile 
   return named;
 }
 
+bool NamedLocks::is_outermost(std::size_t section) const {
+  return all_of(file_->real_regions, [&](const ConversionFile::RealRegion &region) {
+    return region.outermost || !is_contained(file_->sections[section].names, region.lock);
+  });
+}
+
 LockFields::LockFields(const Module &module) {
-  DebugInfoFinder finder;
-  finder.processModule(module);
-  const auto add = [&](const DICompositeType &record, const std::string &key, StringRef name) {
-    for (const DINode *element : record.getElements())
-      if (const auto *member = dyn_cast<DIDerivedType>(element);
-          member && !member->isStaticMember())
-        fields_.try_emplace(fmt::format("{}+{}", key, member->getOffsetInBits() / 8),
-                            fmt::format("{}.{}", name.str(), member->getName().str()));
-  };
-  for (const DIType *type : finder.types()) {
-    if (const auto *record = dyn_cast<DICompositeType>(type)) {
-      if (!record->getName().empty())
-        add(*record, record->getName().str(), record->getName());
-    } else if (const auto *named = dyn_cast<DIDerivedType>(type);
-               named != nullptr && named->getTag() == dwarf::DW_TAG_typedef) {
-      // A record that only a typedef names.
-      const auto *nameless = dyn_cast_or_null<DICompositeType>(named->getBaseType());
-      if (nameless != nullptr && nameless->getName().empty())
-        add(*nameless, fmt::format("{}:{}", nameless->getFilename().str(), nameless->getLine()),
-            named->getName());
-    }
-  }
+  visit_records(
+      module, [&](const DICompositeType &record, const std::string &key, const std::string &name) {
+        for (const DINode *element : record.getElements())
+          if (const auto *member = dyn_cast<DIDerivedType>(element);
+              !name.empty() && member && !member->isStaticMember())
+            fields_.try_emplace(fmt::format("{}+{}", key, member->getOffsetInBits() / 8),
+                                fmt::format("{}.{}", name, member->getName().str()));
+      });
 }
 
 std::string LockFields::name_of(const LockSite &site) const {
@@ -276,10 +211,16 @@ const ConversionFile::Locks *NamedLocks::entry(const std::vector<ConversionFile:
 }
 
 std::optional<std::size_t> NamedLocks::section_of(const LockSite &site) const {
-  const auto *found = entry(file_->sections, site);
+  const auto *found = is_real(site) ? nullptr : entry(file_->sections, site);
   if (found == nullptr)
     return std::nullopt;
   return static_cast<std::size_t>(found - file_->sections.data());
+}
+
+bool NamedLocks::has_real_regions(std::size_t section) const {
+  return any_of(file_->real_regions, [&](const ConversionFile::RealRegion &region) {
+    return is_contained(file_->sections[section].names, region.lock);
+  });
 }
 
 std::vector<ObjectRange> lock_ranges(const LockSite &site, const PointsToAnalysis &points_to) {
@@ -345,11 +286,18 @@ Status check_locks(const Module &module, const ConversionFile &file, const LockC
           return at(*site, fmt::format("lock '{}' is used where exceptions may pass, which cannot "
                                        "become a section yet; make it a gate",
                                        name));
+        const Function *callee = called_function(*site->call);
+        if (site->wrapper == nullptr && named.has_real_regions(*section) &&
+            (callee == nullptr || !is_contained(kLookedAt, callee->getName())))
+          return at(*site, fmt::format("lock '{}' has regions that stay real, and is no mutex that "
+                                       "is locked, tried and unlocked by pthread_mutex_lock, "
+                                       "_trylock and _unlock; make it a gate",
+                                       name));
       }
       if (section) {
         append_range(converted[*section], lock_ranges(*site, points_to));
         classes[*section].insert(class_of(*site));
-      } else if (site->wrapper == nullptr && !all_converted) {
+      } else if (site->wrapper == nullptr && !all_converted && !is_real(*site)) {
         real.push_back(site);
       }
     }
@@ -431,9 +379,13 @@ public:
             work.emplace_back(const_cast<CallBase *>(site->call), site);
     for (const auto &[call, site] : work) {
       Function *function = call->getFunction();
-      CallBase *now = site->wrapper == nullptr ? replace(*call, *site, *named_.section_of(*site))
-                                               : redirect(*call, *site, *named_.section_of(*site));
-      sites[function].push_back({now, kind_of(site->operation), site->acquired});
+      const std::size_t section = *named_.section_of(*site);
+      const bool looks = site->operation == LockOperation::lock &&
+                         named_.has_real_regions(section) && !ends_real(*call);
+      CallBase *now = site->wrapper == nullptr ? replace(*call, *site, section)
+                                               : redirect(*call, *site, section);
+      sites[function].push_back(
+          {now, kind_of(site->operation), site->acquired, looks, named_.is_outermost(section)});
     }
     // A wrapper whose callers are all converted would go on using the real lock if someone called
     // it.
@@ -452,19 +404,34 @@ private:
           tried_.insert(*section);
   }
 
+  // What stands for the operation that the library has as `library`.
+  FunctionCallee stand_in(StringRef library, ConvertedSite::Kind kind, std::size_t section) {
+    const bool held = tried_.contains(section);
+    const std::string name =
+        keeps_locks_ ? std::string(kOwnLock) + (held ? "held_" : "plain_") + library.str()
+                     : std::string(kStandIn) + (held ? "held." : "plain.") +
+                           kOperations[static_cast<int>(kind)];
+    LLVMContext &context = module_.getContext();
+    FunctionCallee callee = module_.getOrInsertFunction(
+        name,
+        FunctionType::get(Type::getInt32Ty(context), {PointerType::getUnqual(context)}, false));
+    cast<Function>(callee.getCallee())->setDoesNotThrow();
+    return callee;
+  }
+
   // The call of the library's operation becomes one of a stand-in.
   CallBase *replace(CallBase &call, const LockSite &site, std::size_t section) {
     IRBuilder<> builder(&call);
-    const bool held = tried_.contains(section);
-    const std::string name = keeps_locks_
-                                 ? std::string(kOwnLock) + (held ? "held_" : "plain_") +
-                                       called_function(call)->getName().str()
-                                 : std::string(kStandIn) + (held ? "held." : "plain.") +
-                                       kOperations[static_cast<int>(kind_of(site.operation))];
-    FunctionCallee stand_in = module_.getOrInsertFunction(
-        name, FunctionType::get(builder.getInt32Ty(), {builder.getPtrTy()}, false));
-    cast<Function>(stand_in.getCallee())->setDoesNotThrow();
-    CallInst *now = builder.CreateCall(stand_in, {call.getArgOperand(0)});
+    const StringRef library = called_function(call)->getName();
+    FunctionCallee now_called = stand_in(library, kind_of(site.operation), section);
+    if (named_.has_real_regions(section) && site.operation != LockOperation::unlock &&
+        !ends_real(call)) {
+      const std::string name = "tandem.looking." + now_called.getCallee()->getName().str();
+      now_called = &looking(module_, name, now_called,
+                            stand_in("pthread_mutex_unlock", ConvertedSite::Kind::release, section),
+                            site.operation == LockOperation::trylock);
+    }
+    CallInst *now = builder.CreateCall(now_called, {call.getArgOperand(0)});
     call.replaceAllUsesWith(now);
     call.eraseFromParent();
     return now;
@@ -546,7 +513,8 @@ bool can_keep_locks(const Module &module, const LockCalls &calls, const NamedLoc
 }
 
 bool keeps_held(const Module &module) {
-  return any_of(kOperations,
+  return module.getFunction(kHeldReally) != nullptr ||
+         any_of(kOperations,
                 [&](const char *operation) {
                   return module.getFunction(std::string(kStandIn) + "held." + operation) != nullptr;
                 }) ||
@@ -556,7 +524,7 @@ bool keeps_held(const Module &module) {
 }
 
 bool finish_stand_ins(Module &module) {
-  bool held = false;
+  bool held = module.getFunction(kHeldReally) != nullptr;
   for (const char *operation : kOperations)
     for (const bool counted : {false, true}) {
       Function *stand_in =
@@ -599,7 +567,7 @@ void resolve_own_lock(CallBase &call, const OwnOperation &operation, bool held,
 } // namespace
 
 bool finish_own_locks(Module &module, function_ref<bool(const Function &)> transactional) {
-  bool keeps = false;
+  bool keeps = module.getFunction(kHeldReally) != nullptr;
   for (const OwnOperation &operation : kOwnOperations)
     for (const bool held : {false, true}) {
       Function *stand_in =

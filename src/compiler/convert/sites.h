@@ -39,6 +39,10 @@ public:
 
   // Index of the file's section that converts the site; nothing where it stays real.
   [[nodiscard]] std::optional<std::size_t> section_of(const LockSite &site) const;
+  // Whether some regions of that section's locks stay real.
+  [[nodiscard]] bool has_real_regions(std::size_t section) const;
+  // Whether the file says of all of those that sections begin with their lock.
+  [[nodiscard]] bool is_outermost(std::size_t section) const;
 
 private:
   NamedLocks(const llvm::Module &module, const ConversionFile &file);
@@ -66,6 +70,8 @@ struct ConvertedSite {
   llvm::CallBase *call = nullptr;
   Kind kind = Kind::acquire;
   Acquired acquired = Acquired::zero; // try_acquire: the result that means success
+  bool looks = false;     // acquire: asks whether a region that stays real holds the lock (real.h)
+  bool outermost = false; // and is the section's first acquisition, or is not reached
 };
 using ConvertedSites = std::map<llvm::Function *, std::vector<ConvertedSite>>;
 

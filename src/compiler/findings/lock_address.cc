@@ -16,11 +16,14 @@ namespace {
 
 using namespace llvm;
 
-const DICompositeType *composite(const DIType *type) {
+// `alias`: the typedef of the record itself, if there is one.
+const DICompositeType *composite(const DIType *type, StringRef &alias) {
+  alias = "";
   while (const auto *derived = dyn_cast_or_null<DIDerivedType>(type)) {
     if (derived->getTag() == dwarf::DW_TAG_pointer_type ||
         derived->getName().starts_with("pthread_"))
       return nullptr;
+    alias = derived->getTag() == dwarf::DW_TAG_typedef ? derived->getName() : "";
     type = derived->getBaseType();
   }
   return dyn_cast_or_null<DICompositeType>(type);
@@ -48,14 +51,16 @@ bool is_local(const LockSite &site, const LockSite::Target &target) {
          (argument == nullptr || argument->getParent() == function);
 }
 
-// What a record is called; one without a name by its place, since programs have many.
-std::string record_name(const DICompositeType &type) {
+} // namespace
+
+std::string record_name(const DICompositeType &type, StringRef alias, StringRef within) {
   if (!type.getName().empty())
     return type.getName().str();
-  return (type.getFilename() + ":" + Twine(type.getLine())).str();
+  if (alias.empty() && !within.empty())
+    return within.str();
+  const std::string place = (type.getFilename() + ":" + Twine(type.getLine())).str();
+  return alias.empty() ? place : (place + ":" + alias).str();
 }
-
-} // namespace
 
 std::string lock_field(const LockSite::Target &target) {
   if (target.base == nullptr || target.offsets.size() != 1)
@@ -91,11 +96,13 @@ std::string record_field(const Value &address, std::int64_t from) {
   if (from < 0)
     return {};
   auto offset = static_cast<std::uint64_t>(from);
-  const DICompositeType *type = composite(pointee_type(address));
+  StringRef alias;
+  std::string within;
+  const DICompositeType *type = composite(pointee_type(address), alias);
   std::string field;
   while (type != nullptr) {
     if (type->getTag() == dwarf::DW_TAG_array_type) {
-      type = composite(type->getBaseType());
+      type = composite(type->getBaseType(), alias);
       if (type != nullptr && type->getSizeInBits() >= 8)
         offset %= type->getSizeInBits() / 8;
       continue;
@@ -105,9 +112,11 @@ std::string record_field(const Value &address, std::int64_t from) {
     if (member == nullptr || type->getName().starts_with("__pthread") ||
         (type->getScope() != nullptr && type->getScope()->getName() == "std"))
       break;
-    field = record_name(*type) + "+" + std::to_string(offset);
+    const std::string record = record_name(*type, alias, within);
+    field = record + "+" + std::to_string(offset);
+    within = record + "." + member->getName().str();
     offset -= member->getOffsetInBits() / 8;
-    type = composite(member->getBaseType());
+    type = composite(member->getBaseType(), alias);
   }
   return field;
 }

@@ -6,10 +6,18 @@
 #include "compiler/points_to/points_to.h"
 #include "compiler/sections/lock_calls.h"
 
+#include "llvm/IR/DebugInfoMetadata.h"
+
 #include <string>
 #include <vector>
 
 namespace tandem {
+
+// What a record is called. One without a name by its place, since programs have many, and its
+// typedef `alias`, since many may be declared in one line; where it has none, by `within`, the
+// record and the member that it is, "record.member".
+std::string record_name(const llvm::DICompositeType &type, llvm::StringRef alias,
+                        llvm::StringRef within);
 
 // The innermost field of a record at `offset` bytes from `address`, as "type+offset"; empty where
 // there is none, or where debug information does not tell.

@@ -22,7 +22,7 @@ constexpr StringRef kUnwritten = "tandem.unwritten";
 // The runtime's accesses, and their inline versions (runtime/abi/inline_barriers.h).
 const std::string kCalled = "_ITM_";
 const std::string kOurs = "_TANDEM_"; // what libitm does not have
-const std::string kInlined = "_TANDEM_inline_";
+const std::string kInlined = kInlinedAccess;
 constexpr StringRef kThread = "_TANDEM_thread_1";
 // Which accesses are inlined. An inlined one is 300 bytes of code, and time for the optimiser in
 // proportion. In a function with few of them: all but those that are estimated to run in less than

@@ -14,6 +14,9 @@
 
 namespace tandem {
 
+// What the names of inlined accesses begin with (runtime/abi/inline_barriers.h).
+inline constexpr const char *kInlinedAccess = "_TANDEM_inline_";
+
 class Barriers {
 public:
   // `inlines`: whether the common course of accesses may be inlined.

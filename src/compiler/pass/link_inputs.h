@@ -12,6 +12,8 @@ struct LinkInputs {
   // Machine code instead of bitcode, into which the analysis cannot see: `foo.o`,
   // `libfoo.a(bar.o)`.
   std::vector<std::string> native;
+  // Symbols that machine code uses and none of it defines.
+  std::vector<std::string> native_uses;
   // Bitcode for thin LTO: lld compiles each such file by itself and shows the pass none of them.
   std::vector<std::string> thin;
 };

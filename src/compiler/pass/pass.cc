@@ -22,6 +22,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
+#include <array>
 #include <cstdio>
 #include <unistd.h>
 
@@ -62,24 +63,44 @@ std::string beside(const std::string &path, std::string_view name) {
   return fmt::format("{}{}", path.substr(0, path.rfind('/') + 1), name);
 }
 
+bool finds_by_name(StringRef function) {
+  return is_contained({"dlsym", "dlvsym", "dlopen", "dlmopen"}, function);
+}
+
+// Whether machine code that uses this symbol may begin a transaction: by the runtime, or by code of
+// which nothing is known. What the program defines is seen.
+bool may_lead_to_transactions(StringRef symbol, const Module &module, const Catalogue &catalogue) {
+  if (const GlobalValue *value = module.getNamedValue(symbol);
+      value != nullptr && !value->isDeclaration())
+    return false;
+  constexpr std::array kRuntime = {"_ITM_", "_ZGTt", "tandem_", "_TANDEM_"};
+  return any_of(kRuntime, [&](StringRef prefix) { return symbol.starts_with(prefix); }) ||
+         finds_by_name(symbol) ||
+         (catalogue.lookup(symbol).stores_anything && !catalogue.is_own_variable(symbol.str()) &&
+          symbol != "_GLOBAL_OFFSET_TABLE_");
+}
+
 // Whether all transactions of the process that could meet this program's sections are these
-// sections: no code is linked in that the analysis does not see, or found by name.
+// sections: no code that the analysis does not see has any, or is found by name.
 bool is_closed(const Module &module, const PassOptions &options, const Catalogue &catalogue) {
-  const auto used = [&](StringRef name) {
-    const Function *function = module.getFunction(name);
-    return function != nullptr && !function->use_empty();
-  };
+  const auto used = [](const Function &function) { return !function.use_empty(); };
   return !may_meet_other_outputs(module, options, catalogue) &&
-         inspect_link_inputs(options.link_inputs).native.empty() && !used("dlsym") &&
-         !used("dlvsym") && !used("dlopen") && !used("dlmopen");
+         none_of(inspect_link_inputs(options.link_inputs).native_uses,
+                 [&](const std::string &symbol) {
+                   return may_lead_to_transactions(symbol, module, catalogue);
+                 }) &&
+         none_of(module, [&](const Function &function) {
+           return finds_by_name(function.getName()) && used(function);
+         });
 }
 
 // Whether no section of the process can conflict with one that a lock of this program becomes but
-// others of these, which the program keeps apart by its locks. A cancelled one cannot be undone by
-// those.
+// others of these, which the program keeps apart by its locks, as would machine code that knows
+// them. A cancelled one cannot be undone by those.
 bool all_sections_are_locks(Module &module, const PassOptions &options,
                             const Catalogue &catalogue) {
   return !calls_cancel(module) && is_closed(module, options, catalogue) &&
+         inspect_link_inputs(options.link_inputs).native.empty() &&
          all_of(discover_sections(module),
                 [](const Section &section) { return section.kind == SectionKind::lock_region; });
 }

@@ -2,8 +2,11 @@
 //
 // TandemPass.so: the pass as a plugin of lld (--load-pass-plugin) and of opt (-passes=tandem). Its
 // options come from the environment (compiler/options/options.h).
+#include "compiler/instrument/barriers.h"
+#include "compiler/instrument/clones.h"
 #include "compiler/pass/pass.h"
 
+#include "llvm/IR/InstIterator.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 
@@ -36,6 +39,59 @@ TandemPass make_pass() {
   return TandemPass(std::move(options).value(), runtime_bitcode());
 }
 
+// Transactional clones are most of an enforced program's code, and what most of them spend their
+// time on is calls of the runtime, one an access. Those pass the compile step's pipeline by: their
+// accesses were merged already (instrument/simplify.h), and the link's own pipeline follows.
+constexpr StringRef kPassedBy = "tandem-passed-by";
+
+bool passes_by(const Function &function) {
+  if (!function.hasFnAttribute(kTransactionalAttribute) || function.hasOptNone() ||
+      function.hasOptSize() || function.hasMinSize() ||
+      function.hasFnAttribute(Attribute::AlwaysInline))
+    return false;
+  bool calls = false;
+  for (const Instruction &instruction : instructions(function))
+    if (const auto *call = dyn_cast<CallBase>(&instruction))
+      if (const Function *callee = call->getCalledFunction()) {
+        if (callee->getName().starts_with(kInlinedAccess))
+          return false;
+        calls |= callee->getName().starts_with("_ITM_");
+      }
+  return calls;
+}
+
+struct PassByClones : PassInfoMixin<PassByClones> {
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
+    bool changed = false;
+    for (Function &function : module)
+      if (passes_by(function)) {
+        function.addFnAttr(kPassedBy,
+                           function.hasFnAttribute(Attribute::NoInline) ? "noinline" : "");
+        function.addFnAttr(Attribute::OptimizeNone);
+        function.addFnAttr(Attribute::NoInline); // optnone needs it
+        changed = true;
+      }
+    return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
+
+struct OptimiseClones : PassInfoMixin<OptimiseClones> {
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
+    bool changed = false;
+    for (Function &function : module)
+      if (const Attribute passed = function.getFnAttribute(kPassedBy); passed.isValid()) {
+        function.removeFnAttr(Attribute::OptimizeNone);
+        if (passed.getValueAsString().empty())
+          function.removeFnAttr(Attribute::NoInline);
+        function.removeFnAttr(kPassedBy);
+        changed = true;
+      }
+    return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
+
 void register_callbacks(PassBuilder &builder) {
   builder.registerPipelineParsingCallback(
       [](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
@@ -49,8 +105,11 @@ void register_callbacks(PassBuilder &builder) {
   builder.registerFullLinkTimeOptimizationEarlyEPCallback(
       [&builder](ModulePassManager &manager, OptimizationLevel level) {
         manager.addPass(make_pass());
-        if (level != OptimizationLevel::O0)
-          manager.addPass(builder.buildLTOPreLinkDefaultPipeline(level));
+        if (level == OptimizationLevel::O0)
+          return;
+        manager.addPass(PassByClones());
+        manager.addPass(builder.buildLTOPreLinkDefaultPipeline(level));
+        manager.addPass(OptimiseClones());
       });
 }
 

@@ -32,9 +32,7 @@ Pointer PointsToGraph::own(const Function &callee) {
 
 ObjectId PointsToGraph::own_object(const Function &callee) {
   const ElementSet &elements = flow_.elements(own(callee).flow);
-  return !has_flow_ || elements.empty()
-             ? 0
-             : flow_.element(static_cast<ElementId>(elements.find_first())).first;
+  return !has_flow_ || elements.empty() ? 0 : flow_.element(elements.first()).first;
 }
 
 // What a place that a catalogue entry names is in.

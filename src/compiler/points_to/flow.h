@@ -5,11 +5,11 @@
 // pointers with a common target may point to; here a pointer has only what flows into it.
 #pragma once
 
+#include "compiler/points_to/element_set.h"
 #include "compiler/points_to/layout.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/SparseBitVector.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Value.h"
 
@@ -21,7 +21,6 @@ namespace tandem {
 
 using FlowNode = std::uint32_t;  // what a pointer, or a pointer in memory, may point to
 using ElementId = std::uint32_t; // an offset of an object
-using ElementSet = llvm::SparseBitVector<>;
 
 class ObjectFlow {
 public:

@@ -12,9 +12,20 @@ namespace tandem {
 inline constexpr const char *kOwnLock = "_TANDEM_own_";
 
 // Of held.c: the list of the locks that the thread holds; how many they are, and to set that.
-inline constexpr const char *kHeldAcquire = "_TANDEM_held_acquire";
-inline constexpr const char *kHeldRelease = "_TANDEM_held_release";
-inline constexpr const char *kHeldCount = "_TANDEM_held_count";
-inline constexpr const char *kHeldRestore = "_TANDEM_held_restore";
+inline constexpr char kHeldAcquire[] = "_TANDEM_held_acquire";
+inline constexpr char kHeldRelease[] = "_TANDEM_held_release";
+inline constexpr char kHeldCount[] = "_TANDEM_held_count";
+inline constexpr char kHeldRestore[] = "_TANDEM_held_restore";
+
+// Of held.c, for regions of a converted lock that stay real: such a region has begun and ends;
+// which lock an acquisition found to be held by one (null: none), to set that and to ask for it; to
+// wait until that lock is free; to set whether the thread is where it must not wait, which gives
+// what was set before.
+inline constexpr char kHeldReally[] = "_TANDEM_held_really";
+inline constexpr char kHeldNoMore[] = "_TANDEM_held_no_more";
+inline constexpr char kHeldRefuse[] = "_TANDEM_held_refuse";
+inline constexpr char kHeldRefused[] = "_TANDEM_held_refused";
+inline constexpr char kHeldWait[] = "_TANDEM_held_wait";
+inline constexpr char kHeldNest[] = "_TANDEM_held_nest";
 
 } // namespace tandem

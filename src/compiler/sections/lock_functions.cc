@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/sections/lock_functions.h"
 
+#include "compiler/sections/converted_operations.h"
+
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Demangle/Demangle.h"
 
@@ -50,6 +52,8 @@ std::optional<LockFunction> c_function(StringRef name) {
       .Cases("pthread_mutex_trylock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
              operation(trylock, mutex, kMutexBytes))
       .Case("pthread_mutex_unlock", operation(unlock, mutex, kMutexBytes))
+      .Case(kHeldReally, operation(lock, mutex, kMutexBytes))
+      .Case(kHeldNoMore, operation(unlock, mutex, kMutexBytes))
       .Cases("pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
              operation(wait, mutex, kMutexBytes, false, 1))
       .Cases("pthread_cond_signal", "pthread_cond_broadcast", signal("pthread-cond"))

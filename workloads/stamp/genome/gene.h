@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Up to 64 symbols: symbol i is bits 2 i and 2 i + 1 of the 128, from the lowest. */
+enum { LONGEST_SEGMENT = 64 /* symbols */ };
+
+/* Up to LONGEST_SEGMENT symbols: symbol i is bits 2 i and 2 i + 1 of the 128, from the lowest. */
 struct segment {
   uint64_t words[2];
 };
@@ -60,7 +62,7 @@ static inline uint64_t rolling_without_first(uint64_t hash, unsigned symbol, uin
 
 struct gene_parameters {
   uint64_t length;   /* of the gene */
-  unsigned segment;  /* length of every segment, at most 64, even */
+  unsigned segment;  /* length of every segment, at most LONGEST_SEGMENT, even */
   uint64_t segments; /* at random places; more are added where they leave gaps */
 };
 

@@ -18,7 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 12 /* segments that one section puts into the set */ };
+enum {
+  CHUNK = 12, /* segments that one section puts into the set */
+  AHEAD = 4   /* fragments whose buckets are fetched before their sections begin */
+};
 
 /* A segment that is in the gene, once. `next` and `overlap` are written by the thread that it
  * belongs to, in sections; `matched` by any. */
@@ -134,29 +137,49 @@ static struct stamp_range collect_fragments(struct stamp_thread *self) {
   return mine;
 }
 
-/* Enters the beginnings of all lengths of each fragment, by a rolling hash. */
+/* The hashes of a fragment's beginnings, by length, rolled; their buckets are fetched meanwhile. */
+static void hash_beginnings(struct fragment *fragment, uint64_t *hashes) {
+  uint64_t hash = rolling_hash(fragment->segment, gene.segment);
+  fragment->end_hash = hash;
+  for (unsigned length = gene.segment - 1; length >= gene.least; length--) {
+    hash = rolling_without_last(hash, segment_symbol(fragment->segment, length));
+    hashes[length] = hash;
+    __builtin_prefetch(map_bucket(&beginnings[length], hash), 1);
+  }
+}
+
+/* Enters the beginnings of all lengths of each fragment. */
 static void enter_beginnings(struct stamp_thread *self, struct stamp_range mine) {
+  uint64_t hashes[LONGEST_SEGMENT];
   for (uint64_t i = mine.begin; i < mine.end; i++) {
     struct fragment *fragment = &fragments[i];
-    uint64_t hash = rolling_hash(fragment->segment, gene.segment);
-    fragment->end_hash = hash;
+    hash_beginnings(fragment, hashes);
     for (unsigned length = gene.segment - 1; length >= gene.least; length--) {
-      hash = rolling_without_last(hash, segment_symbol(fragment->segment, length));
-      insert_beginning(&beginnings[length], hash, fragment);
+      insert_beginning(&beginnings[length], hashes[length], fragment);
       self->sections++;
     }
   }
 }
 
+/* Rolls the hash of a fragment's end to `overlap` symbols, and fetches the bucket. `weight` is that
+ * of the symbol before them. */
+static void roll_end(struct fragment *fragment, unsigned overlap, uint64_t weight) {
+  const unsigned dropped = segment_symbol(fragment->segment, gene.segment - overlap - 1);
+  fragment->end_hash = rolling_without_first(fragment->end_hash, dropped, weight);
+  __builtin_prefetch(map_bucket(&beginnings[overlap], fragment->end_hash));
+}
+
 static void link_fragments(struct stamp_thread *self, struct stamp_range mine) {
   for (unsigned overlap = gene.segment - 1; overlap >= gene.least; overlap--) {
     const uint64_t weight = rolling_power(overlap);
+    uint64_t rolled = mine.begin;
     for (uint64_t i = mine.begin; i < mine.end; i++) {
+      for (; rolled < mine.end && rolled <= i + AHEAD; rolled++)
+        if (fragments[rolled].next == NULL)
+          roll_end(&fragments[rolled], overlap, weight);
       struct fragment *fragment = &fragments[i];
       if (fragment->next != NULL)
         continue;
-      const unsigned dropped = segment_symbol(fragment->segment, gene.segment - overlap - 1);
-      fragment->end_hash = rolling_without_first(fragment->end_hash, dropped, weight);
       link_fragment(&beginnings[overlap], fragment, gene.segment, overlap);
       self->sections++;
     }

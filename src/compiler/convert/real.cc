@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/convert/real.h"
+
+#include "compiler/convert/balance.h"
+#include "compiler/convert/sites.h"
+#include "compiler/effects/effects.h"
+#include "compiler/sections/called_function.h"
+#include "compiler/sections/converted_operations.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+#include <cerrno>
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// Offset in a pthread_mutex_t, as in held.c.
+constexpr std::uint64_t kRealWord = 24;
+// Wrappers in wrappers, at most.
+constexpr unsigned kMostRounds = 64;
+// On the acquisition in the section that clears the word.
+constexpr const char *kEndsReal = "tandem.ends.real";
+
+constexpr const char *kLock = "pthread_mutex_lock";
+constexpr const char *kUnlock = "pthread_mutex_unlock";
+
+Value *word_of(IRBuilder<> &builder, Value *lock) {
+  return builder.CreateConstGEP1_64(builder.getInt8Ty(), lock, kRealWord);
+}
+
+class Region {
+public:
+  Region(Module &module, const ConversionFile &file, const ConversionFile::RealRegion &region)
+      : module_(module), file_(file), region_(region) {}
+
+  Status make() {
+    function_ = module_.getFunction(region_.function);
+    if (function_ == nullptr || function_->isDeclaration())
+      return mistake(fmt::format("the program has no function '{}'", region_.function));
+    const auto section = find_if(file_.sections, [&](const ConversionFile::Locks &locks) {
+      return is_contained(locks.names, region_.lock);
+    });
+    if (section == file_.sections.end())
+      return mistake(fmt::format("no [[section]] names lock '{}'", region_.lock));
+    section_ = static_cast<std::size_t>(section - file_.sections.begin());
+    for (unsigned round = 0; round < kMostRounds; ++round) {
+      const LockCalls calls(module_);
+      const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls);
+      if (!named)
+        return named.error();
+      const std::vector<const LockSite *> sites = sites_in(calls, *named);
+      if (sites.empty())
+        return mistake(
+            fmt::format("'{}' does not acquire lock '{}'", region_.function, region_.lock));
+      const auto wrapper =
+          find_if(sites, [](const LockSite *site) { return site->wrapper != nullptr; });
+      if (wrapper == sites.end())
+        return expand(sites, calls, *named);
+      InlineFunctionInfo info;
+      if (const InlineResult done = InlineFunction(*const_cast<CallBase *>((*wrapper)->call), info);
+          !done.isSuccess())
+        return at(**wrapper, done.getFailureReason());
+    }
+    return mistake("its lock is acquired through too many functions");
+  }
+
+private:
+  [[nodiscard]] Error mistake(std::string_view message) const {
+    return Error{fmt::format("{}:{}: {}", file_.path, region_.line, message)};
+  }
+
+  [[nodiscard]] Error at(const LockSite &site, std::string_view why) const {
+    return Error{fmt::format("{}: a region of lock '{}' cannot stay real here, as {}:{} has it: {}",
+                             source_place(*site.call), site.locks.front(), file_.path, region_.line,
+                             why)};
+  }
+
+  // Not what is tried, and released by the pointer that the trylock has returned: within a region,
+  // that is a section like any other.
+  [[nodiscard]] bool counts(const LockSite &site, const NamedLocks &named) const {
+    return named.section_of(site) == section_ && site.operation != LockOperation::trylock &&
+           !site.own;
+  }
+
+  [[nodiscard]] std::vector<const LockSite *> sites_in(const LockCalls &calls,
+                                                       const NamedLocks &named) const {
+    std::vector<const LockSite *> sites;
+    for (const LockSite *site : calls.sites(*function_))
+      if (counts(*site, named))
+        sites.push_back(site);
+    return sites;
+  }
+
+  Status expand(const std::vector<const LockSite *> &sites, const LockCalls &calls,
+                const NamedLocks &named) {
+    for (const LockSite *site : sites) {
+      const Function *callee = called_function(*site->call);
+      if (!isa<CallInst>(site->call) || callee == nullptr ||
+          (callee->getName() != kLock && callee->getName() != kUnlock))
+        return at(*site, "it is not between pthread_mutex_lock and pthread_mutex_unlock");
+    }
+    const Balance balance =
+        balance_of(*function_, calls, [&](const LockSite &site) { return counts(site, named); });
+    if (!balance.good())
+      return at(balance.at == nullptr ? *sites.front() : *calls.at(*balance.at),
+                "it does not begin and end in this function on every path");
+    std::vector<std::pair<CallInst *, LockOperation>> operations;
+    for (const LockSite *site : sites)
+      operations.emplace_back(cast<CallInst>(const_cast<CallBase *>(site->call)), site->operation);
+    for (const auto &[call, operation] : operations)
+      if (operation == LockOperation::lock)
+        begin(*call);
+      else
+        end(*call);
+    return Unit{};
+  }
+
+  void call(IRBuilder<> &builder, const char *name, Value *lock) {
+    FunctionCallee callee = module_.getOrInsertFunction(
+        name, FunctionType::get(builder.getInt32Ty(), {builder.getPtrTy()}, false));
+    cast<Function>(callee.getCallee())->setDoesNotThrow();
+    builder.CreateCall(callee, {lock});
+  }
+
+  // The region's acquisition becomes a section that sets the word.
+  void begin(CallInst &acquisition) {
+    Value *lock = acquisition.getArgOperand(0);
+    IRBuilder<> builder(acquisition.getNextNode());
+    builder.SetCurrentDebugLocation(acquisition.getDebugLoc());
+    builder.CreateStore(builder.getInt32(1), word_of(builder, lock));
+    call(builder, kUnlock, lock);
+    call(builder, kHeldReally, lock);
+  }
+
+  void end(CallInst &release) {
+    Value *lock = release.getArgOperand(0);
+    IRBuilder<> builder(&release);
+    auto *acquisition =
+        builder.CreateCall(module_.getOrInsertFunction(kLock, release.getFunctionType()), {lock});
+    acquisition->setMetadata(kEndsReal, MDNode::get(module_.getContext(), {}));
+    builder.CreateStore(builder.getInt32(0), word_of(builder, lock));
+    builder.SetInsertPoint(release.getNextNode());
+    builder.SetCurrentDebugLocation(release.getDebugLoc());
+    call(builder, kHeldNoMore, lock);
+  }
+
+  Module &module_;
+  const ConversionFile &file_;
+  const ConversionFile::RealRegion &region_;
+  Function *function_ = nullptr;
+  std::size_t section_ = 0;
+};
+
+} // namespace
+
+Status make_real_regions(Module &module, const ConversionFile &file) {
+  for (const ConversionFile::RealRegion &region : file.real_regions)
+    if (Status made = Region(module, file, region).make(); !made)
+      return made;
+  return Unit{};
+}
+
+bool is_real(const LockSite &site) {
+  const Function *callee = called_function(*site.call);
+  return callee != nullptr &&
+         (callee->getName() == kHeldReally || callee->getName() == kHeldNoMore);
+}
+
+bool ends_real(const CallBase &call) { return call.hasMetadata(kEndsReal); }
+
+Function &looking(Module &module, StringRef name, FunctionCallee operation, FunctionCallee release,
+                  bool tries) {
+  if (Function *known = module.getFunction(name))
+    return *known;
+  LLVMContext &context = module.getContext();
+  IRBuilder<> builder(context);
+  Function *function =
+      Function::Create(FunctionType::get(builder.getInt32Ty(), {builder.getPtrTy()}, false),
+                       GlobalValue::InternalLinkage, name, module);
+  function->setDoesNotThrow();
+  Value *lock = function->getArg(0);
+  Constant *none = ConstantPointerNull::get(builder.getPtrTy());
+  const auto refuse = [&](Value *which) {
+    FunctionCallee callee = module.getOrInsertFunction(
+        kHeldRefuse, FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false));
+    cast<Function>(callee.getCallee())->setDoesNotThrow();
+    if (!tries)
+      builder.CreateCall(callee, {which});
+  };
+  BasicBlock *entry = BasicBlock::Create(context, "entry", function);
+  BasicBlock *look = BasicBlock::Create(context, "look", function);
+  BasicBlock *real = BasicBlock::Create(context, "real", function);
+  BasicBlock *done = BasicBlock::Create(context, "done", function);
+  builder.SetInsertPoint(entry);
+  CallInst *result = builder.CreateCall(operation, {lock});
+  refuse(none);
+  if (tries)
+    builder.CreateCondBr(builder.CreateICmpEQ(result, builder.getInt32(0)), look, done);
+  else
+    builder.CreateBr(look);
+  builder.SetInsertPoint(look);
+  Value *held = builder.CreateLoad(builder.getInt32Ty(), word_of(builder, lock));
+  builder.CreateCondBr(builder.CreateICmpEQ(held, builder.getInt32(0)), done, real);
+  builder.SetInsertPoint(real);
+  builder.CreateCall(release, {lock});
+  refuse(lock);
+  builder.CreateBr(done);
+  builder.SetInsertPoint(done);
+  PHINode *answer = builder.CreatePHI(builder.getInt32Ty(), 3);
+  answer->addIncoming(result, look);
+  answer->addIncoming(tries ? static_cast<Value *>(builder.getInt32(EBUSY)) : result, real);
+  if (tries)
+    answer->addIncoming(result, entry);
+  builder.CreateRet(answer);
+  return *function;
+}
+
+} // namespace tandem
