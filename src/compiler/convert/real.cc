@@ -8,6 +8,7 @@
 #include "compiler/sections/converted_operations.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <cerrno>
@@ -203,7 +204,8 @@ Function &looking(Module &module, StringRef name, FunctionCallee operation, Func
     builder.CreateBr(look);
   builder.SetInsertPoint(look);
   Value *held = builder.CreateLoad(builder.getInt32Ty(), word_of(builder, lock));
-  builder.CreateCondBr(builder.CreateICmpEQ(held, builder.getInt32(0)), done, real);
+  builder.CreateCondBr(builder.CreateICmpEQ(held, builder.getInt32(0)), done, real,
+                       MDBuilder(context).createLikelyBranchWeights());
   builder.SetInsertPoint(real);
   builder.CreateCall(release, {lock});
   refuse(lock);

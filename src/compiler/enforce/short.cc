@@ -118,7 +118,8 @@ bool can_inline(const CallBase &call) {
   const Function &caller = *call.getFunction();
   const Function *callee = called_function(call);
   const auto same = [&](StringRef attribute) { // or it may not fit the processor that runs it
-    return caller.getFnAttribute(attribute) == callee->getFnAttribute(attribute);
+    return !callee->hasFnAttribute(attribute) ||
+           caller.getFnAttribute(attribute) == callee->getFnAttribute(attribute);
   };
   return isa<CallInst>(call) && callee != nullptr && !callee->isDeclaration() &&
          !callee->isInterposable() && callee != call.getFunction() &&
@@ -131,17 +132,20 @@ bool can_inline(const CallBase &call) {
 }
 
 // Takes out what is done for the list of the converted locks that the thread holds: a section
-// leaves it as it was, and only a trylock, which leads away, looks at it meanwhile.
+// leaves it as it was, and only a trylock, which leads away, looks at it meanwhile. Where a region
+// that stays real has a lock, the section leads away before that is asked for.
 void forget_held(Function &function) {
-  const auto is_for_list = [](StringRef name) {
+  const auto is_for_list = [](const CallInst &call) {
+    const StringRef name = called_function(call)->getName();
     return name == kHeldAcquire || name == kHeldRelease || name == kHeldRestore ||
+           name == kHeldRefused || name == kHeldNest ||
+           (name == kHeldRefuse && isa<ConstantPointerNull>(call.getArgOperand(0))) ||
            (name.starts_with(kOwnLock) && !name.contains("trylock"));
   };
   for (BasicBlock &block : function)
     for (Instruction &instruction : make_early_inc_range(block))
       if (auto *call = dyn_cast<CallInst>(&instruction);
-          call != nullptr && called_function(*call) != nullptr &&
-          is_for_list(called_function(*call)->getName())) {
+          call != nullptr && called_function(*call) != nullptr && is_for_list(*call)) {
         if (!call->getType()->isVoidTy())
           call->replaceAllUsesWith(Constant::getNullValue(call->getType()));
         call->eraseFromParent();

@@ -8,6 +8,10 @@
 // RUN: env TANDEM_CONVERT=%S/Inputs/real-region.toml TANDEM_ENFORCE=stm \
 // RUN:   TANDEM_INLINE_BARRIERS=0 TANDEM_SHORT_SECTIONS=0 %tandem < %t.in.ll > %t.stm.ll
 // RUN: %FileCheck %s --check-prefix=STM --input-file=%t.stm.ll
+// A short section that looks leads away where the word is set.
+// RUN: env TANDEM_CONVERT=%S/Inputs/real-region.toml TANDEM_ENFORCE=stm TANDEM_INLINE_BARRIERS=0 \
+// RUN:   %tandem < %t.in.ll > %t.short.ll
+// RUN: %FileCheck %s --check-prefix=SHORT --input-file=%t.short.ll
 #include <pthread.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int by_region, by_section;
@@ -65,3 +69,10 @@ int main(void) {
 // CHECK-NOT: call {{.*}}@pthread_mutex_lock
 
 // STM: call i32 @_ITM_RU4(ptr @by_region)
+
+// SHORT-LABEL: define internal {{.*}}@section.tandem.block
+// SHORT: ptrtoint (ptr getelementptr (i8, ptr @lock, i64 24) to i64)
+// SHORT: call i64 @_TANDEM_short_begin(
+// SHORT-NOT: _TANDEM_held_refuse
+// SHORT: call void @_TANDEM_short_undone(
+// SHORT: call void @_TANDEM_short_end(
