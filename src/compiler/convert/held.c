@@ -4,7 +4,6 @@
 // trylock must fail where its own thread holds the lock. Compiled to bitcode, linked into converted
 // programs behind the instrumentation: all of it is the thread's own memory, and a section sets it
 // to what it was at its begin whenever it runs again.
-
 //
 // And regions of a converted lock that stay real (real.h): a word of the lock says whether one
 // holds it.

@@ -121,7 +121,8 @@ public:
       return Unit{};
     for (Status (Limits::*one)() :
          {&Limits::check_jumps, &Limits::check_pointers, &Limits::check_processes,
-          &Limits::check_recursive, &Limits::check_names, &Limits::check_marked})
+          &Limits::check_recursive, &Limits::check_robust, &Limits::check_names,
+          &Limits::check_marked})
       if (Status good = (this->*one)(); !good)
         return good;
     return Unit{};
@@ -179,6 +180,20 @@ private:
     return Error{fmt::format("{}: lock '{}' is tried, and may be one that its owner can lock again "
                              "({}); make it a gate",
                              place_of(*a_try_->call), a_try_->locks.front(), place_of(*made))};
+  }
+
+  // glibc keeps a list of robust mutexes in what real.h's word is of others.
+  Status check_robust() {
+    if (looked_at_.empty())
+      return Unit{};
+    for (const char *name : {"pthread_mutexattr_setrobust", "pthread_mutexattr_setrobust_np"})
+      if (const Function *function = module_.getFunction(name);
+          function != nullptr && !function->use_empty())
+        return Error{fmt::format("{}: regions of converted locks are to stay real, and the program "
+                                 "makes robust mutexes, which have no room for that; make those "
+                                 "locks gates",
+                                 place_of(*function->user_back()))};
+    return Unit{};
   }
 
   [[nodiscard]] const GlobalVariable *named_outside(const LockSite &site) const {

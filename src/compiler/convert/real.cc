@@ -4,6 +4,7 @@
 #include "compiler/convert/balance.h"
 #include "compiler/convert/sites.h"
 #include "compiler/effects/effects.h"
+#include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/converted_operations.h"
 
@@ -47,6 +48,23 @@ public:
     if (section == file_.sections.end())
       return mistake(fmt::format("no [[section]] names lock '{}'", region_.lock));
     section_ = static_cast<std::size_t>(section - file_.sections.begin());
+    for (const ConversionFile::RealRegion &earlier : file_.real_regions) {
+      if (&earlier == &region_)
+        break;
+      // That entry has made all locks of the section real in the function.
+      if (earlier.function == region_.function && is_contained(section->names, earlier.lock))
+        return mistake(fmt::format("line {} says the same of '{}': one entry is about all locks of "
+                                   "a [[section]]",
+                                   earlier.line, region_.function));
+    }
+    if (const auto others = count_if(module_,
+                                     [&](const Function &other) {
+                                       return !other.isDeclaration() &&
+                                              source_name(other) == region_.function;
+                                     });
+        others > 1)
+      return mistake(fmt::format("the program has {} functions '{}': give them different names",
+                                 others, region_.function));
     for (unsigned round = 0; round < kMostRounds; ++round) {
       const LockCalls calls(module_);
       const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls);
@@ -54,8 +72,9 @@ public:
         return named.error();
       const std::vector<const LockSite *> sites = sites_in(calls, *named);
       if (sites.empty())
-        return mistake(
-            fmt::format("'{}' does not acquire lock '{}'", region_.function, region_.lock));
+        return mistake(fmt::format(
+            "'{}' does not itself acquire lock '{}', or by a function that does only that",
+            region_.function, region_.lock));
       const auto wrapper =
           find_if(sites, [](const LockSite *site) { return site->wrapper != nullptr; });
       if (wrapper == sites.end())

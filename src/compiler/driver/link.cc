@@ -102,6 +102,7 @@ std::string absolute(const std::string &path, const std::string &folder) {
 Environment link_environment(const Request &request, const CommandLine &line,
                              const Settings &settings) {
   Environment set;
+  const auto known = request.environment.find("LIBRARY_PATH");
   set[kEnvEnforce] = to_string(settings.enforcement);
   set[kEnvReport] = settings.report;
   set[kEnvCatalogue] = absolute(settings.catalogue, request.folder);
@@ -111,24 +112,40 @@ Environment link_environment(const Request &request, const CommandLine &line,
   set[kEnvShortSections] = settings.short_sections ? "1" : "0";
   set[kEnvCheckEffects] = settings.check_effects ? "1" : "";
   set[kEnvLinkOutput] = line.output.empty() ? "a.out" : line.output;
-  set[kEnvLinkInputs] = joined_lines(link_inputs(line, request.files));
+  set[kEnvLinkInputs] = joined_lines(
+      link_inputs(line, request.files, known == request.environment.end() ? "" : known->second));
   set[kEnvLinkShared] = line.shared ? "1" : "";
   return set;
 }
 
 } // namespace
 
-std::vector<std::string> link_inputs(const CommandLine &line, const FileView &files) {
+std::vector<std::string> link_inputs(const CommandLine &line, const FileView &files,
+                                     std::string_view library_path) {
   std::vector<std::string> inputs;
+  LinkSearch search = line.search;
   for (const Input &input : line.inputs)
     if (input.kind == InputKind::object && !is_shared_library(input.path))
       inputs.push_back(input.path);
   for (const std::string &word : line.linker_words)
-    if (!word.starts_with("-") && (word.ends_with(".o") || word.ends_with(".a")))
+    if (word.starts_with("-l"))
+      search.names.push_back(word.substr(2));
+    else if (word.starts_with("-L"))
+      search.folders.push_back(word.substr(2));
+    else if (word.starts_with("@"))
+      inputs.push_back("?" + word);
+    else if (!word.starts_with("-") && !is_shared_library(word) &&
+             (word.ends_with(".o") || word.ends_with(".a") || files.exists(word)))
       inputs.push_back(word);
-  for (const std::string &name : line.search.names) {
+  while (!library_path.empty()) {
+    const std::string_view folder = library_path.substr(0, library_path.find(':'));
+    library_path.remove_prefix(std::min(folder.size() + 1, library_path.size()));
+    if (!folder.empty())
+      search.folders.emplace_back(folder);
+  }
+  for (const std::string &name : search.names) {
     const bool exact = name.starts_with(":");
-    for (const std::string &folder : line.search.folders) {
+    for (const std::string &folder : search.folders) {
       const std::string stem =
           fmt::format("{}/{}{}", folder, exact ? "" : "lib", exact ? name.substr(1) : name);
       if (!exact && !line.is_static && files.exists(stem + ".so"))

@@ -22,8 +22,10 @@ struct LinkStep {
 Result<LinkStep> plan_link(const Request &request, const CommandLine &line,
                            const Settings &settings, const Toolchain &toolchain);
 
-// The objects and archives that the command line names, libraries among its -L folders included;
-// shared libraries are not among them.
-std::vector<std::string> link_inputs(const CommandLine &line, const FileView &files);
+// The objects and archives that the command line names, those for the linker (-Wl) and libraries
+// among its -L folders and in `library_path` (LIBRARY_PATH) included; shared libraries are not
+// among them. "?..." stands for a response file of the linker, which may name more.
+std::vector<std::string> link_inputs(const CommandLine &line, const FileView &files,
+                                     std::string_view library_path);
 
 } // namespace tandem

@@ -225,6 +225,12 @@ TEST_F(PlanTest, TheEnvironmentOfALink) {
                          {"TANDEM_LINK_OUTPUT", "out/x.so"},
                          {"TANDEM_LINK_INPUTS", "b.o\nc.a\nw.a\nlib/libone.a\nlib/exact.a\n"},
                          {"TANDEM_LINK_SHARED", "1"}}));
+  present_.insert({"hidden.lo", "far/libfar.a", "near/libnear.a"});
+  environment_["LIBRARY_PATH"] = "/nowhere::far";
+  EXPECT_EQ(plan("-lfar -Wl,-Lnear,-lnear,@rest,hidden.lo,-soname,x.so.1 a.o")
+                .value()
+                .set.at("TANDEM_LINK_INPUTS"),
+            "a.o\n?@rest\nhidden.lo\nfar/libfar.a\nnear/libnear.a\n");
   const Plan plain = plan("-ftandem-catalogue=papers a.o").value();
   EXPECT_EQ(plain.set.at("TANDEM_CATALOGUE"), "papers");
   EXPECT_EQ(plain.set.at("TANDEM_LINK_OUTPUT"), "a.out");

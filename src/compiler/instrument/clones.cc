@@ -108,7 +108,8 @@ Function &TransactionalClones::clone_of(Function &function) {
   clone->setComdat(nullptr);
   clone->addFnAttr(kTransactionalAttribute);
   drop_memory_promises(*clone);
-  drop_variables(*clone);
+  if (!clone->hasOptNone())
+    drop_variables(*clone);
   // Whether a result is looked at shows in the callers of the original.
   for (const Instruction &instruction : instructions(*source))
     if (const auto *call = dyn_cast<CallBase>(&instruction);

@@ -7,10 +7,7 @@
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
 
-#include <algorithm>
-#include <iterator>
 #include <optional>
-#include <set>
 
 namespace tandem {
 namespace {
@@ -25,13 +22,7 @@ template <typename T> std::optional<T> value_if_ok(Expected<T> expected) {
   return std::nullopt;
 }
 
-// What machine code refers to, and what of it others can refer to.
-struct Symbols {
-  std::set<std::string> used;
-  std::set<std::string> defined;
-};
-
-void inspect_symbols(MemoryBufferRef content, Symbols &symbols) {
+void inspect_symbols(MemoryBufferRef content, bool member, LinkInputs &inputs) {
   const auto object = value_if_ok(object::ObjectFile::createObjectFile(content));
   if (!object)
     return;
@@ -41,30 +32,33 @@ void inspect_symbols(MemoryBufferRef content, Symbols &symbols) {
     if (!name || !flags || name->empty())
       continue;
     if ((*flags & object::SymbolRef::SF_Undefined) != 0)
-      symbols.used.insert(name->str());
-    else if ((*flags & object::SymbolRef::SF_Global) != 0)
-      symbols.defined.insert(name->str());
+      inputs.native_uses.insert(name->str());
+    else if (!member && (*flags & object::SymbolRef::SF_Global) != 0)
+      inputs.native_definitions.insert(name->str());
   }
 }
 
-void inspect_object(const std::string &name, MemoryBufferRef content, LinkInputs &inputs,
-                    Symbols &symbols) {
+void inspect_object(const std::string &name, MemoryBufferRef content, bool member,
+                    LinkInputs &inputs) {
   switch (identify_magic(content.getBuffer())) {
   case file_magic::elf_relocatable:
     inputs.native.push_back(name);
-    inspect_symbols(content, symbols);
+    inspect_symbols(content, member, inputs);
     return;
   case file_magic::bitcode:
     if (const auto info = value_if_ok(getBitcodeLTOInfo(content)); info && info->IsThinLTO)
       inputs.thin.push_back(name);
+    return;
+  case file_magic::unknown:
+    if (content.getBuffer().contains("INPUT") || content.getBuffer().contains("GROUP"))
+      inputs.complete = false;
     return;
   default:
     return;
   }
 }
 
-void inspect_archive(const std::string &path, MemoryBufferRef content, LinkInputs &inputs,
-                     Symbols &symbols) {
+void inspect_archive(const std::string &path, MemoryBufferRef content, LinkInputs &inputs) {
   const auto archive = value_if_ok(object::Archive::create(content));
   if (!archive)
     return;
@@ -73,7 +67,7 @@ void inspect_archive(const std::string &path, MemoryBufferRef content, LinkInput
     const auto name = value_if_ok(child.getName());
     const auto member = value_if_ok(child.getMemoryBufferRef());
     if (name && member)
-      inspect_object(path + "(" + name->str() + ")", *member, inputs, symbols);
+      inspect_object(path + "(" + name->str() + ")", *member, /*member=*/true, inputs);
   }
   consumeError(std::move(failed));
 }
@@ -82,20 +76,21 @@ void inspect_archive(const std::string &path, MemoryBufferRef content, LinkInput
 
 LinkInputs inspect_link_inputs(const std::vector<std::string> &paths) {
   LinkInputs inputs;
-  Symbols symbols;
   for (const std::string &path : paths) {
+    if (path.starts_with("?")) {
+      inputs.complete = false;
+      continue;
+    }
     const auto buffer =
         MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
     if (!buffer)
       continue;
     const MemoryBufferRef content = (*buffer)->getMemBufferRef();
     if (identify_magic(content.getBuffer()) == file_magic::archive)
-      inspect_archive(path, content, inputs, symbols);
+      inspect_archive(path, content, inputs);
     else
-      inspect_object(path, content, inputs, symbols);
+      inspect_object(path, content, /*member=*/false, inputs);
   }
-  std::ranges::set_difference(symbols.used, symbols.defined,
-                              std::back_inserter(inputs.native_uses));
   return inputs;
 }
 

@@ -3,6 +3,7 @@
 // The files of a link as far as the merged module does not show them.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,12 @@ struct LinkInputs {
   // Machine code instead of bitcode, into which the analysis cannot see: `foo.o`,
   // `libfoo.a(bar.o)`.
   std::vector<std::string> native;
-  // Symbols that machine code uses and none of it defines.
-  std::vector<std::string> native_uses;
+  // Symbols that machine code uses, and those that it defines in objects which are linked in any
+  // case: not in members of archives.
+  std::set<std::string> native_uses;
+  std::set<std::string> native_definitions;
+  // Whether all is known: no linker script or response file names more.
+  bool complete = true;
   // Bitcode for thin LTO: lld compiles each such file by itself and shows the pass none of them.
   std::vector<std::string> thin;
 };

@@ -15,6 +15,8 @@
 #include "compiler/strict/strict.h"
 
 #include "llvm/ADT/StringSet.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
@@ -67,27 +69,42 @@ bool finds_by_name(StringRef function) {
   return is_contained({"dlsym", "dlvsym", "dlopen", "dlmopen"}, function);
 }
 
-// Whether machine code that uses this symbol may begin a transaction: by the runtime, or by code of
-// which nothing is known. What the program defines is seen.
-bool may_lead_to_transactions(StringRef symbol, const Module &module, const Catalogue &catalogue) {
-  if (const GlobalValue *value = module.getNamedValue(symbol);
-      value != nullptr && !value->isDeclaration())
-    return false;
+// Whether machine code that uses this symbol may begin a transaction: by the runtime, whoever
+// defines that, or by code of which nothing is known. What the program defines is seen.
+bool may_lead_to_transactions(const std::string &symbol, const LinkInputs &inputs,
+                              const Module &module, const Catalogue &catalogue) {
   constexpr std::array kRuntime = {"_ITM_", "_ZGTt", "tandem_", "_TANDEM_"};
+  const GlobalValue *value = module.getNamedValue(symbol);
+  if (value != nullptr && !value->isDeclaration())
+    return false;
   return any_of(kRuntime, [&](StringRef prefix) { return symbol.starts_with(prefix); }) ||
          finds_by_name(symbol) ||
-         (catalogue.lookup(symbol).stores_anything && !catalogue.is_own_variable(symbol.str()) &&
-          symbol != "_GLOBAL_OFFSET_TABLE_");
+         (!inputs.native_definitions.contains(symbol) && catalogue.lookup(symbol).stores_anything &&
+          !catalogue.is_own_variable(symbol) && symbol != "_GLOBAL_OFFSET_TABLE_");
+}
+
+// Whether inline assembly calls, or there is code in assembly: what that leads to is not seen.
+bool calls_by_assembly(const Module &module) {
+  return !module.getModuleInlineAsm().empty() || any_of(module, [](const Function &function) {
+    return any_of(instructions(function), [](const Instruction &instruction) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      const auto *code = call == nullptr ? nullptr : dyn_cast<InlineAsm>(call->getCalledOperand());
+      return code != nullptr && code->getAsmString().find("call") != std::string::npos &&
+             code->getAsmString().find("syscall") == std::string::npos;
+    });
+  });
 }
 
 // Whether all transactions of the process that could meet this program's sections are these
 // sections: no code that the analysis does not see has any, or is found by name.
 bool is_closed(const Module &module, const PassOptions &options, const Catalogue &catalogue) {
   const auto used = [](const Function &function) { return !function.use_empty(); };
-  return !may_meet_other_outputs(module, options, catalogue) &&
-         none_of(inspect_link_inputs(options.link_inputs).native_uses,
+  const LinkInputs inputs = inspect_link_inputs(options.link_inputs);
+  return inputs.complete && !may_meet_other_outputs(module, options, catalogue) &&
+         !calls_by_assembly(module) &&
+         none_of(inputs.native_uses,
                  [&](const std::string &symbol) {
-                   return may_lead_to_transactions(symbol, module, catalogue);
+                   return may_lead_to_transactions(symbol, inputs, module, catalogue);
                  }) &&
          none_of(module, [&](const Function &function) {
            return finds_by_name(function.getName()) && used(function);

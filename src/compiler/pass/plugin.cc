@@ -41,23 +41,27 @@ TandemPass make_pass() {
 
 // Transactional clones are most of an enforced program's code, and what most of them spend their
 // time on is calls of the runtime, one an access. Those pass the compile step's pipeline by: their
-// accesses were merged already (instrument/simplify.h), and the link's own pipeline follows.
+// accesses were merged already (instrument/simplify.h), and the link's own pipeline follows, which
+// from -O2 on does most of the same.
 constexpr StringRef kPassedBy = "tandem-passed-by";
+// Instructions of such a clone for each of its calls, at most: else it computes by itself.
+constexpr std::size_t kSparsest = 12;
 
 bool passes_by(const Function &function) {
   if (!function.hasFnAttribute(kTransactionalAttribute) || function.hasOptNone() ||
       function.hasOptSize() || function.hasMinSize() ||
+      function.hasFnAttribute(Attribute::OptimizeForDebugging) ||
       function.hasFnAttribute(Attribute::AlwaysInline))
     return false;
-  bool calls = false;
+  std::size_t calls = 0;
   for (const Instruction &instruction : instructions(function))
     if (const auto *call = dyn_cast<CallBase>(&instruction))
       if (const Function *callee = call->getCalledFunction()) {
         if (callee->getName().starts_with(kInlinedAccess))
           return false;
-        calls |= callee->getName().starts_with("_ITM_");
+        calls += callee->getName().starts_with("_ITM_") ? 1 : 0;
       }
-  return calls;
+  return calls * kSparsest >= function.getInstructionCount();
 }
 
 struct PassByClones : PassInfoMixin<PassByClones> {
@@ -107,7 +111,8 @@ void register_callbacks(PassBuilder &builder) {
         manager.addPass(make_pass());
         if (level == OptimizationLevel::O0)
           return;
-        manager.addPass(PassByClones());
+        if (level.getSpeedupLevel() > 1)
+          manager.addPass(PassByClones());
         manager.addPass(builder.buildLTOPreLinkDefaultPipeline(level));
         manager.addPass(OptimiseClones());
       });

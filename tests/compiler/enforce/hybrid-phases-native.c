@@ -20,12 +20,21 @@
 // RUN: %object -DNATIVE -DCALLS=dlsym %s -o %t.o
 // RUN: env TANDEM_LINK_INPUTS=%t.o TANDEM_ENFORCE=hybrid TANDEM_CATALOGUE=%t.toml %tandem %t.ll \
 // RUN:   | %FileCheck %s
-// What one machine-code file of an archive uses and another one defines is no use of the archive.
+// What one machine-code file uses and another one defines is no such use, if that one is linked in any
+// case: which members of an archive are is not known.
 // RUN: %object -DNATIVE -DCALLS=from_elsewhere %s -o %t.o
 // RUN: %object -DELSEWHERE %s -o %t.elsewhere.o && rm -f %t.a
-// RUN: %archive rcs %t.a %t.o %t.elsewhere.o
-// RUN: env TANDEM_LINK_INPUTS=%t.a TANDEM_ENFORCE=hybrid TANDEM_CATALOGUE=%t.toml %tandem %t.ll \
-// RUN:   | %FileCheck %s --check-prefix=PHASES
+// RUN: %archive rcs %t.a %t.elsewhere.o
+// RUN: bash -c 'TANDEM_LINK_INPUTS=$(printf "%t.o\n%t.elsewhere.o") TANDEM_ENFORCE=hybrid \
+// RUN:   TANDEM_CATALOGUE=%t.toml %tandem %t.ll' | %FileCheck %s --check-prefix=PHASES
+// RUN: bash -c 'TANDEM_LINK_INPUTS=$(printf "%t.o\n%t.a") TANDEM_ENFORCE=hybrid \
+// RUN:   TANDEM_CATALOGUE=%t.toml %tandem %t.ll' | %FileCheck %s
+// Nor is it known what a linker script or a response file of the linker names.
+// RUN: echo 'INPUT(hidden.o)' > %t.script
+// RUN: env TANDEM_LINK_INPUTS=%t.script TANDEM_ENFORCE=hybrid TANDEM_CATALOGUE=%t.toml %tandem %t.ll \
+// RUN:   | %FileCheck %s
+// RUN: env TANDEM_LINK_INPUTS=?@rest TANDEM_ENFORCE=hybrid TANDEM_CATALOGUE=%t.toml %tandem %t.ll \
+// RUN:   | %FileCheck %s
 int helper(int value);
 #if defined(ELSEWHERE)
 void from_elsewhere(void) {}
