@@ -40,16 +40,11 @@ def refused(
     assert compiled.status == 2, f"{compiled.status}: {compiled.errors}"
     assert len(lines) == 1, compiled.errors
     assert not compiled.program.exists()
-    return compiled, lines[0].removeprefix("tandem-cc: ").replace(
-        f"{converter.folder}/", ""
-    )
+    return compiled, lines[0].removeprefix("tandem-cc: ").replace(f"{converter.folder}/", "")
 
 
 MAIN = "int main(void) { f(); return x; }\n"
-LOCKED = (
-    "static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }\n"
-    + MAIN
-)
+LOCKED = "static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }\n" + MAIN
 
 
 FILES = {
@@ -209,8 +204,7 @@ CODE = {
     "recursive": (
         "static void f(void) { pthread_mutexattr_t t; pthread_mutexattr_init(&t);\n"
         "  pthread_mutexattr_settype(&t, PTHREAD_MUTEX_RECURSIVE); pthread_mutex_init(&a, &t);\n"
-        "  if (!pthread_mutex_trylock(&a)) { ++x; pthread_mutex_unlock(&a); } }\n"
-        + MAIN,
+        "  if (!pthread_mutex_trylock(&a)) { ++x; pthread_mutex_unlock(&a); } }\n" + MAIN,
         (
             f"p.c:{FIRST + 2}: lock 'a' is tried, and may be one that its owner can lock again "
             f"(p.c:{FIRST + 1})"
@@ -220,8 +214,7 @@ CODE = {
         "#define INITIALISER PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP\n"
         "static pthread_mutex_t r = INITIALISER;\n"
         "static void f(void) {\n"
-        "  if (!pthread_mutex_trylock(&r)) { ++x; pthread_mutex_unlock(&r); } }\n"
-        + MAIN,
+        "  if (!pthread_mutex_trylock(&r)) { ++x; pthread_mutex_unlock(&r); } }\n" + MAIN,
         (
             f"p.c:{FIRST + 3}: lock 'r' is tried, and may be one that its owner can lock again "
             f"(p.c:{FIRST + 1})"
@@ -317,8 +310,7 @@ REAL = {
         "regions real, and cannot wait for these; make that lock a gate",
     ),
     "locked by what a section calls": (
-        REALLY
-        + "static void g(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }\n"
+        REALLY + "static void g(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }\n"
         "static void f(void) { pthread_mutex_lock(&b); ++y;\n"
         "  g(); pthread_mutex_unlock(&b); }\n" + IN_MAIN,
         f"p.c:{FIRST + 1}: a section may acquire here a lock of which [[real-region]] keeps "
@@ -338,16 +330,14 @@ REAL = {
         "of it stay real",
     ),
     "recursive": (
-        REALLY
-        + "static void f(void) { pthread_mutexattr_t t; pthread_mutexattr_init(&t);\n"
+        REALLY + "static void f(void) { pthread_mutexattr_t t; pthread_mutexattr_init(&t);\n"
         "  pthread_mutexattr_settype(&t, PTHREAD_MUTEX_RECURSIVE);\n"
         "  pthread_mutex_init(&a, &t); }\n" + IN_MAIN,
         f"p.c:{FIRST}: regions of lock 'a' stay real, and it may be one that its owner can lock "
         f"again (p.c:{FIRST + 2})",
     ),
     "robust": (
-        REALLY
-        + "static void f(void) { pthread_mutexattr_t t; pthread_mutexattr_init(&t);\n"
+        REALLY + "static void f(void) { pthread_mutexattr_t t; pthread_mutexattr_init(&t);\n"
         "  pthread_mutexattr_setrobust(&t, PTHREAD_MUTEX_ROBUST);\n"
         "  pthread_mutex_init(&a, &t); }\n" + IN_MAIN,
         f"p.c:{FIRST + 2}: regions of converted locks are to stay real, and the program makes "
@@ -361,18 +351,13 @@ def test_regions_that_cannot_stay_real(converter: Converter, case: str) -> None:
     code, message = REAL[case]
     lock = "s" if case == "of a spinlock" else "a"
     both = any(word in code for word in ("&b", "(&b"))
-    conversion = (SECTION_AB if both else SECTION_A + REGION).replace(
-        '"a"', f'"{lock}"'
-    )
+    conversion = (SECTION_AB if both else SECTION_A + REGION).replace('"a"', f'"{lock}"')
     _, line = refused(converter, code, conversion)
     assert line.startswith(message), line
 
 
 def test_an_entry_for_what_another_is_about(converter: Converter) -> None:
-    code = (
-        REALLY
-        + "static void f(void) { pthread_mutex_lock(&a); pthread_mutex_unlock(&a); }\n"
-    )
+    code = REALLY + "static void f(void) { pthread_mutex_lock(&a); pthread_mutex_unlock(&a); }\n"
     _, line = refused(converter, code + IN_MAIN, SECTION_A + REGION + REGION)
     assert line.startswith("p.toml:9: line 5 says the same of 'really'"), line
 
@@ -381,9 +366,7 @@ def test_a_region_in_one_of_two_functions_of_the_name(converter: Converter) -> N
     other = converter.folder / "other.c"
     other.write_text(HEAD + REALLY + "void g(void) { really(); }\n", encoding="utf-8")
     code = REALLY + "void g(void);\nstatic void f(void) { g(); }\n" + IN_MAIN
-    _, line = refused(
-        converter, code, SECTION_A + REGION, "-g", "-D_GNU_SOURCE", str(other)
-    )
+    _, line = refused(converter, code, SECTION_A + REGION, "-g", "-D_GNU_SOURCE", str(other))
     assert line.startswith("p.toml:5: the program has 2 functions 'really'"), line
 
 
@@ -409,16 +392,12 @@ def test_lock_that_native_code_can_name(converter: Converter) -> None:
 
 def test_shared_library(converter: Converter) -> None:
     _, line = refused(converter, LOCKED, SECTION_A, "-shared", "-fPIC")
-    assert line.startswith(
-        "p.toml: the locks of a shared library cannot be converted"
-    ), line
+    assert line.startswith("p.toml: the locks of a shared library cannot be converted"), line
 
 
 def test_nothing_enforced(converter: Converter) -> None:
     _, line = refused(converter, LOCKED, SECTION_A, "-ftandem-enforce=none")
-    assert line.startswith(
-        "-ftandem-convert: with -ftandem-enforce=none nothing would keep"
-    ), line
+    assert line.startswith("-ftandem-convert: with -ftandem-enforce=none nothing would keep"), line
 
 
 def test_file_that_is_not_there(converter: Converter) -> None:

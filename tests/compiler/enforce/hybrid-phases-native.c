@@ -33,7 +33,7 @@
 // RUN: echo 'INPUT(hidden.o)' > %t.script
 // RUN: env TANDEM_LINK_INPUTS=%t.script TANDEM_ENFORCE=hybrid TANDEM_CATALOGUE=%t.toml %tandem %t.ll \
 // RUN:   | %FileCheck %s
-// RUN: env TANDEM_LINK_INPUTS=?@rest TANDEM_ENFORCE=hybrid TANDEM_CATALOGUE=%t.toml %tandem %t.ll \
+// RUN: env 'TANDEM_LINK_INPUTS=?@rest' TANDEM_ENFORCE=hybrid TANDEM_CATALOGUE=%t.toml %tandem %t.ll \
 // RUN:   | %FileCheck %s
 int helper(int value);
 #if defined(ELSEWHERE)
