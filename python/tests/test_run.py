@@ -10,10 +10,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import HERE, Harness
 
+from tandem.experiment.sample import run_command
 from tandem.formats import Result, read_result
 
 POINTS = [("fast", 1), ("fast", 2), ("fast", 4), ("plain", 1)]
@@ -214,6 +216,28 @@ def gone(pid: int) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+def test_an_interrupt_while_the_command_starts_kills_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[int] = []
+    start = subprocess.Popen
+
+    class Interrupted(start):  # type: ignore[misc, valid-type]
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            super().__init__(*arguments, **named)
+            started.append(self.pid)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_command(["sleep", "61"], {}, 60, place="here")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert gone(*started)
 
 
 def test_the_time_limit_kills_the_command_and_its_children(

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,19 +103,27 @@ def run_command(
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         begin = time.perf_counter()
+        process: subprocess.Popen[bytes] | None = None
         try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                env={**os.environ, **environment},
-                start_new_session=True,
-            )
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise CommandError(f"{place}: {command[0]}: cannot be started: {reason}") from error
-        status, cpu_s, expired = _wait(process, timeout_s)
+            # An interruption within Popen would leave a process that nobody knows.
+            with _signals_put_off():
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    env={**os.environ, **environment},
+                    start_new_session=True,
+                )
+            status, cpu_s, expired = _wait(process, timeout_s)
+        except BaseException as error:
+            if process is not None and process.returncode is None:
+                _kill(process)
+                process.wait()
+            if process is None and isinstance(error, OSError):
+                reason = (error.strerror or str(error)).lower()
+                raise CommandError(f"{place}: {command[0]}: cannot be started: {reason}") from error
+            raise
         wall_s = time.perf_counter() - begin
         texts = []
         for stream in (out, err):
@@ -133,21 +141,42 @@ def run_command(
     return Finished(texts[0], texts[1], wall_s, cpu_s)
 
 
+@contextlib.contextmanager
+def _signals_put_off() -> Iterator[None]:
+    """Handles what interrupts (in the main thread, as no other is interrupted) at the end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {x: signal.getsignal(x) for x in (signal.SIGINT, signal.SIGTERM)}
+    known = [x for x, handler in before.items() if callable(handler)]
+    for one in known:
+        signal.signal(one, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        for one in known:
+            signal.signal(one, before[one])
+        for number in came:
+            signal.raise_signal(number)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> tuple[int, float, bool]:
     """Exit status (negative: the signal), CPU seconds, and whether the time limit struck."""
     guard = threading.Lock()
     ended = expired = False
-
-    def kill() -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
 
     def strike() -> None:
         nonlocal expired
         with guard:
             if not ended:
                 expired = True
-                kill()
+                _kill(process)
 
     timer = threading.Timer(min(timeout_s, threading.TIMEOUT_MAX), strike)
     timer.daemon = True
@@ -159,7 +188,7 @@ def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> tuple[int, floa
             ended = True
     finally:
         timer.cancel()
-        kill()  # children that the command left behind would disturb the next sample
+        _kill(process)  # children that the command left behind would disturb the next sample
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, usage.ru_utime + usage.ru_stime, expired
