@@ -13,6 +13,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+MICRO = ROOT / "workloads/micro"
+BENCHMARKS = (
+    "counter",
+    "disjoint",
+    "array",
+    "hash-20",
+    "tree-0",
+    "tree-10",
+    "tree-50",
+    "list-20",
+)
 LIBRARY = Path(os.environ["TANDEM_BUILD"]) / "lib"
 ALGORITHMS = ("auto", "serial", "eager", "lazy", "norec", "two-phase", "htm")
 EMULATOR = LIBRARY.parent / "tests/librtm_emulator.so"

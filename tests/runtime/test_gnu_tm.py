@@ -6,20 +6,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import ALGORITHMS, BACKOFFS, LIBRARY, POLICIES, ROOT, GnuTm, processor_flags
+from conftest import (
+    ALGORITHMS,
+    BACKOFFS,
+    BENCHMARKS,
+    LIBRARY,
+    MICRO,
+    POLICIES,
+    GnuTm,
+    processor_flags,
+)
 
 PROGRAMS = Path(__file__).parent / "gnu_tm"
-MICRO = ROOT / "workloads/micro"
-BENCHMARKS = (
-    "counter",
-    "disjoint",
-    "array",
-    "hash-20",
-    "tree-0",
-    "tree-10",
-    "tree-50",
-    "list-20",
-)
 MILLISECONDS = "60"
 # First arguments under the emulator of hardware transactions, which takes a few hundred
 # microseconds for one.

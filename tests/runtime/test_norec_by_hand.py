@@ -8,20 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, SECONDS
+from conftest import BENCHMARKS, MICRO, SECONDS
 
 HERE = Path(__file__).parent
-MICRO = ROOT / "workloads/micro"
-BENCHMARKS = (
-    "counter",
-    "disjoint",
-    "array",
-    "hash-20",
-    "tree-0",
-    "tree-10",
-    "tree-50",
-    "list-20",
-)
 COMPILERS = {
     "gcc": ["gcc", "-O2"],
     # What bench/transactions measures.
