@@ -43,6 +43,7 @@ public:
     if (!function_.hasOptNone() && !function_.hasPersonalityFn())
       promote_variables(function_);
     find_region();
+    mark_private();
     if (Status unshared = unshare_dead_ends(); !unshared)
       return unshared.error();
     if (Status prepared = prepare_exceptions(); !prepared)
@@ -91,6 +92,16 @@ private:
           region_.insert(next);
     }
     enter_.eraseFromParent();
+  }
+
+  // What the function around the block keeps to itself is written in place also in a transaction,
+  // and the new function knows it only as its arguments.
+  void mark_private() {
+    for (BasicBlock *block : region_)
+      for (Instruction &instruction : *block)
+        if (auto *load = dyn_cast<LoadInst>(&instruction);
+            load != nullptr && load->isSimple() && Barriers::is_private(load->getPointerOperand()))
+          Barriers::mark_unwritten(*load);
   }
 
   static bool is_leave(const CallBase &call, const Value *token) {

@@ -23,7 +23,7 @@ constexpr StringRef kUnwritten = "tandem.unwritten";
 const std::string kCalled = "_ITM_";
 const std::string kOurs = "_TANDEM_"; // what libitm does not have
 const std::string kInlined = kInlinedAccess;
-constexpr StringRef kThread = "_TANDEM_thread_1";
+constexpr StringRef kThread = "_TANDEM_thread_2";
 // Which accesses are inlined. An inlined one is 300 bytes of code, and time for the optimiser in
 // proportion. In a function with few of them: all but those that are estimated to run in less than
 // one of kRarest calls (three even branches deep, or behind an unlikely one). In others: those that
@@ -192,9 +192,9 @@ Value *Barriers::thread() {
 }
 
 CallInst *Barriers::access(IRBuilderBase &builder, const std::string &name, Type *result,
-                           ArrayRef<Value *> arguments) {
+                           ArrayRef<Value *> arguments, bool aligned) {
   SmallVector<Value *, 3> given(arguments);
-  const bool inlined = made_ < kMost && inlines_at(*builder.GetInsertBlock());
+  const bool inlined = aligned && made_ < kMost && inlines_at(*builder.GetInsertBlock());
   if (inlined) {
     ++made_;
     given.push_back(thread());
@@ -256,6 +256,11 @@ bool is_written_next(const LoadInst &load) {
 
 } // namespace
 
+// Whether the access is aligned to its width: any that is not of a packed structure.
+bool Barriers::is_aligned(Type *type, Align align) const {
+  return align.value() >= module_.getDataLayout().getTypeStoreSize(type).getFixedValue();
+}
+
 void Barriers::replace_load(LoadInst &load) {
   if (load.hasMetadata(kUnwritten)) {
     ++counts_.unwritten;
@@ -270,7 +275,7 @@ void Barriers::replace_load(LoadInst &load) {
   if (const StringRef kind = suffix(type); !kind.empty()) {
     Type *carried = bits(type);
     result = access(builder, ((is_written_next(load) ? "RfW" : "R") + kind).str(), carried,
-                    {load.getPointerOperand()});
+                    {load.getPointerOperand()}, is_aligned(type, load.getAlign()));
     result = builder.CreateBitOrPointerCast(result, type);
   } else {
     AllocaInst *copy = temporary(*load.getFunction(), type);
@@ -295,7 +300,8 @@ void Barriers::replace_store(StoreInst &store) {
   if (const StringRef kind = suffix(type); !kind.empty()) {
     Type *carried = bits(type);
     access(builder, ("W" + kind).str(), builder.getVoidTy(),
-           {store.getPointerOperand(), builder.CreateBitOrPointerCast(value, carried)});
+           {store.getPointerOperand(), builder.CreateBitOrPointerCast(value, carried)},
+           is_aligned(type, store.getAlign()));
   } else {
     AllocaInst *copy = temporary(*store.getFunction(), type);
     builder.CreateStore(value, copy);
@@ -352,7 +358,7 @@ void Barriers::replace_addition(StoreInst &store, SmallPtrSetImpl<const Instruct
   if (found->sum->getOpcode() == Instruction::Sub)
     by = builder.CreateNeg(by);
   access(builder, by->getType()->isIntegerTy(32) ? "add_4" : "add_8", builder.getVoidTy(),
-         {store.getPointerOperand(), by});
+         {store.getPointerOperand(), by}, is_aligned(by->getType(), store.getAlign()));
   ++counts_.additions;
   for (Instruction *erased :
        {static_cast<Instruction *>(&store), static_cast<Instruction *>(found->sum),

@@ -72,9 +72,11 @@ public:
 
 private:
   bool stays_plain(const llvm::Value *address, bool captured);
-  // Accesses words as `type`, by the inline version of the call where the function has those.
+  // Accesses words as `type`, by the inline version of the call where the function has those and
+  // the access is aligned.
   llvm::CallInst *access(llvm::IRBuilderBase &builder, const std::string &name, llvm::Type *result,
-                         llvm::ArrayRef<llvm::Value *> arguments);
+                         llvm::ArrayRef<llvm::Value *> arguments, bool aligned);
+  [[nodiscard]] bool is_aligned(llvm::Type *type, llvm::Align align) const;
   // The thread that runs the function.
   llvm::Value *thread();
   llvm::FunctionCallee function(llvm::StringRef name, llvm::Type *result,

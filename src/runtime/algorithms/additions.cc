@@ -72,6 +72,7 @@ template <memory::Word U> void add_later(U *address, U by, Thread *thread) noexc
   }
   if (thread->additions.empty())
     --thread->puts_off; // that may end it, and then other additions of this transaction fold
+  thread->quick_end = nullptr;
   thread->writes.note(word, thread->additions.size());
   thread->additions.push({Cell(address), by});
   if (thread->mode == Mode::eager)

@@ -21,7 +21,20 @@ template <memory::Word U> struct WidthBarriers {
   void (*write)(U *, U, Thread *);
 };
 
+// The same for code in programs, behind what is inline there (abi/inline_barriers.cc): addresses
+// are aligned, and the functions save their caller's registers, so that the inline path costs it
+// none.
+template <memory::Word U> struct SavingBarriers {
+  U (*read)(const U *, Thread *) __attribute__((preserve_most));
+  U (*read_for_write)(const U *, Thread *) __attribute__((preserve_most));
+  void (*write)(U *, U, Thread *) __attribute__((preserve_most));
+};
+
 struct Barriers {
+  SavingBarriers<std::uint8_t> saving_u1;
+  SavingBarriers<std::uint16_t> saving_u2;
+  SavingBarriers<std::uint32_t> saving_u4;
+  SavingBarriers<std::uint64_t> saving_u8;
   WidthBarriers<std::uint8_t> u1;
   WidthBarriers<std::uint16_t> u2;
   WidthBarriers<std::uint32_t> u4;
@@ -121,8 +134,67 @@ template <Accesses A, memory::Word U>
   return A::template write<U>(address, value, thread);
 }
 
+// A saving function is the algorithm's fast path, for which few registers are enough, and another
+// function behind it, which saves all.
+
+// In each of them: clang 19 aligns the stack, in a preserve_most function that saves nothing, by a
+// pop into rcx, which is the caller's. So it has something to save.
+[[gnu::always_inline]] inline void save_one() noexcept { __asm__ volatile("" : : : "rcx"); }
+
+template <Accesses A, memory::Word U>
+[[gnu::noinline, clang::preserve_most]] U read_far(const U *address, Thread *thread) noexcept {
+  return A::template read<U>(address, thread);
+}
+template <Accesses A, memory::Word U>
+[[gnu::noinline, clang::preserve_most]] U read_for_write_far(const U *address,
+                                                             Thread *thread) noexcept {
+  return A::template read_for_write<U>(address, thread);
+}
+template <Accesses A, memory::Word U>
+[[gnu::noinline, clang::preserve_most]] void write_far(U *address, U value,
+                                                       Thread *thread) noexcept {
+  A::template write<U>(address, value, thread);
+}
+
+template <Accesses A, memory::Word U>
+[[clang::preserve_most]] U read_saving(const U *address, Thread *thread) noexcept {
+  save_one();
+  if constexpr (requires { typename A::Fast; }) {
+    U value;
+    if (A::Fast::read(address, value, thread)) [[likely]]
+      return value;
+  }
+  return read_far<A>(address, thread);
+}
+template <Accesses A, memory::Word U>
+[[clang::preserve_most]] U read_for_write_saving(const U *address, Thread *thread) noexcept {
+  save_one();
+  if constexpr (requires { typename A::Fast; }) {
+    U value;
+    if (A::Fast::read_for_write(address, value, thread)) [[likely]]
+      return value;
+  }
+  return read_for_write_far<A>(address, thread);
+}
+template <Accesses A, memory::Word U>
+[[clang::preserve_most]] void write_saving(U *address, U value, Thread *thread) noexcept {
+  save_one();
+  if constexpr (requires { typename A::Fast; })
+    if (A::Fast::write(address, value, thread)) [[likely]]
+      return;
+  write_far<A>(address, value, thread);
+}
+
+template <Accesses A, memory::Word U> constexpr SavingBarriers<U> make_saving() {
+  return {read_saving<A, U>, read_for_write_saving<A, U>, write_saving<A, U>};
+}
+
 template <Accesses A> constexpr Barriers make_barriers() {
   return {
+      make_saving<A, std::uint8_t>(),
+      make_saving<A, std::uint16_t>(),
+      make_saving<A, std::uint32_t>(),
+      make_saving<A, std::uint64_t>(),
       {read_word<A>, read_for_write_word<A>, write_word<A>},
       {read_word<A>, read_for_write_word<A>, write_word<A>},
       {read_word<A>, read_for_write_word<A>, write_word<A>},
@@ -136,9 +208,6 @@ template <Accesses A> constexpr Barriers make_barriers() {
 // abi/inline_barriers.cc has the same for code that is linked into programs.
 struct InLibrary {
   static std::atomic<std::uint64_t> &clock(Thread *) noexcept { return sync::global_clock.now; }
-  static Orec &orec_of(const void *address, Thread *) noexcept {
-    return orec::table[orec::stripe_of(reinterpret_cast<std::uintptr_t>(address))];
-  }
   // Anything between the calling frame and its caller's will do.
   [[gnu::always_inline]] static std::uintptr_t stack() noexcept {
     std::uintptr_t stack;

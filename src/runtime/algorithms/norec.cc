@@ -96,7 +96,7 @@ bool acquire_clock(Thread &thread) noexcept {
 bool commit(Thread &thread, std::uint64_t &time) noexcept {
   if (thread.writes.empty() && !owns_clock(thread)) {
     time = thread.snapshot;
-    thread.values.clear();
+    forget_reads(thread);
     return true;
   }
   std::uint64_t before = thread.snapshot;
@@ -121,8 +121,7 @@ bool commit(Thread &thread, std::uint64_t &time) noexcept {
   global_clock.now.store(time, std::memory_order_release);
   if (wait::anybody()) [[unlikely]]
     tell_waiting(thread);
-  thread.writes.clear();
-  thread.values.clear();
+  forget(thread);
   return true;
 }
 
@@ -133,9 +132,7 @@ void roll_back(Thread &thread) noexcept {
     hardware::let_run();
     global_clock.now.store(thread.snapshot, std::memory_order_release);
   }
-  thread.values.clear();
-  if (!thread.writes.empty())
-    thread.writes.clear();
+  forget(thread);
 }
 
 namespace {
@@ -157,8 +154,11 @@ template <memory::Word U> U read_shared(const U *address, Thread *thread) noexce
 } // namespace
 
 template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexcept {
-  if (thread->writes.empty())
-    return read_shared(address, thread);
+  if (thread->writes.empty()) {
+    const U value = read_shared(address, thread);
+    thread->quick_end = thread->values.limit();
+    return value;
+  }
   return overlay(address, thread, [&] { return read_shared(address, thread); });
 }
 

@@ -52,6 +52,23 @@ bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept;
 [[gnu::cold, gnu::noinline, clang::preserve_most]] void tell_waiting(Thread &thread) noexcept;
 void roll_back(Thread &thread) noexcept;
 
+// A transaction begins; its logs are empty.
+[[gnu::always_inline]] inline void start(Thread &thread) noexcept {
+  thread.mode = Mode::norec;
+  thread.barriers = &norec_barriers;
+  thread.quick_end = thread.values.limit();
+}
+
+// It has ended: empties its logs. The first is for one that has written nothing.
+[[gnu::always_inline]] inline void forget_reads(Thread &thread) noexcept {
+  thread.quick_end = nullptr;
+  thread.values.clear();
+}
+[[gnu::always_inline]] inline void forget(Thread &thread) noexcept {
+  forget_reads(thread);
+  thread.writes.clear();
+}
+
 [[gnu::always_inline]] inline bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept {
   std::uint64_t before = thread.snapshot;
   time = before + 2;
@@ -66,8 +83,7 @@ void roll_back(Thread &thread) noexcept;
   sync::global_clock.now.store(time, std::memory_order_release);
   if (wait::anybody()) [[unlikely]]
     tell_waiting(thread);
-  thread.writes.clear();
-  thread.values.clear();
+  forget(thread);
   return true;
 }
 
@@ -79,22 +95,32 @@ template <memory::Word U> void write_slowly(U *address, U value, Thread *thread)
 // The fast paths. False, and nothing is done, where it takes more. `S` says where the process's
 // state is (barriers.h, InLibrary).
 template <class S> struct Quick {
-  // Also for captured memory: extend() asks is_private where such a value has changed.
+  // Of a transaction that has written nothing; it may be in any mode. Also for captured memory:
+  // extend() asks is_private where such a value has changed.
   template <memory::Word U>
   [[gnu::always_inline]] static bool read(const U *address, U &value, Thread *thread) noexcept {
     value = memory::load(address);
     std::atomic_thread_fence(std::memory_order_acquire);
     if (S::clock(thread).load(std::memory_order_relaxed) != thread->snapshot ||
+        thread->values.end() >= thread->quick_end) [[unlikely]]
+      return false;
+    thread->values.push_unchecked({memory::Cell(address), value});
+    return true;
+  }
+  // Of one that has written.
+  template <memory::Word U>
+  [[gnu::always_inline]] static bool read_again(const U *address, U &value,
+                                                Thread *thread) noexcept {
+    value = memory::load(address);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (S::clock(thread).load(std::memory_order_relaxed) != thread->snapshot ||
         thread->values.full()) [[unlikely]]
       return false;
-    if (!thread->writes.empty()) {
-      bool own = false;
-      if (!own_quickly(address, value, own, thread)) [[unlikely]]
-        return false;
-      if (own)
-        return true;
-    }
-    thread->values.push_unchecked({memory::Cell(address), value});
+    bool own = false;
+    if (!own_quickly(address, value, own, thread)) [[unlikely]]
+      return false;
+    if (!own)
+      thread->values.push_unchecked({memory::Cell(address), value});
     return true;
   }
   template <memory::Word U>
@@ -110,6 +136,7 @@ template <class S> struct Quick {
         thread->values.full() || !thread->checkpoints.empty() || maybe_in_place<S>(address, thread))
         [[unlikely]]
       return false;
+    thread->quick_end = nullptr;
     const WordPart<U> part(address);
     const auto added =
         thread->writes.add_quickly(part.word, static_cast<std::uint64_t>(by) << part.shift,
@@ -124,10 +151,27 @@ template <class S> struct Quick {
 
 // The accesses (barriers.h).
 struct Norec {
+  // What comes behind Quick::read.
+  struct Fast {
+    template <memory::Word U>
+    [[gnu::always_inline]] static bool read(const U *address, U &value, Thread *thread) noexcept {
+      return Quick<InLibrary>::read_again(address, value, thread);
+    }
+    template <memory::Word U>
+    [[gnu::always_inline]] static bool read_for_write(const U *address, U &value,
+                                                      Thread *thread) noexcept {
+      return Quick<InLibrary>::read_again(address, value, thread);
+    }
+    template <memory::Word U>
+    [[gnu::always_inline]] static bool write(U *address, U value, Thread *thread) noexcept {
+      return Quick<InLibrary>::write(address, value, thread);
+    }
+  };
   template <memory::Word U>
   [[gnu::always_inline]] static U read(const U *address, Thread *thread) noexcept {
     U value;
-    if (!Quick<InLibrary>::read(address, value, thread)) [[unlikely]]
+    if (!Quick<InLibrary>::read(address, value, thread) &&
+        !Quick<InLibrary>::read_again(address, value, thread)) [[unlikely]]
       return read_slowly(address, thread);
     return value;
   }

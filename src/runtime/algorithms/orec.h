@@ -103,12 +103,11 @@ template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexce
 template <memory::Word U> U read_for_write_slowly(const U *address, Thread *thread) noexcept;
 template <memory::Word U> void write_slowly(U *address, U value, Thread *thread) noexcept;
 
-// The fast paths of `eager`. False, and nothing is done, where it takes more. `S` says where the
-// process's state is (barriers.h, InLibrary).
-template <class S> struct Quick {
+// The fast paths of `eager`. False, and nothing is done, where it takes more.
+struct Fast {
   template <memory::Word U>
   [[gnu::always_inline]] static bool read(const U *address, U &value, Thread *thread) noexcept {
-    Orec &orec = S::orec_of(address, thread);
+    Orec &orec = of(address);
     const std::uint64_t word = orec.load(std::memory_order_acquire);
     value = memory::load(address);
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -126,17 +125,15 @@ template <class S> struct Quick {
   template <memory::Word U>
   [[gnu::always_inline]] static bool read_for_write(const U *address, U &value,
                                                     Thread *thread) noexcept {
-    if (S::orec_of(address, thread).load(std::memory_order_relaxed) != thread->lock_word)
-        [[unlikely]]
+    if (of(address).load(std::memory_order_relaxed) != thread->lock_word) [[unlikely]]
       return false;
     value = memory::load(address);
     return true;
   }
   template <memory::Word U>
   [[gnu::always_inline]] static bool write(U *address, U value, Thread *thread) noexcept {
-    if (maybe_captured<S>(address, thread) || thread->undo.full() ||
-        S::orec_of(address, thread).load(std::memory_order_relaxed) != thread->lock_word)
-        [[unlikely]]
+    if (maybe_captured(address, thread) || thread->undo.full() ||
+        of(address).load(std::memory_order_relaxed) != thread->lock_word) [[unlikely]]
       return false;
     thread->undo.push_unchecked({memory::Cell(address), memory::load(address)});
     std::atomic_thread_fence(std::memory_order_release);
@@ -148,13 +145,14 @@ template <class S> struct Quick {
 template <memory::Word U>
 [[gnu::always_inline]] inline U read_quickly(const U *address, Thread *thread) noexcept {
   U value;
-  if (!Quick<InLibrary>::read(address, value, thread)) [[unlikely]]
+  if (!Fast::read(address, value, thread)) [[unlikely]]
     return read_slowly(address, thread);
   return value;
 }
 
 // The accesses of `eager` (barriers.h).
 struct Eager {
+  using Fast = orec::Fast;
   template <memory::Word U>
   [[gnu::always_inline]] static U read(const U *address, Thread *thread) noexcept {
     return read_quickly(address, thread);
@@ -162,13 +160,13 @@ struct Eager {
   template <memory::Word U>
   [[gnu::always_inline]] static U read_for_write(const U *address, Thread *thread) noexcept {
     U value;
-    if (!Quick<InLibrary>::read_for_write(address, value, thread)) [[unlikely]]
+    if (!Fast::read_for_write(address, value, thread)) [[unlikely]]
       return read_for_write_slowly(address, thread);
     return value;
   }
   template <memory::Word U>
   [[gnu::always_inline]] static void write(U *address, U value, Thread *thread) noexcept {
-    if (!Quick<InLibrary>::write(address, value, thread)) [[unlikely]]
+    if (!Fast::write(address, value, thread)) [[unlikely]]
       return write_slowly(address, value, thread);
   }
 };

@@ -79,34 +79,62 @@ template <memory::Word U> void write_slowly(U *address, U value, Thread *thread)
 // After the undo log has been played back.
 void roll_back(Thread &thread) noexcept;
 
-// The accesses (barriers.h).
-struct TwoPhase {
+// The fast paths. False, and nothing is done, where it takes more.
+struct Fast {
   template <memory::Word U>
-  [[gnu::always_inline]] static U read(const U *address, Thread *thread) noexcept {
+  [[gnu::always_inline]] static bool read(const U *address, U &value, Thread *thread) noexcept {
     Orec &orec = orec::of(address);
     std::uint64_t word = orec.load(std::memory_order_relaxed);
-    if ((word & (kHeld | thread->limit)) == thread->limit || word == thread->lock_word)
-      return memory::load(address);
-    if (((word | thread->limit) & (kHeld | kWanted)) != 0 || maybe_captured(address, thread) ||
-        thread->reads.full() || thread->signals.load(std::memory_order_relaxed) != 0 ||
-        !orec.acquire(word, word | thread->limit)) [[unlikely]]
+    if ((word & (kHeld | thread->limit)) != thread->limit && word != thread->lock_word) {
+      if (((word | thread->limit) & (kHeld | kWanted)) != 0 || maybe_captured(address, thread) ||
+          thread->reads.full() || thread->signals.load(std::memory_order_relaxed) != 0 ||
+          !orec.acquire(word, word | thread->limit)) [[unlikely]]
+        return false;
+      thread->reads.push_unchecked(&orec);
+    }
+    value = memory::load(address);
+    return true;
+  }
+  template <memory::Word U>
+  [[gnu::always_inline]] static bool read_for_write(const U *address, U &value,
+                                                    Thread *thread) noexcept {
+    if (orec::of(address).load(std::memory_order_relaxed) != thread->lock_word) [[unlikely]]
+      return false;
+    value = memory::load(address);
+    return true;
+  }
+  template <memory::Word U>
+  [[gnu::always_inline]] static bool write(U *address, U value, Thread *thread) noexcept {
+    if (maybe_captured(address, thread) || thread->undo.full() ||
+        orec::of(address).load(std::memory_order_relaxed) != thread->lock_word) [[unlikely]]
+      return false;
+    thread->undo.push_unchecked({memory::Cell(address), memory::load(address)});
+    memory::store(address, value);
+    return true;
+  }
+};
+
+// The accesses (barriers.h).
+struct TwoPhase {
+  using Fast = two_phase::Fast;
+  template <memory::Word U>
+  [[gnu::always_inline]] static U read(const U *address, Thread *thread) noexcept {
+    U value;
+    if (!Fast::read(address, value, thread)) [[unlikely]]
       return read_slowly(address, thread);
-    thread->reads.push_unchecked(&orec);
-    return memory::load(address);
+    return value;
   }
   template <memory::Word U>
   [[gnu::always_inline]] static U read_for_write(const U *address, Thread *thread) noexcept {
-    if (orec::of(address).load(std::memory_order_relaxed) != thread->lock_word) [[unlikely]]
+    U value;
+    if (!Fast::read_for_write(address, value, thread)) [[unlikely]]
       return read_for_write_slowly(address, thread);
-    return memory::load(address);
+    return value;
   }
   template <memory::Word U>
   [[gnu::always_inline]] static void write(U *address, U value, Thread *thread) noexcept {
-    if (maybe_captured(address, thread) || thread->undo.full() ||
-        orec::of(address).load(std::memory_order_relaxed) != thread->lock_word) [[unlikely]]
+    if (!Fast::write(address, value, thread)) [[unlikely]]
       return write_slowly(address, value, thread);
-    thread->undo.push_unchecked({memory::Cell(address), memory::load(address)});
-    memory::store(address, value);
   }
 };
 

@@ -28,6 +28,7 @@ template <memory::Word U> void put(U *address, U value, Thread *thread) noexcept
   const WordPart<U> part(address);
   if (!thread->additions.empty()) [[unlikely]]
     additions::fold(*thread, part.word);
+  thread->quick_end = nullptr;
   thread->writes.put(part.word, static_cast<std::uint64_t>(value) << part.shift, part.mask,
                      !thread->checkpoints.empty());
 }
@@ -37,6 +38,7 @@ template <memory::Word U> void put(U *address, U value, Thread *thread) noexcept
 template <memory::Word U>
 [[gnu::always_inline]] inline bool put_quickly(U *address, U value, Thread *thread) noexcept {
   const WordPart<U> part(address);
+  thread->quick_end = nullptr;
   return thread->checkpoints.empty() &&
          thread->writes.put_quickly(part.word, static_cast<std::uint64_t>(value) << part.shift,
                                     part.mask);

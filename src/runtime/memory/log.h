@@ -59,6 +59,8 @@ public:
   [[nodiscard]] T &back() noexcept { return end_[-1]; }
   [[nodiscard]] T *begin() noexcept { return begin_; }
   [[nodiscard]] T *end() noexcept { return end_; }
+  // Where it is full.
+  [[nodiscard]] T *limit() noexcept { return limit_; }
   [[nodiscard]] const T *begin() const noexcept { return begin_; }
   [[nodiscard]] const T *end() const noexcept { return end_; }
 

@@ -47,7 +47,6 @@ Thread *make_thread() noexcept {
   thread->mark = &marks[identity].value;
   thread->random = contention::Xorshift(0x9e3779b97f4a7c15U * (identity + 1));
   thread->clock = &sync::global_clock.now;
-  thread->orecs = orec::table;
   thread->lock_word = reinterpret_cast<std::uintptr_t>(thread) | (std::uint64_t{1} << 63);
   all_threads[identity] = thread;
   // Release: who sees the new end sees the mark, which is 0.

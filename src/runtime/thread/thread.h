@@ -143,13 +143,15 @@ struct alignas(128) Thread {
   std::uint64_t snapshot;  // clock value that all reads so far are consistent with
   std::uint64_t lock_word; // orec: what orecs of this thread hold
   std::atomic<std::uint64_t> *clock; // sync::global_clock.now, for code in programs
-  Orec *orecs;                       // orec::table, for the same
   // Memory that the transaction has just allocated, and that nobody else knows: the last block, or,
   // once it has allocated an exception, an interval that has all of its exceptions in it.
   std::uintptr_t fresh;
   std::size_t fresh_bytes;
-  bool throwing;                         // it has allocated an exception
-  std::uint32_t puts_off;                // transactions with additions that are to put them off
+  bool throwing;          // it has allocated an exception
+  std::uint32_t puts_off; // transactions with additions that are to put them off
+  // norec, while the transaction has written nothing: where `values` ends. Else null: a read looks
+  // closer. So one comparison tells the mode, that there is room, and that memory has the value.
+  memory::CellValue *quick_end;
   memory::Log<Orec *> reads;             // orec: what was read
   memory::Log<memory::CellValue> values; // norec: what was read, and what it was
   memory::WriteMap writes;               // lazy, norec: what was written
@@ -213,7 +215,7 @@ struct alignas(128) Thread {
 
 // The calling thread's; null before its first transaction. Defined in thread.cc. Code in programs
 // finds it by this name (abi/inline_barriers.h).
-extern __thread Thread *current_thread __asm__("_TANDEM_thread_1")
+extern __thread Thread *current_thread __asm__("_TANDEM_thread_2")
     __attribute__((tls_model("initial-exec"), visibility("default")));
 
 // Threads that have transactions at the same time, at most.

@@ -153,8 +153,7 @@ template <bool kGuarded> void run_by(Thread &thread, Algorithm algorithm) noexce
     [[fallthrough]];
   case Algorithm::norec:
     join<norec::even_time, kGuarded>(thread);
-    thread.mode = Mode::norec;
-    thread.barriers = &norec_barriers;
+    norec::start(thread);
     break;
   case Algorithm::eager:
   case Algorithm::lazy:

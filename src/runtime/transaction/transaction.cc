@@ -140,8 +140,7 @@ template <Algorithm kAlgorithm>
   thread.known_quiesced = global_clock.quiesced.load(std::memory_order_acquire);
   thread.irrevocable = false;
   if constexpr (kAlgorithm == Algorithm::norec) {
-    thread.mode = Mode::norec;
-    thread.barriers = &norec_barriers;
+    norec::start(thread);
   } else if constexpr (kAlgorithm == Algorithm::eager) {
     thread.limit = orec::limit_of(time);
     thread.contender.started.store(time, std::memory_order_relaxed);
@@ -278,7 +277,7 @@ namespace {
   if (thread.writes.empty()) {
     if (norec::owns_clock(thread) || !commit_reads(thread))
       return false;
-    thread.values.clear();
+    norec::forget_reads(thread);
     return true;
   }
   std::uint64_t time = 0;

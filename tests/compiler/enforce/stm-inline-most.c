@@ -19,5 +19,4 @@ int main(void) {
   return 0;
 }
 // INLINED: {{^}}512{{$}}
-// Two of them in the inline versions.
-// CALLED: {{^}}66{{$}}
+// CALLED: {{^}}64{{$}}
