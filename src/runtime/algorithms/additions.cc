@@ -3,6 +3,7 @@
 
 #include "runtime/algorithms/barriers.h"
 #include "runtime/algorithms/orec.h"
+#include "runtime/algorithms/write_back.h"
 
 namespace tandem::additions {
 namespace {
@@ -72,7 +73,7 @@ template <memory::Word U> void add_later(U *address, U by, Thread *thread) noexc
   }
   if (thread->additions.empty())
     --thread->puts_off; // that may end it, and then other additions of this transaction fold
-  thread->quick_end = nullptr;
+  note_write(*thread, word);
   thread->writes.note(word, thread->additions.size());
   thread->additions.push({Cell(address), by});
   if (thread->mode == Mode::eager)

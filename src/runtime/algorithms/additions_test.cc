@@ -200,7 +200,7 @@ TEST_F(InTransaction, AnySequenceIsAsInPlainMemory) {
 
 // More than a log has room for at first, before and after a write.
 TEST_F(InTransaction, AnyNumberOfReads) {
-  constexpr std::size_t kMany = 20'000;
+  constexpr std::size_t kMany = 5'000;
   std::vector<std::uint64_t> words(kMany);
   std::iota(words.begin(), words.end(), std::uint64_t{1});
   std::uint64_t sum = 0;

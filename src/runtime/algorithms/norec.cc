@@ -144,6 +144,7 @@ template <memory::Word U> U read_shared(const U *address, Thread *thread) noexce
     std::atomic_thread_fence(std::memory_order_acquire);
     if (global_clock.now.load(std::memory_order_relaxed) == thread->snapshot) {
       thread->values.push({memory::Cell(address), value});
+      thread->values_end = thread->values.limit();
       return value;
     }
     if (!extend(*thread))

@@ -56,12 +56,13 @@ void roll_back(Thread &thread) noexcept;
 [[gnu::always_inline]] inline void start(Thread &thread) noexcept {
   thread.mode = Mode::norec;
   thread.barriers = &norec_barriers;
-  thread.quick_end = thread.values.limit();
+  thread.quick_end = thread.values_end = thread.values.limit();
+  thread.written = 0;
 }
 
 // It has ended: empties its logs. The first is for one that has written nothing.
 [[gnu::always_inline]] inline void forget_reads(Thread &thread) noexcept {
-  thread.quick_end = nullptr;
+  thread.quick_end = thread.values_end = nullptr;
   thread.values.clear();
 }
 [[gnu::always_inline]] inline void forget(Thread &thread) noexcept {
@@ -95,19 +96,24 @@ template <memory::Word U> void write_slowly(U *address, U value, Thread *thread)
 // The fast paths. False, and nothing is done, where it takes more. `S` says where the process's
 // state is (barriers.h, InLibrary).
 template <class S> struct Quick {
-  // Of a transaction that has written nothing; it may be in any mode. Also for captured memory:
-  // extend() asks is_private where such a value has changed.
+  // The transaction may be in any mode. Also for captured memory: extend() asks is_private where
+  // such a value has changed.
   template <memory::Word U>
   [[gnu::always_inline]] static bool read(const U *address, U &value, Thread *thread) noexcept {
     value = memory::load(address);
     std::atomic_thread_fence(std::memory_order_acquire);
-    if (S::clock(thread).load(std::memory_order_relaxed) != thread->snapshot ||
-        thread->values.end() >= thread->quick_end) [[unlikely]]
+    if (S::clock(thread).load(std::memory_order_relaxed) != thread->snapshot) [[unlikely]]
+      return false;
+    const memory::CellValue *end = thread->values.end();
+    if (end >= thread->quick_end &&
+        (end >= thread->values_end ||
+         (thread->written & written_bit(reinterpret_cast<std::uintptr_t>(address))) != 0))
+        [[unlikely]]
       return false;
     thread->values.push_unchecked({memory::Cell(address), value});
     return true;
   }
-  // Of one that has written.
+  // Of one that may have written there.
   template <memory::Word U>
   [[gnu::always_inline]] static bool read_again(const U *address, U &value,
                                                 Thread *thread) noexcept {
@@ -136,8 +142,8 @@ template <class S> struct Quick {
         thread->values.full() || !thread->checkpoints.empty() || maybe_in_place<S>(address, thread))
         [[unlikely]]
       return false;
-    thread->quick_end = nullptr;
     const WordPart<U> part(address);
+    note_write(*thread, part.word);
     const auto added =
         thread->writes.add_quickly(part.word, static_cast<std::uint64_t>(by) << part.shift,
                                    static_cast<std::uint64_t>(value) << part.shift, part.mask);

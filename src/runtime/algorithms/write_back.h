@@ -23,12 +23,18 @@ template <memory::Word U> struct WordPart {
   std::uint64_t mask;
 };
 
+// Before the word at `word` gets its entry in the write set.
+[[gnu::always_inline]] inline void note_write(Thread &thread, std::uintptr_t word) noexcept {
+  thread.quick_end = nullptr;
+  thread.written |= written_bit(word);
+}
+
 // Remembers a write of an aligned word.
 template <memory::Word U> void put(U *address, U value, Thread *thread) noexcept {
   const WordPart<U> part(address);
   if (!thread->additions.empty()) [[unlikely]]
     additions::fold(*thread, part.word);
-  thread->quick_end = nullptr;
+  note_write(*thread, part.word);
   thread->writes.put(part.word, static_cast<std::uint64_t>(value) << part.shift, part.mask,
                      !thread->checkpoints.empty());
 }
@@ -38,7 +44,7 @@ template <memory::Word U> void put(U *address, U value, Thread *thread) noexcept
 template <memory::Word U>
 [[gnu::always_inline]] inline bool put_quickly(U *address, U value, Thread *thread) noexcept {
   const WordPart<U> part(address);
-  thread->quick_end = nullptr;
+  note_write(*thread, part.word);
   return thread->checkpoints.empty() &&
          thread->writes.put_quickly(part.word, static_cast<std::uint64_t>(value) << part.shift,
                                     part.mask);

@@ -133,6 +133,11 @@ struct ThreadProfile; // profile/counters.h
 // take it for a nested one, and leave the end to the slow path.
 inline constexpr std::uint32_t kSpecialDepth = 0x8000'0001;
 
+// Thread::written: words that differ in the bit are not the same.
+constexpr std::uint64_t written_bit(std::uintptr_t address) {
+  return std::uint64_t{1} << (address >> 3 & 63);
+}
+
 struct alignas(128) Thread {
   // --- what every barrier looks at
   const Barriers *barriers;           // of the current mode
@@ -149,10 +154,12 @@ struct alignas(128) Thread {
   std::size_t fresh_bytes;
   bool throwing;          // it has allocated an exception
   std::uint32_t puts_off; // transactions with additions that are to put them off
-  // norec, while the transaction has written nothing: where `values` ends. Else null: a read looks
-  // closer. So one comparison tells the mode, that there is room, and that memory has the value.
+  // norec: where `values` is full; else null. The first also becomes null when the transaction
+  // writes. So one comparison tells the mode, that there is room, and that memory has the value.
   memory::CellValue *quick_end;
-  memory::Log<Orec *> reads;             // orec: what was read
+  memory::CellValue *values_end;
+  std::uint64_t written;     // norec, lazy: bits of the words that were written (written_bit)
+  memory::Log<Orec *> reads; // orec: what was read
   memory::Log<memory::CellValue> values; // norec: what was read, and what it was
   memory::WriteMap writes;               // lazy, norec: what was written
   memory::Log<OwnedOrec> owned;          // orec
