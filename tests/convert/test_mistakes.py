@@ -111,12 +111,6 @@ def test_mistake_in_the_file(converter: Converter, case: str) -> None:
 
 
 CODE = {
-    "condition wait": (
-        "static void f(void) { pthread_mutex_lock(&a);\n"
-        "  while (!x) pthread_cond_wait(&c, &a);\n"
-        "  pthread_mutex_unlock(&a); }\n" + MAIN,
-        f"p.c:{FIRST + 1}: lock 'a' is given up by a condition wait",
-    ),
     "given to other code": (
         "void outside(pthread_mutex_t *);\n"
         "static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a);\n"

@@ -13,9 +13,12 @@ import pytest
 from conftest import PROGRAMS, Converter
 
 # Locks of each program: those that become sections, and those that stay real.
-EXPECTED = {
+EXPECTED: dict[str, tuple[list[str], list[str]]] = {
     "counter": (["stats_lock"], []),
-    "gate": (["count_lock", "log_lock"], ["gate"]),
+    # A wait for a condition ends its section.
+    "gate": (["count_lock", "gate", "log_lock"], []),
+    "wait_queue": (["lock"], []),
+    "wait_pool": (["pool.lock"], []),
     "trylock": (["slot_locks[]"], []),
 }
 

@@ -76,12 +76,25 @@ bool is_paused_through(const ReportSection &region) {
          lock_of(region).exits == 0;
 }
 
+// Functions of a program whose waits for conditions cannot end a section.
+constexpr std::array<std::string_view, 2> kKeepWaits = {"pthread_cancel",
+                                                        "pthread_condattr_setpshared"};
+
+// What the program calls of those; empty: none.
+std::string keeps_waits(const Report &report) {
+  for (const std::string &external : report.externals)
+    if (is_in(kKeepWaits, external))
+      return external;
+  return "";
+}
+
 // Why the lock must stay real; nothing where it may become a section.
-std::optional<std::string> gate_reason(const Lock &lock) {
+std::optional<std::string> gate_reason(const Lock &lock, const std::string &keeps_waits) {
   for (const ReportSection *region : lock.regions) {
     const ReportRegion &here = lock_of(*region);
-    if (here.kind == "wait")
-      return fmt::format("threads wait for a condition with it, at {}", place(*region));
+    if (here.kind == "wait" && !keeps_waits.empty())
+      return fmt::format("threads wait for a condition with it, at {}, and the program calls {}",
+                         place(*region), keeps_waits);
     if ((here.primitive != "pthread-mutex" && here.primitive != "pthread-spinlock") || here.shared)
       return fmt::format("a {}, which cannot become a section", here.primitive);
     if (here.names.size() > 1)
@@ -109,9 +122,15 @@ std::optional<std::string> gate_reason(const Lock &lock) {
 }
 
 std::string section_reason(const Lock &lock) {
-  std::string reason =
-      fmt::format("{} region{}, the first at {}; nothing waits with it", lock.regions.size(),
-                  lock.regions.size() == 1 ? "" : "s", place(*lock.regions.front()));
+  const auto wait =
+      std::find_if(lock.regions.begin(), lock.regions.end(),
+                   [](const ReportSection *region) { return lock_of(*region).kind == "wait"; });
+  std::string reason = fmt::format(
+      "{} region{}, the first at {}; {}", lock.regions.size(), lock.regions.size() == 1 ? "" : "s",
+      place(*lock.regions.front()),
+      wait == lock.regions.end()
+          ? "nothing waits with it"
+          : fmt::format("a wait for a condition, as at {}, ends its section", place(**wait)));
   for (const ReportSection *region : lock.regions) {
     if (auto waits = action(*region, [](std::string_view x) { return is_in(kWaits, x); }))
       return reason + fmt::format("; but {}", *waits);
@@ -196,9 +215,10 @@ Result<std::string> suggest_conversion(const Report &report, const std::string &
                                        const std::vector<LockUse> &uses) {
   std::string sections;
   std::string gates;
+  const std::string waits_kept = keeps_waits(report);
   for (const auto &[name, lock] : locks_of(report)) {
     const std::string profile = used(name, lock, uses);
-    if (const std::optional<std::string> gate = gate_reason(lock))
+    if (const std::optional<std::string> gate = gate_reason(lock, waits_kept))
       gates += entry("gate", name, *gate + profile);
     else
       sections += entry("section", name, section_reason(lock) + profile);

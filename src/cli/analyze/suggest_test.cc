@@ -40,9 +40,11 @@ ConversionFile parsed(const std::string &text) {
 }
 
 ConversionFile suggested(const std::vector<ReportSection> &sections,
-                         const std::vector<LockUse> &uses = {}) {
+                         const std::vector<LockUse> &uses = {},
+                         const std::vector<std::string> &externals = {}) {
   Report report;
   report.sections = sections;
+  report.externals = externals;
   const Result<std::string> text = suggest_conversion(report, "server", uses);
   EXPECT_TRUE(text) << (text ? "" : text.error().message);
   return text ? parsed(*text) : ConversionFile{};
@@ -71,12 +73,24 @@ TEST(Suggest, LocksOfOneFieldAreOne) {
   EXPECT_EQ(names(file.sections), (Names{"d.mutex", "stats.mutex"}));
 }
 
-TEST(Suggest, LockThatIsWaitedWithIsAGate) {
+std::vector<ReportSection> with_a_wait() {
   ReportSection wait = region("queue_lock", 9);
   wait.lock[0].kind = "wait";
-  const ConversionFile file = suggested({region("a_lock", 1), region("queue_lock", 8), wait});
+  return {region("a_lock", 1), region("queue_lock", 8), wait};
+}
+
+TEST(Suggest, LockThatIsWaitedWithIsASectionAndSaysSo) {
+  const ConversionFile file = suggested(with_a_wait());
+  EXPECT_EQ(names(file.sections), (Names{"a_lock", "queue_lock"}));
+  EXPECT_EQ(file.sections[1].reason, "2 regions, the first at ./server.c:8; a wait for a "
+                                     "condition, as at ./server.c:9, ends its section");
+}
+
+TEST(Suggest, LockThatIsWaitedWithIsAGateWhereThreadsAreCancelled) {
+  const ConversionFile file = suggested(with_a_wait(), {}, {"malloc", "pthread_cancel"});
   EXPECT_EQ(names(file.gates), Names{"queue_lock"});
-  EXPECT_EQ(file.gates[0].reason, "threads wait for a condition with it, at ./server.c:9");
+  EXPECT_EQ(file.gates[0].reason, "threads wait for a condition with it, at ./server.c:9, and the "
+                                  "program calls pthread_cancel");
 }
 
 TEST(Suggest, LockHeldAcrossSleepIsAGate) {

@@ -8,6 +8,7 @@
 #include "compiler/convert/order.h"
 #include "compiler/convert/real.h"
 #include "compiler/convert/sites.h"
+#include "compiler/convert/waits.h"
 #include "compiler/effects/effects.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
@@ -38,6 +39,10 @@ public:
   Result<Conversion> run() {
     if (Status made = make_real_regions(module_, file_); !made)
       return made.error();
+    Result<std::vector<ConditionOperation>> waits = convert_waits(module_, file_);
+    if (!waits)
+      return waits.error();
+    result_.conditions = std::move(waits).value();
     if (Status prepared = make_balanced(); !prepared)
       return prepared.error();
     const LockCalls calls(module_);
@@ -50,6 +55,11 @@ public:
         return good.error();
       if (Status good = check_limits(module_, calls, *named, points_to); !good)
         return good.error();
+      const Result<std::vector<ConditionOperation>> signals =
+          convert_signals(module_, calls, points_to);
+      if (!signals)
+        return signals.error();
+      append_range(result_.conditions, *signals);
     }
     count(calls, *named);
     std::map<const Function *, Balance> balances;
@@ -68,6 +78,9 @@ public:
       result_.merged += modes.merged;
       if (modes.looks_inside != nullptr)
         return waits_inside(*modes.looks_inside, "");
+      if (const auto *balanced = balanced_entry(*function);
+          modes.sleeps_inside && (balanced == nullptr || !balanced->waits_outside))
+        return sleeps_inside(*modes.sleeps_inside);
       inside.insert(modes.inside.begin(), modes.inside.end());
     }
     if (Status good = check_waits(inside); !good)
@@ -78,6 +91,18 @@ public:
   }
 
 private:
+  // A wait gives up one lock, and the section goes on.
+  static Error sleeps_inside(const SleepInside &found) {
+    return Error{fmt::format(
+        "{}: a thread waits here {}, and {} may be held too: a section cannot give up the middle "
+        "of itself; make {} a gate",
+        source_place(*found.sleep), describe_wait(*found.sleep),
+        found.also.empty() ? fmt::format("a lock that is acquired at {}", source_place(*found.from))
+        : found.also == lock_of_wait(*found.sleep) ? "that lock a second time"
+                                                   : fmt::format("'{}'", found.also),
+        found.also.empty() ? "that lock" : fmt::format("'{}'", found.also))};
+  }
+
   Status check_waits(const BlocksInside &inside) {
     {
       const LockCalls calls(module_);

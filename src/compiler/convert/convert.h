@@ -5,6 +5,7 @@
 #pragma once
 
 #include "compiler/catalogue/catalogue.h"
+#include "compiler/convert/waits.h"
 #include "compiler/options/options.h"
 
 #include "llvm/IR/Module.h"
@@ -27,10 +28,11 @@ struct Conversion {
   bool changed = false;
   std::vector<ConvertedLock> locks;
   std::vector<std::string> inlined; // functions that were put into their callers
+  std::vector<ConditionOperation> conditions;
   std::size_t sections = 0;
   std::size_t counted = 0;  // sections that count their locks while they run
   std::size_t merged = 0;   // acquisitions that lie in another lock's section
-  bool holds = false;       // the module calls held.c's functions
+  bool holds = false;       // the module calls functions of held.c or sleepers.c
   bool keeps_locks = false; // finish_own_locks() is to be called behind the enforcement
 };
 

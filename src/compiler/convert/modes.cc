@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/convert/modes.h"
 
+#include "compiler/convert/waits.h"
+#include "compiler/sections/access_path.h"
 #include "compiler/sections/blocks.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -36,6 +38,7 @@ struct Inside {
   BasicBlock *from = nullptr;
   MapVector<BasicBlock *, Depth> depth; // at the begin of each block that runs in it
   bool counts = false;                  // keeps the depth in a variable
+  bool waits = false;                   // may end to wait for a condition
   AllocaInst *counter = nullptr;
   AllocaInst *token = nullptr;
   ValueToValueMapTy map;                 // from what it shares with others to its copies
@@ -154,6 +157,49 @@ private:
     }
     for (const auto &[block, depth] : inside.depth)
       inside.counts = inside.counts || depth == kSome;
+    find_sleeps(inside);
+  }
+
+  // What goes on in the section where it waits, and whether it ends for that.
+  void find_sleeps(Inside &inside) {
+    for (const auto &[block, depth] : inside.depth) {
+      if (inside.mistakes.contains(block))
+        continue;
+      const ConvertedSite *site = site_at(block);
+      if (site != nullptr && site->kind == Kind::release && depth != kSome && depth > 1)
+        continue;
+      if (site != nullptr && site->kind == Kind::release)
+        inside.waits = inside.waits || begins_with_sleep(*block->getSingleSuccessor());
+      for (const Instruction &instruction : *block)
+        if (const CallBase *sleep = sleep_at(instruction))
+          result_.sleeps_inside = {sleep, site_of_.at(inside.from).call,
+                                   other_lock(inside, *sleep)};
+    }
+  }
+
+  static bool begins_with_sleep(const BasicBlock &block) {
+    const auto first = find_if(block, [](const Instruction &instruction) {
+      return isa<CallBase>(instruction) || instruction.isTerminator();
+    });
+    return sleep_at(*first) != nullptr;
+  }
+
+  // A lock that the section acquires besides the one that the wait gives up; that one, where there
+  // is no other.
+  [[nodiscard]] std::string other_lock(const Inside &inside, const CallBase &sleep) const {
+    const std::string given_up = lock_of_wait(sleep);
+    std::string name = lock_at(*site_of_.at(inside.from).call);
+    for (const auto &[block, depth] : inside.depth)
+      if (const ConvertedSite *site = site_at(block);
+          name == given_up && site != nullptr && site->kind != Kind::release)
+        name = lock_at(*site->call);
+    return name;
+  }
+
+  static std::string lock_at(const CallBase &call) {
+    return call.arg_empty() || !call.getArgOperand(0)->getType()->isPointerTy()
+               ? ""
+               : access_path(call.getArgOperand(0), 0).print();
   }
 
   // Gives every block to the mode that keeps the original. Result: how many copies are needed.
@@ -227,6 +273,11 @@ private:
       held_count_ = module.getOrInsertFunction(kHeldCount, FunctionType::get(word, false));
       held_restore_ = module.getOrInsertFunction(
           kHeldRestore, FunctionType::get(Type::getVoidTy(module.getContext()), {word}, false));
+    }
+    if (any_of(insides_, [](const auto &inside) { return inside->waits; })) {
+      ticket_ = module.getOrInsertFunction(
+          kHeldTicket, FunctionType::get(Type::getVoidTy(module.getContext()), false));
+      cast<Function>(ticket_.getCallee())->setDoesNotThrow();
     }
     for (FunctionCallee marker : {enter_, leave_})
       define(*cast<Function>(marker.getCallee()));
@@ -375,6 +426,8 @@ private:
     builder.SetInsertPoint(block->getTerminator());
     if (inside.counts)
       builder.CreateStore(builder.getInt32(1), inside.counter);
+    if (inside.waits)
+      builder.CreateCall(ticket_);
     BasicBlock *within = instance(inside, next);
     if (site.looks)
       return wait_outside(inside, block, within);
@@ -425,6 +478,7 @@ private:
   FunctionCallee leave_;
   FunctionCallee held_count_;
   FunctionCallee held_restore_;
+  FunctionCallee ticket_;
   ModesResult result_;
 };
 

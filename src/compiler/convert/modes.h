@@ -16,9 +16,18 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/Function.h"
 
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace tandem {
+
+// A wait for a condition in a section that some lock besides the one that it gives up keeps open.
+struct SleepInside {
+  const llvm::CallBase *sleep;
+  const llvm::CallBase *from; // where the section begins
+  std::string also;           // the other lock, as far as the text tells
+};
 
 // What became of a function.
 struct ModesResult {
@@ -30,6 +39,7 @@ struct ModesResult {
   // An acquisition in a section of a lock of which some regions stay real; null where there is
   // none.
   const llvm::CallBase *looks_inside = nullptr;
+  std::optional<SleepInside> sleeps_inside;
 };
 
 // Puts markers of atomic blocks (compiler/sections/blocks.h) around what `sites` of `function`

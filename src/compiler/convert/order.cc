@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/convert/order.h"
 
+#include "compiler/convert/waits.h"
 #include "compiler/effects/effects.h"
 #include "compiler/findings/held_locks.h"
 #include "compiler/sections/access_path.h"
@@ -26,6 +27,8 @@ constexpr StringRef kWaits[] = {"pthread_join", "thrd_join", "sem_wait", "pthrea
 
 bool waits_for_thread(const CallBase &call) {
   const llvm::Function *callee = called_function(call);
+  if (sleep_at(call) != nullptr)
+    return true;
   return callee != nullptr && is_contained(kWaits, callee->getName());
 }
 
@@ -159,6 +162,13 @@ private:
             nested_.push_back(const_cast<CallBase *>(&call));
           continue;
         }
+        if (second == kCondition && first == kSection && sleep_at(*acquisition) != nullptr)
+          return Error{
+              fmt::format("{}: a thread waits here {}, which may be inside of a section{}: "
+                          "a section cannot give up the middle of itself; make the locks "
+                          "of that section gates",
+                          source_place(*acquisition), describe_wait(*acquisition),
+                          reached(call, *acquisition))};
         if (second == kCondition && first == kSection)
           return Error{fmt::format("{}: a section may wait here for another thread, which may wait "
                                    "for the section's end{}; make the lock a gate",

@@ -3,6 +3,7 @@
 
 #include "compiler/convert/real.h"
 #include "compiler/convert/records.h"
+#include "compiler/convert/waits.h"
 #include "compiler/effects/effects.h"
 #include "compiler/findings/lock_address.h"
 #include "compiler/sections/access_path.h"
@@ -279,8 +280,9 @@ Status check_locks(const Module &module, const ConversionFile &file, const LockC
                                        "it a gate",
                                        name, site->primitive));
         if (site->operation == LockOperation::wait)
-          return at(*site, fmt::format("lock '{}' is given up by a condition wait, which a section "
-                                       "cannot do; make it a gate",
+          return at(*site, fmt::format("lock '{}' is given up by a condition wait that is no plain "
+                                       "call of the pthread library, which a section cannot do; "
+                                       "make it a gate",
                                        name));
         if (isa<InvokeInst>(site->call) || site->guard || function.hasPersonalityFn())
           return at(*site, fmt::format("lock '{}' is used where exceptions may pass, which cannot "
@@ -524,7 +526,7 @@ bool keeps_held(const Module &module) {
 }
 
 bool finish_stand_ins(Module &module) {
-  bool held = module.getFunction(kHeldReally) != nullptr;
+  bool held = module.getFunction(kHeldReally) != nullptr || has_sleepers(module);
   for (const char *operation : kOperations)
     for (const bool counted : {false, true}) {
       Function *stand_in =
@@ -590,7 +592,7 @@ bool finish_own_locks(Module &module, function_ref<bool(const Function &)> trans
             call->replaceAllUsesWith(Constant::getNullValue(call->getType()));
           call->eraseFromParent();
         }
-  return keeps;
+  return keeps || has_sleepers(module);
 }
 
 } // namespace tandem

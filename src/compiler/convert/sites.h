@@ -56,8 +56,8 @@ private:
 };
 
 // Whether every operation on a converted lock is known: the lock is a pthread mutex or spinlock,
-// nothing waits for a condition with it, no code outside the program can use it, and what stays
-// real is never one of them. Error: `file:line: ...`.
+// its waits for conditions are converted (waits.h), no code outside the program can use it, and
+// what stays real is never one of them. Error: `file:line: ...`.
 Status check_locks(const llvm::Module &module, const ConversionFile &file, const LockCalls &calls,
                    const NamedLocks &named, const PointsToAnalysis &points_to);
 
@@ -99,7 +99,7 @@ bool finish_stand_ins(llvm::Module &module);
 
 // Of kept operations: in functions for which `transactional` is true, what finish_stand_ins() makes
 // of them; elsewhere the library's own on the program's lock. Result: whether the module calls
-// held.c's functions.
+// functions of held.c or sleepers.c.
 bool finish_own_locks(llvm::Module &module,
                       llvm::function_ref<bool(const llvm::Function &)> transactional);
 

@@ -2,6 +2,7 @@
 #include "compiler/enforce/short.h"
 
 #include "compiler/effects/actions.h"
+#include "compiler/enforce/inlining.h"
 #include "compiler/instrument/barriers.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/converted_operations.h"
@@ -10,10 +11,8 @@
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/Analysis/CFG.h"
-#include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/Attributes.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -32,8 +31,7 @@ using namespace llvm;
 // While a section runs in place nobody else reads or commits, so it must not be long.
 constexpr std::size_t kMostAccesses = 32;
 constexpr std::size_t kMostInstructions = 300;
-constexpr std::size_t kMostInlined = 100; // instructions of a function that it calls
-constexpr int kMostLevels = 4;            // of calls
+constexpr int kMostLevels = 4; // of calls
 constexpr std::size_t kMostPlaces = 6;
 constexpr std::int64_t kNear = 32; // bytes between accesses that are one place
 
@@ -106,30 +104,6 @@ private:
   BranchProbabilityInfo probabilities_;
   BlockFrequencyInfo frequencies_;
 };
-
-bool has_cycle(const Function &function) {
-  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> edges;
-  FindFunctionBackedges(function, edges);
-  return !edges.empty();
-}
-
-// Whether the call can be replaced by what it calls.
-bool can_inline(const CallBase &call) {
-  const Function &caller = *call.getFunction();
-  const Function *callee = called_function(call);
-  const auto same = [&](StringRef attribute) { // or it may not fit the processor that runs it
-    return !callee->hasFnAttribute(attribute) ||
-           caller.getFnAttribute(attribute) == callee->getFnAttribute(attribute);
-  };
-  return isa<CallInst>(call) && callee != nullptr && !callee->isDeclaration() &&
-         !callee->isInterposable() && callee != call.getFunction() &&
-         callee->getFunctionType() == call.getFunctionType() && !callee->isVarArg() &&
-         !callee->hasFnAttribute(Attribute::NoInline) && !callee->hasOptNone() &&
-         !callee->hasPersonalityFn() && AttributeFuncs::areInlineCompatible(caller, *callee) &&
-         same("target-cpu") && same("target-features") &&
-         callee->getInstructionCount() <= kMostInlined && !has_cycle(*callee) &&
-         isInlineViable(const_cast<Function &>(*callee)).isSuccess();
-}
 
 // Takes out what is done for the list of the converted locks that the thread holds: a section
 // leaves it as it was, and only a trylock, which leads away, looks at it meanwhile. Where a region

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/enforce/shrink.h"
 
+#include "compiler/enforce/allocations.h"
 #include "compiler/enforce/outline.h"
 #include "compiler/instrument/barriers.h"
+#include "compiler/instrument/captured.h"
 #include "compiler/sections/called_function.h"
 
 #include "llvm/Analysis/AssumptionCache.h"
@@ -22,6 +24,8 @@ using namespace llvm;
 bool computes_only(const Instruction &instruction, const Actions &actions) {
   if (instruction.isAtomic())
     return false;
+  if (is_allocated_first(instruction)) // nobody knows the memory
+    return true;
   if (const auto *load = dyn_cast<LoadInst>(&instruction))
     return Barriers::is_private(load->getPointerOperand());
   if (const auto *store = dyn_cast<StoreInst>(&instruction))
@@ -84,6 +88,20 @@ bool gains(Instruction &start, const DominatorTree &dominators) {
   return false;
 }
 
+// Of a function that CodeExtractor made: marks the arguments that are memory which its caller has
+// allocated for it, where that otherwise only compares and returns the address.
+void mark_allocated(Function &outlined) {
+  const auto &call = *cast<CallBase>(outlined.user_back());
+  for (Argument &argument : outlined.args()) {
+    const auto *made = dyn_cast<CallBase>(call.getArgOperand(argument.getArgNo()));
+    if (made != nullptr && is_allocated_first(*made) &&
+        all_of(made->users(), [&](const User *user) {
+          return user == &call || isa<ICmpInst>(user) || isa<ReturnInst>(user);
+        }))
+      mark_fresh(argument);
+  }
+}
+
 } // namespace
 
 std::vector<Instruction *> shared_instructions(Function &section, const Actions &actions) {
@@ -128,6 +146,7 @@ Function &shrink(Function &section, ArrayRef<Instruction *> shared) {
   if (outlined == nullptr)
     return section;
   mark_results(*outlined, variables);
+  mark_allocated(*outlined);
   section.removeFnAttr(Attribute::NoInline);
   return *outlined;
 }

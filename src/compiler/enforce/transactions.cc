@@ -2,6 +2,7 @@
 #include "compiler/enforce/enforce.h"
 
 #include "compiler/effects/actions.h"
+#include "compiler/enforce/allocations.h"
 #include "compiler/enforce/short.h"
 #include "compiler/enforce/shrink.h"
 #include "compiler/enforce/single.h"
@@ -416,9 +417,14 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
   const bool own_locks = how.phases == Phases::own_locks;
   const Actions actions(module, catalogue);
   std::vector<std::pair<std::size_t, std::vector<Instruction *>>> shared;
-  for (std::size_t i = 0; i < sections.size(); ++i)
-    if (sections[i].kind != SectionKind::lock_region)
-      shared.emplace_back(i, shared_instructions(*sections[i].function, actions));
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    if (sections[i].kind == SectionKind::lock_region)
+      continue;
+    // Not where it would stay in the section, nor where a cancel would have to give it back.
+    if (!own_locks && cancels[i].empty())
+      allocate_first(*sections[i].function, catalogue);
+    shared.emplace_back(i, shared_instructions(*sections[i].function, actions));
+  }
   std::vector<Atomic> atomics;
   const std::set<std::size_t> singles =
       own_locks ? std::set<std::size_t>() : single_operations(module, report, shared);

@@ -13,6 +13,8 @@ namespace {
 
 using namespace llvm;
 
+constexpr const char *kFresh = "tandem-fresh";
+
 bool is_address_of(const User &user) {
   return isa<GetElementPtrInst>(user) || isa<BitCastInst>(user);
 }
@@ -30,6 +32,11 @@ bool only_accesses(const User &user, const Value &pointer) {
 }
 
 } // namespace
+
+void mark_fresh(Argument &argument) {
+  argument.getParent()->addParamAttr(argument.getArgNo(),
+                                     Attribute::get(argument.getContext(), kFresh));
+}
 
 Captured::Captured(Function &function, IsFresh is_fresh)
     : tree_(function), is_fresh_(std::move(is_fresh)) {}
@@ -56,7 +63,13 @@ const SmallVector<const Instruction *, 4> &Captured::escapes_of(const Value &roo
 }
 
 bool Captured::holds(const Value *address, const Instruction &at) {
-  const auto *root = dyn_cast<CallBase>(getUnderlyingObject(address, 0));
+  const Value *object = getUnderlyingObject(address, 0);
+  if (const auto *argument = dyn_cast<Argument>(object))
+    return argument->getParent()->getAttributes().hasParamAttr(argument->getArgNo(), kFresh) &&
+           none_of(escapes_of(*argument), [&](const Instruction *escape) {
+             return isPotentiallyReachable(escape, &at, /*ExclusionSet=*/nullptr, &tree_);
+           });
+  const auto *root = dyn_cast<CallBase>(object);
   if (root == nullptr || !is_fresh_(*root))
     return false;
   return none_of(escapes_of(*root),

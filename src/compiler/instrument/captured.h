@@ -22,13 +22,19 @@ namespace tandem {
 // caller knows.
 using IsFresh = std::function<bool(const llvm::CallBase &)>;
 
+// Marks an argument that points to memory which the caller has allocated by malloc for this call
+// alone and has told nobody of: it is captured as if the function had allocated it, in copies of
+// the function, too. What an attempt has left in it when the next one begins is no more than what
+// malloc may leave there.
+void mark_fresh(llvm::Argument &argument);
+
 // Of one function that is not instrumented yet.
 class Captured {
 public:
   Captured(llvm::Function &function, IsFresh is_fresh);
 
-  // Whether an access to `address` by `at` touches memory that the function has allocated, before
-  // its address is known elsewhere.
+  // Whether an access to `address` by `at` touches memory that the function has allocated, or its
+  // caller for it, before its address is known elsewhere.
   bool holds(const llvm::Value *address, const llvm::Instruction &at);
 
 private:

@@ -159,6 +159,33 @@ void refuse_irrevocable(const Report &report) {
   ::_exit(kUsageStatus);
 }
 
+// What became of waits and signals that the conversion has taken from the library. A wait belongs
+// to the sections that begin where it returns.
+void list_conditions(const std::vector<ConditionOperation> &operations, Report &report) {
+  for (const ConditionOperation &operation : operations) {
+    const bool waits = !operation.lock.empty();
+    ReportLockSite site{waits ? "wait" : "signal",
+                        waits ? "pthread-mutex" : "pthread-cond",
+                        waits ? operation.lock : operation.condition,
+                        operation.file,
+                        operation.line,
+                        operation.function,
+                        {},
+                        ""};
+    if (waits)
+      for (const ReportSection &section : report.sections)
+        if (section.kind == SectionKind::block && section.line == operation.line &&
+            section.file == operation.file)
+          site.sections.push_back(section.name);
+    if (site.sections.empty())
+      site.reason = waits ? "converted: the section ends, and the thread sleeps in none"
+                          : "converted: wakes those who wait with converted locks";
+    report.lock_sites.push_back(std::move(site));
+  }
+  if (!operations.empty())
+    sort_report(report);
+}
+
 } // namespace
 
 PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
@@ -173,6 +200,7 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   const bool removed = !calls_cancel(module) && remove_ways_past_blocks(module);
   const Enforcement mode = options_.enforcement;
   bool holds = false;
+  std::vector<ConditionOperation> conditions;
   Phases phases = mode == Enforcement::hybrid && options_.convert.empty() &&
                           colours_suffice(module, options_, *catalogue)
                       ? Phases::colours
@@ -184,10 +212,12 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     if (!converted)
       stop(converted.error().message);
     holds = converted->holds;
+    conditions = converted->conditions;
     if (converted->keeps_locks)
       phases = Phases::own_locks;
   }
   Analysis analysis = analyse_program(module, options_, *catalogue);
+  list_conditions(conditions, analysis.report);
   refuse_irrevocable(analysis.report);
   if (mode != Enforcement::none)
     refuse_optimised(analysis.sections);

@@ -28,4 +28,12 @@ inline constexpr char kHeldRefused[] = "_TANDEM_held_refused";
 inline constexpr char kHeldWait[] = "_TANDEM_held_wait";
 inline constexpr char kHeldNest[] = "_TANDEM_held_nest";
 
+// Of sleepers.c, for waits with converted locks: a section takes a ticket, and where it waits asks
+// for that; sleeps for a condition; signals one.
+inline constexpr char kHeldTicket[] = "_TANDEM_held_ticket";
+inline constexpr char kHeldTaken[] = "_TANDEM_held_taken";
+inline constexpr char kHeldSleep[] = "_TANDEM_held_sleep";
+inline constexpr char kHeldSignal[] = "_TANDEM_held_signal";
+inline constexpr char kHeldBroadcast[] = "_TANDEM_held_broadcast";
+
 } // namespace tandem

@@ -25,6 +25,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <pthread.h>
 
 #define TANDEM_THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
@@ -41,7 +42,7 @@ namespace {
 // Nanoseconds.
 constexpr std::int64_t kWindowNs = 10'000'000; // over which waiting is measured, or transactions
 // Before transactions are measured: their tables are cold, and what algorithm they run by is tried
-// first. They are given up at a quarter of it where they are hopeless.
+// first.
 constexpr std::int64_t kWarmUpNs = 20'000'000;
 constexpr std::int64_t kGiveUpNs = 20'000'000;   // a change takes microseconds, or does not end
 constexpr std::int64_t kStayNs = 1'000'000'000;  // of transactions, before locks are tried again
@@ -49,8 +50,12 @@ constexpr std::int64_t kBackoffNs = 100'000'000; // until the next trial, double
 constexpr std::int64_t kMostBackoffNs = 30'000'000'000;
 // Waiting that makes transactions worth a trial: half of one thread's time.
 constexpr std::int64_t kWaitedShare = 2;
-// Hopeless: so many times slower than locks.
-constexpr double kHopeless = 4;
+// The warm-up is over, and the trial with it, where transactions were so many times slower than
+// locks (`hopeless`) in the part of it that ends then. What counts is the part, not all so far: the
+// first milliseconds are those of the wrong algorithm, perhaps.
+constexpr std::int64_t kPartNs = kWarmUpNs / 4;
+// Waiting that a thread keeps to itself, before it adds it to what all share.
+constexpr std::int64_t kToldNs = kWindowNs / 100;
 // A thread looks at the clock each so many transactions.
 constexpr std::uint64_t kLookEach = 64;
 
@@ -71,14 +76,19 @@ bool asked_for_transactions = false;
 // A phase that nobody is about to end; where a child begins.
 std::uint32_t settled = TANDEM_PHASE_LOCKS;
 
-std::atomic<std::int64_t> waited{0}; // nanoseconds for locks, since the window began
-std::atomic<bool> judging{false};    // one thread at a time; guards what follows
-std::int64_t began = 0;              // the window, or the phase of transactions
-std::uint64_t entered_before = 0;    // sections until then
-double lock_rate = 0;                // sections a nanosecond, before transactions were tried
-bool warm = false;                   // transactions are measured
-bool tried = false;                  // and were found to be faster
-std::int64_t next_trial = 0;         // before it no change is asked for
+std::atomic<std::int64_t> waited{0};         // nanoseconds for locks, since the window began
+TANDEM_THREAD_LOCAL std::int64_t untold = 0; // of this thread, not in `waited` yet
+std::atomic<std::int64_t> window_end{0};     // nobody has anything to judge before it
+std::atomic<bool> judging{false};            // one thread at a time; guards what follows
+std::int64_t began = 0;                      // the window, or the phase of transactions
+std::uint64_t entered_before = 0;            // sections until then
+double lock_rate = 0; // sections a nanosecond, before transactions were tried
+std::size_t part = 0; // of the warm-up
+std::int64_t part_began = 0;
+std::uint64_t part_entered = 0;
+bool warm = false;           // transactions are measured
+bool tried = false;          // and were found to be faster
+std::int64_t next_trial = 0; // before it no change is asked for
 std::int64_t backoff = kBackoffNs;
 
 std::int64_t now() noexcept {
@@ -162,6 +172,7 @@ bool all_outside() noexcept {
 }
 
 void begin_window(std::int64_t time, std::uint64_t entered) noexcept {
+  window_end.store(time + kWindowNs, std::memory_order_relaxed);
   began = time;
   entered_before = entered;
 }
@@ -184,12 +195,20 @@ void begin_window(std::int64_t time, std::uint64_t entered) noexcept {
     sync::pause();
   begin_window(time, entered);
   waited.store(0, std::memory_order_relaxed);
+  part = 0;
+  part_began = time;
+  part_entered = entered;
   warm = false;
   if (!done)
     next_trial = time + backoff;
   judging.store(false, std::memory_order_release);
   settle(done == (asked == TANDEM_PHASE_TO_TRANSACTIONS) ? TANDEM_PHASE_TRANSACTIONS
                                                          : TANDEM_PHASE_LOCKS);
+}
+
+double rate_since(std::int64_t since, std::uint64_t before, std::int64_t time,
+                  std::uint64_t entered) noexcept {
+  return static_cast<double>(entered - before) / static_cast<double>(time - since);
 }
 
 // A lock was waited for: whether so much that transactions are worth a trial.
@@ -201,7 +220,7 @@ void judge_locks(std::int64_t time) noexcept {
     const std::int64_t waiting = waited.exchange(0, std::memory_order_relaxed);
     // A long window tells of times without waiting.
     const bool worth = waiting * kWaitedShare > elapsed && time >= next_trial;
-    lock_rate = static_cast<double>(entered - entered_before) / static_cast<double>(elapsed);
+    lock_rate = rate_since(began, entered_before, time, entered);
     begin_window(time, entered);
     if (worth)
       request(TANDEM_PHASE_TRANSACTIONS);
@@ -219,21 +238,26 @@ void give_up(std::int64_t time) noexcept {
   request(TANDEM_PHASE_LOCKS);
 }
 
-void judge_trial(std::int64_t time) noexcept {
-  const std::int64_t elapsed = time - began;
-  if (elapsed < (warm ? kWindowNs : kWarmUpNs / 4))
+void judge_warm_up(std::int64_t time) noexcept {
+  if (time - part_began < kPartNs)
     return;
   const std::uint64_t entered = all_entered();
-  const double rate = static_cast<double>(entered - entered_before) / static_cast<double>(elapsed);
-  if (!warm) {
-    if (rate * kHopeless < lock_rate)
-      return give_up(time);
-    if (elapsed < kWarmUpNs)
-      return;
-    warm = true;
-    return begin_window(time, entered);
-  }
-  if (rate <= lock_rate)
+  if (hopeless(part, rate_since(part_began, part_entered, time, entered), lock_rate))
+    return give_up(time);
+  ++part;
+  part_began = time;
+  part_entered = entered;
+  warm = time - began >= kWarmUpNs;
+  if (warm)
+    begin_window(time, entered);
+}
+
+void judge_trial(std::int64_t time) noexcept {
+  if (!warm)
+    return judge_warm_up(time);
+  if (time - began < kWindowNs)
+    return;
+  if (rate_since(began, entered_before, time, all_entered()) <= lock_rate)
     return give_up(time);
   tried = true;
   backoff = kBackoffNs;
@@ -308,6 +332,11 @@ void set_adapting(bool adapting) noexcept {
   next_trial = 0;
 }
 
+bool hopeless(std::size_t which, double transactions, double locks) noexcept {
+  constexpr double kSlower[] = {4, 2, 1.5};
+  return which < std::size(kSlower) && transactions * kSlower[which] < locks;
+}
+
 void request(std::uint32_t wanted) noexcept {
   const bool transactions = wanted == TANDEM_PHASE_TRANSACTIONS;
   std::uint32_t from = transactions ? TANDEM_PHASE_LOCKS : TANDEM_PHASE_TRANSACTIONS;
@@ -324,9 +353,15 @@ std::int64_t keep_waiting(std::int64_t since) noexcept {
   if (since == 0)
     return 0;
   const std::int64_t time = now();
-  waited.fetch_add(time - since, std::memory_order_relaxed);
+  // The thread holds what it has waited for, and others wait: it touches nothing that they do.
+  untold += time - since;
+  const bool ends = time >= window_end.load(std::memory_order_relaxed);
+  if (ends || untold >= kToldNs) {
+    waited.fetch_add(untold, std::memory_order_relaxed);
+    untold = 0;
+  }
   // Not beside a change, which may wait for this thread to leave.
-  if (phase() == TANDEM_PHASE_LOCKS)
+  if (ends && phase() == TANDEM_PHASE_LOCKS)
     judge_locks(time);
   return time;
 }

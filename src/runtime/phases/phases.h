@@ -5,6 +5,7 @@
 
 #include "runtime/phases/inline.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tandem::phases {
@@ -21,5 +22,9 @@ void request(std::uint32_t wanted) noexcept;
 // is acquired, with what the call before returned. Enough waiting leads to transactions.
 std::int64_t begin_waiting() noexcept;
 std::int64_t keep_waiting(std::int64_t since) noexcept;
+
+// Whether a trial of transactions ends after part `which` of its warm-up, the first being 0: by
+// sections a nanosecond of the transactions in that part, and of locks before the trial.
+bool hopeless(std::size_t which, double transactions, double locks) noexcept;
 
 } // namespace tandem::phases

@@ -176,6 +176,31 @@ TEST_F(Phases, ContendedLocksLeadToTransactions) {
   EXPECT_TRUE(stop);
 }
 
+// One that always waits, for moments of which none is worth telling by itself.
+TEST_F(Phases, ShortWaitsAddUp) {
+  using std::chrono::seconds;
+  using std::chrono::steady_clock;
+  set_adapting(true);
+  ASSERT_EQ(enter(), 1U);
+  const auto end = steady_clock::now() + seconds(20);
+  std::int64_t since = begin_waiting();
+  while (_TANDEM_phase == TANDEM_PHASE_LOCKS && steady_clock::now() < end)
+    since = keep_waiting(since);
+  EXPECT_EQ(_TANDEM_phase, static_cast<std::uint32_t>(TANDEM_PHASE_TO_TRANSACTIONS));
+  leave();
+  set_adapting(false);
+}
+
+TEST(Trial, EndsTheSoonerTheSlowerTransactionsAre) {
+  EXPECT_TRUE(hopeless(0, 0.2, 1));
+  EXPECT_FALSE(hopeless(0, 0.3, 1)); // tables are cold
+  EXPECT_TRUE(hopeless(1, 0.4, 1));
+  EXPECT_FALSE(hopeless(1, 0.6, 1));
+  EXPECT_TRUE(hopeless(2, 0.6, 1));
+  EXPECT_FALSE(hopeless(2, 0.7, 1)); // is measured
+  EXPECT_FALSE(hopeless(3, 0, 1));   // the warm-up is over
+}
+
 TEST_F(Phases, SlowTransactionsAreGivenUp) {
   set_adapting(true);
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
 // CHECK-LABEL: define internal {{.*}}@unlike.tandem.tm(
 // CHECK-NOT: inline_add
 // CHECK: ret void
-// CHECK-LABEL: define internal {{.*}}@fresh.tandem.tm(
+// CHECK-LABEL: define internal {{.*}}@fresh.tandem.shared.tandem.tm(
 // CHECK-NOT: inline_add
-// CHECK: ret ptr
+// CHECK: ret void
 // REPORT: "additions": 3

@@ -10,7 +10,9 @@ struct node {
 static long total;
 __attribute__((noinline)) static void set(struct node *node) { node->value = 5; }
 __attribute__((noinline)) static long get(struct node *node) { return node->value; }
+__attribute__((noinline)) static void count(void) { total++; }
 TANDEM_ATOMIC void once(int c) {
+  count(); // or it would be allocated before the section
   struct node *made = malloc(sizeof *made);
   made->value = 1;
   set(made);
@@ -20,6 +22,7 @@ TANDEM_ATOMIC void once(int c) {
 }
 TANDEM_ATOMIC void loop(int n) {
   struct node *made;
+  count();
   do {
     made = malloc(sizeof *made);
     made->value = 4;

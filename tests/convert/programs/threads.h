@@ -15,9 +15,8 @@ static void *start_thread(void *number) {
   return NULL;
 }
 
-// Runs `work` in as many threads as the first argument says. Result: how many.
-static unsigned run(int argc, char **argv, void (*work)(unsigned thread)) {
-  const unsigned threads = argc > 1 ? (unsigned)atoi(argv[1]) : 4;
+// Runs `work` in `threads` threads, numbered from 0.
+static void run_in(unsigned threads, void (*work)(unsigned thread)) {
   pthread_t *all = calloc(threads, sizeof *all);
   work_of_threads = work;
   for (unsigned i = 0; i < threads; ++i)
@@ -25,6 +24,12 @@ static unsigned run(int argc, char **argv, void (*work)(unsigned thread)) {
   for (unsigned i = 0; i < threads; ++i)
     pthread_join(all[i], NULL);
   free(all);
+}
+
+// Runs `work` in as many threads as the first argument says. Result: how many.
+static inline unsigned run(int argc, char **argv, void (*work)(unsigned thread)) {
+  const unsigned threads = argc > 1 ? (unsigned)atoi(argv[1]) : 4;
+  run_in(threads, work);
   return threads;
 }
 

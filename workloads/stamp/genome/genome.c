@@ -33,8 +33,19 @@ struct fragment {
   bool matched;      /* it is some other fragment's next */
 };
 
+/* A set of segments: chains of entries, which hold them, so that a look costs one miss. */
+struct segment_entry {
+  struct segment_entry *next;
+  struct segment segment;
+};
+
+struct segment_set {
+  struct segment_entry **buckets;
+  uint64_t mask; /* buckets - 1; buckets are a power of two */
+};
+
 static struct gene gene;
-static struct map unique;      /* of struct segment */
+static struct segment_set unique;
 static struct map *beginnings; /* of struct fragment, by the hash of the beginning; per length */
 static struct fragment *fragments;
 static uint64_t counts[STAMP_MOST_THREADS + 1]; /* fragments of each thread, then before it */
@@ -51,7 +62,10 @@ static void prepare(enum stamp_size size, unsigned input, uint64_t seed) {
   };
   (void)input;
   gene_make(&gene, &parameters[size], seed);
-  map_initialise(&unique, gene.length);
+  uint64_t buckets = 1;
+  while (buckets < gene.length)
+    buckets *= 2;
+  unique = (struct segment_set){allocate_table(buckets, sizeof *unique.buckets), buckets - 1};
   beginnings = allocate_table(gene.segment, sizeof *beginnings);
   for (unsigned i = gene.least; i < gene.segment; i++)
     map_initialise(&beginnings[i], gene.length);
@@ -60,19 +74,22 @@ static void prepare(enum stamp_size size, unsigned input, uint64_t seed) {
 }
 
 /* Puts segments into the set, unless they are there. */
-static SECTION_FUNCTION void insert_segments(struct map *map, struct segment *segments,
-                                             uint64_t count) {
+static SECTION_FUNCTION void insert_segments(struct segment_set *set,
+                                             const struct segment *segments, uint64_t count) {
   SECTION {
     ATTEMPT();
     for (uint64_t i = 0; i < count; i++) {
       const struct segment segment = segments[i];
-      const uint64_t hash = segment_hash(segment);
-      struct map_entry *entry = map_chain(map, hash);
-      for (; entry != NULL; entry = entry->next)
-        if (entry->hash == hash && segment_equal(*(struct segment *)entry->value, segment))
-          break;
-      if (entry == NULL)
-        map_insert(map, hash, &segments[i]);
+      struct segment_entry **bucket = &set->buckets[segment_hash(segment) & set->mask];
+      struct segment_entry *entry = *bucket;
+      while (entry != NULL && !segment_equal(entry->segment, segment))
+        entry = entry->next;
+      if (entry != NULL)
+        continue;
+      struct segment_entry *made = allocate(sizeof *made);
+      made->next = *bucket;
+      made->segment = segment;
+      *bucket = made;
     }
   }
 }
@@ -121,7 +138,7 @@ static struct stamp_range collect_fragments(struct stamp_thread *self) {
   const struct stamp_range part = stamp_part(self, unique.mask + 1);
   uint64_t count = 0;
   for (uint64_t i = part.begin; i < part.end; i++)
-    for (const struct map_entry *entry = unique.buckets[i]; entry != NULL; entry = entry->next)
+    for (const struct segment_entry *entry = unique.buckets[i]; entry != NULL; entry = entry->next)
       count++;
   counts[self->index + 1] = count;
   stamp_barrier();
@@ -130,9 +147,10 @@ static struct stamp_range collect_fragments(struct stamp_thread *self) {
     before += counts[i];
   struct stamp_range mine = {before, before};
   for (uint64_t i = part.begin; i < part.end; i++)
-    for (const struct map_entry *entry = unique.buckets[i]; entry != NULL; entry = entry->next) {
+    for (const struct segment_entry *entry = unique.buckets[i]; entry != NULL;
+         entry = entry->next) {
       struct fragment *fragment = &fragments[mine.end++];
-      fragment->segment = *(struct segment *)entry->value;
+      fragment->segment = entry->segment;
     }
   return mine;
 }
