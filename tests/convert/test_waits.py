@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import PROGRAMS, RUN_SECONDS, Compiled, Converter
 
-NAMES = ("barrier", "mixed", "pool", "queue", "readers", "timed", "turns", "window")
+NAMES = ("barrier", "gone", "mixed", "pool", "queue", "readers", "timed", "turns", "window")
 THREADS = (1, 4)
 TRANSACTIONS = ("auto", "eager", "lazy", "norec", "two-phase", "serial")
 ENFORCEMENTS = ("global-lock", "locks", "stm", "htm", "hybrid")

@@ -17,6 +17,7 @@ SOURCES = (
 )
 CANCELLING = ("cancel.c", "cancel.cc")  # no lock undoes anything
 SHORT = "short.c"  # has nothing that makes threads meet, so unenforced it may well be right
+LOCALS = "block_locals.c"  # is about one thread's view
 # Those that print how often sections ran again.
 COUNTING = ("restart.c", "blocks.c", "captured.c", "captured_block.c", "by_value.c")
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
@@ -68,6 +69,12 @@ def test_by_transactions(compilers: Compilers, source: str, enforce: str, level:
 @pytest.mark.parametrize("enforce", ["stm", "hybrid", "locks"])
 def test_short_sections(compilers: Compilers, enforce: str, level: str) -> None:
     check(compilers, SHORT, level, enforce, ALGORITHMS if enforce == "stm" else ("auto",))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("enforce", ["stm", "hybrid"])
+def test_locals_of_the_function_around(compilers: Compilers, enforce: str, level: str) -> None:
+    check(compilers, LOCALS, level, enforce, ALGORITHMS if enforce == "stm" else ("auto",))
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -19,7 +19,8 @@
 //
 // Conditions share `latest`, `sleepers` and a lock by their address, and nobody is woken for
 // another condition: to share costs returns that POSIX calls spurious, and no wake-up is lost. The
-// condition's own memory is not touched by a signal: who has seen its reason may have freed it.
+// condition's own memory is not touched by a signal, nor by a sleeper once its section has ended:
+// who has seen the reason may have freed it.
 //
 // The locks are innermost: nothing is waited for under one but a system call that wakes.
 
@@ -117,9 +118,10 @@ extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), voi
 
 static void prepare_for_children(void) {
   static bool prepared;
-  if (!__atomic_load_n(&prepared, __ATOMIC_RELAXED) &&
-      !__atomic_exchange_n(&prepared, true, __ATOMIC_RELAXED))
-    __register_atfork(NULL, NULL, forget_sleepers, NULL);
+  if (__atomic_load_n(&prepared, __ATOMIC_ACQUIRE))
+    return;
+  __register_atfork(NULL, NULL, forget_sleepers, NULL); // two threads may both do it
+  __atomic_store_n(&prepared, true, __ATOMIC_RELEASE);
 }
 
 static void refuse_shared(void) {
@@ -162,9 +164,13 @@ static bool has_passed(int clock, const struct timespec *until) {
          (now.tv_sec == until->tv_sec && now.tv_nsec >= until->tv_nsec);
 }
 
-int _TANDEM_held_sleep(const void *condition, uint64_t taken, int clock, int64_t seconds,
-                       int64_t nanoseconds) {
-  const unsigned attributes = ((const pthread_cond_t *)condition)->__data.__wrefs;
+// In the section, where it waits: from its end on the condition may be gone.
+unsigned _TANDEM_held_attributes(const void *condition) {
+  return ((const pthread_cond_t *)condition)->__data.__wrefs & (kShared | kMonotonic);
+}
+
+int _TANDEM_held_sleep(const void *condition, uint64_t taken, unsigned attributes, int clock,
+                       int64_t seconds, int64_t nanoseconds) {
   if ((attributes & kShared) != 0)
     refuse_shared();
   if (clock == kConditionsClock)

@@ -21,6 +21,7 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
+#include <array>
 #include <cerrno>
 
 namespace tandem {
@@ -43,6 +44,9 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kConditionBytes = 4;
 // On a sleep: the names of the condition and of the lock.
 constexpr const char *kWaitNames = "tandem.wait";
+// Of the library, by which it signals nothing, whatever they are given.
+constexpr std::array<StringRef, 10> kSilent{"free",    "realloc", "munmap", "memset",  "memcpy",
+                                            "memmove", "bzero",   "_ZdlPv", "_ZdlPvm", "memcmp"};
 // Functions put into their callers one after another, at most.
 constexpr unsigned kMostRounds = 64;
 
@@ -209,6 +213,7 @@ private:
     Type *word = builder.getInt32Ty();
     Type *wide = builder.getInt64Ty();
     AllocaInst *taken = local(function, wide, "tandem.ticket");
+    AllocaInst *attributes = local(function, word, "tandem.attributes");
     AllocaInst *result = local(function, word, "tandem.woken");
     Value *clock = builder.getInt32(kNoDeadline);
     AllocaInst *seconds = nullptr;
@@ -230,13 +235,16 @@ private:
       builder.SetCurrentDebugLocation(wait.getDebugLoc());
     }
     builder.CreateStore(call(builder, kHeldTaken, wide, {}), taken);
+    // Once the lock is given up the condition may be gone: then it is an address only.
+    builder.CreateStore(call(builder, kHeldAttributes, word, {condition}), attributes);
     call(builder, "pthread_mutex_unlock", word, {lock});
     const auto load = [&](AllocaInst *variable) -> Value * {
       return variable == nullptr ? static_cast<Value *>(builder.getInt64(0))
                                  : builder.CreateLoad(wide, variable);
     };
     CallInst *sleep = call(builder, kHeldSleep, word,
-                           {condition, load(taken), clock, load(seconds), load(nanoseconds)});
+                           {condition, load(taken), builder.CreateLoad(word, attributes), clock,
+                            load(seconds), load(nanoseconds)});
     note(*sleep, wait, site);
     builder.CreateStore(sleep, result);
     call(builder, "pthread_mutex_lock", word, {lock});
@@ -330,7 +338,8 @@ private:
         const auto *call = dyn_cast<CallBase>(&instruction);
         const Function *callee = call == nullptr ? nullptr : called_function(*call);
         if (callee == nullptr || !callee->isDeclaration() || callee->isIntrinsic() ||
-            callee->getName().starts_with("pthread_") || callee->getName().starts_with("_TANDEM_"))
+            callee->getName().starts_with("pthread_") ||
+            callee->getName().starts_with("_TANDEM_") || is_contained(kSilent, callee->getName()))
           continue;
         const std::optional<LockFunction> known = lock_function(*callee);
         const bool notifies = known && (known->signals || known->operation == LockOperation::wait);

@@ -6,6 +6,7 @@
 #include "compiler/sections/called_function.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -94,13 +95,29 @@ private:
     enter_.eraseFromParent();
   }
 
-  // What the function around the block keeps to itself is written in place also in a transaction,
-  // and the new function knows it only as its arguments.
+  // What the function around the block keeps to itself, and the block only reads: the new function
+  // knows it as its arguments, whose memory others might write.
   void mark_private() {
+    const auto objects_of = [](const Value *address) {
+      SmallVector<const Value *, 4> objects;
+      getUnderlyingObjects(address, objects, nullptr, /*MaxLookup=*/0);
+      return objects;
+    };
+    SmallPtrSet<const Value *, 8> written;
+    for (BasicBlock *block : region_)
+      for (Instruction &instruction : *block)
+        if (!isa<LoadInst>(instruction) && instruction.mayWriteToMemory())
+          for (const Use &use : instruction.operands())
+            if (use->getType()->isPointerTy())
+              for (const Value *object : objects_of(use))
+                written.insert(object);
     for (BasicBlock *block : region_)
       for (Instruction &instruction : *block)
         if (auto *load = dyn_cast<LoadInst>(&instruction);
-            load != nullptr && load->isSimple() && Barriers::is_private(load->getPointerOperand()))
+            load != nullptr && load->isSimple() &&
+            Barriers::is_private(load->getPointerOperand()) &&
+            none_of(objects_of(load->getPointerOperand()),
+                    [&](const Value *object) { return written.contains(object); }))
           Barriers::mark_unwritten(*load);
   }
 

@@ -32,6 +32,7 @@ inline constexpr char kHeldNest[] = "_TANDEM_held_nest";
 // for that; sleeps for a condition; signals one.
 inline constexpr char kHeldTicket[] = "_TANDEM_held_ticket";
 inline constexpr char kHeldTaken[] = "_TANDEM_held_taken";
+inline constexpr char kHeldAttributes[] = "_TANDEM_held_attributes";
 inline constexpr char kHeldSleep[] = "_TANDEM_held_sleep";
 inline constexpr char kHeldSignal[] = "_TANDEM_held_signal";
 inline constexpr char kHeldBroadcast[] = "_TANDEM_held_broadcast";

@@ -3,8 +3,7 @@
 // The accesses of transactional clones, compiled to bitcode (barriers.bc) that the pass links into
 // programs, from the engine's own templates. Inline is what NOrec does first: the reads of a
 // transaction that has written nothing, and writes. All else is in the library, by the table of the
-// thread's mode (algorithms/barriers.h, SavingBarriers). Addresses are aligned to their width.
-// Invariant: no state here.
+// thread's mode (algorithms/barriers.h, SavingBarriers). Invariant: no state here.
 //
 // What these paths know of the engine is an ABI between a program and the library that it finds
 // when it runs: the places below in Thread, and the algorithms' invariants about them. Its version
@@ -39,12 +38,14 @@ using Norec = norec::Quick<InProgram>;
 
 template <memory::Word U>
 [[gnu::always_inline]] inline bool write(U *address, U value, Thread *thread) noexcept {
-  return thread->mode == Mode::norec && Norec::write(address, value, thread);
+  return thread->mode == Mode::norec && memory::aligned(address) &&
+         Norec::write(address, value, thread);
 }
 
 template <memory::Word U>
 [[gnu::always_inline]] inline bool add(U *address, U by, Thread *thread) noexcept {
-  return thread->mode == Mode::norec && thread->puts_off == 0 && Norec::add(address, by, thread);
+  return thread->mode == Mode::norec && thread->puts_off == 0 && memory::aligned(address) &&
+         Norec::add(address, by, thread);
 }
 
 } // namespace

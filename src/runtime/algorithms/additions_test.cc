@@ -24,12 +24,11 @@ std::uint32_t _ITM_beginTransaction(std::uint32_t properties, ...) __attribute__
 void _ITM_commitTransaction();
 [[noreturn]] void _ITM_abortTransaction(std::uint32_t reason);
 void _ITM_changeTransactionMode(std::uint32_t state);
+std::uint64_t _ITM_RU8(const std::uint64_t *address);
 void _ITM_memcpyRtWn(void *to, const void *from, std::size_t bytes);
 void _ITM_memcpyRnWt(void *to, const void *from, std::size_t bytes);
 // abi/inline_barriers.cc, as a program has it after the pass.
 #define TANDEM_WIDTH(NAME, TYPE)                                                                   \
-  TYPE _ITM_R##NAME(const TYPE *address);                                                          \
-  void _ITM_W##NAME(TYPE *address, TYPE value);                                                    \
   TYPE _TANDEM_inline_R##NAME(const TYPE *address, void *thread);                                  \
   TYPE _TANDEM_inline_RfW##NAME(const TYPE *address, void *thread);                                \
   void _TANDEM_inline_W##NAME(TYPE *address, TYPE value, void *thread)
@@ -37,8 +36,6 @@ TANDEM_WIDTH(U1, std::uint8_t);
 TANDEM_WIDTH(U2, std::uint16_t);
 TANDEM_WIDTH(U4, std::uint32_t);
 TANDEM_WIDTH(U8, std::uint64_t);
-void _TANDEM_add_4(std::uint32_t *address, std::uint32_t by);
-void _TANDEM_add_8(std::uint64_t *address, std::uint64_t by);
 void _TANDEM_inline_add_4(std::uint32_t *address, std::uint32_t by, void *thread);
 void _TANDEM_inline_add_8(std::uint64_t *address, std::uint64_t by, void *thread);
 }
@@ -85,22 +82,16 @@ struct Calls {
   std::uint64_t (*read)(std::size_t offset);
   void (*write)(std::size_t offset, std::uint64_t value);
 };
-// As the pass does it: inline what is aligned.
 #define TANDEM_CALLS(NAME, TYPE)                                                                   \
   Calls {                                                                                          \
-    [](std::size_t offset) -> std::uint64_t {                                                      \
-      const auto *from = place<TYPE>(bytes, offset);                                               \
-      if (!memory::aligned(from))                                                                  \
-        return _ITM_R##NAME(from);                                                                 \
-      return offset / sizeof(TYPE) % 2 == 0 ? _TANDEM_inline_R##NAME(from, current_thread)         \
-                                            : _TANDEM_inline_RfW##NAME(from, current_thread);      \
+    [](std::size_t offset) {                                                                       \
+      return static_cast<std::uint64_t>(                                                           \
+          offset % 2 == 0 ? _TANDEM_inline_R##NAME(place<TYPE>(bytes, offset), current_thread)     \
+                          : _TANDEM_inline_RfW##NAME(place<TYPE>(bytes, offset), current_thread)); \
     },                                                                                             \
         [](std::size_t offset, std::uint64_t value) {                                              \
-          auto *to = place<TYPE>(bytes, offset);                                                   \
-          if (memory::aligned(to))                                                                 \
-            _TANDEM_inline_W##NAME(to, static_cast<TYPE>(value), current_thread);                  \
-          else                                                                                     \
-            _ITM_W##NAME(to, static_cast<TYPE>(value));                                            \
+          _TANDEM_inline_W##NAME(place<TYPE>(bytes, offset), static_cast<TYPE>(value),             \
+                                 current_thread);                                                  \
         }                                                                                          \
   }
 const std::array kCalls{TANDEM_CALLS(U1, std::uint8_t), TANDEM_CALLS(U2, std::uint16_t),
@@ -137,19 +128,11 @@ void step(std::mt19937_64 &random, std::array<std::uint8_t, kBytes> &model) {
     if (offset + 8 > kBytes)
       return;
     if (random() % 2 == 0) {
-      auto *to = place<std::uint64_t>(bytes, offset);
-      if (memory::aligned(to))
-        _TANDEM_inline_add_8(to, value, current_thread);
-      else
-        _TANDEM_add_8(to, value);
+      _TANDEM_inline_add_8(place<std::uint64_t>(bytes, offset), value, current_thread);
       set(model, offset, plain<std::uint64_t>(model, offset) + value);
     } else {
       const auto less = static_cast<std::uint32_t>(value);
-      auto *to = place<std::uint32_t>(bytes, offset);
-      if (memory::aligned(to))
-        _TANDEM_inline_add_4(to, less, current_thread);
-      else
-        _TANDEM_add_4(to, less);
+      _TANDEM_inline_add_4(place<std::uint32_t>(bytes, offset), less, current_thread);
       set(model, offset, plain<std::uint32_t>(model, offset) + less);
     }
   }

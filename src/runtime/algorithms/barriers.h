@@ -143,17 +143,17 @@ template <Accesses A, memory::Word U>
 
 template <Accesses A, memory::Word U>
 [[gnu::noinline, clang::preserve_most]] U read_far(const U *address, Thread *thread) noexcept {
-  return A::template read<U>(address, thread);
+  return read_word<A>(address, thread);
 }
 template <Accesses A, memory::Word U>
 [[gnu::noinline, clang::preserve_most]] U read_for_write_far(const U *address,
                                                              Thread *thread) noexcept {
-  return A::template read_for_write<U>(address, thread);
+  return read_for_write_word<A>(address, thread);
 }
 template <Accesses A, memory::Word U>
 [[gnu::noinline, clang::preserve_most]] void write_far(U *address, U value,
                                                        Thread *thread) noexcept {
-  A::template write<U>(address, value, thread);
+  write_word<A>(address, value, thread);
 }
 
 template <Accesses A, memory::Word U>
@@ -161,7 +161,7 @@ template <Accesses A, memory::Word U>
   save_one();
   if constexpr (requires { typename A::Fast; }) {
     U value;
-    if (A::Fast::read(address, value, thread)) [[likely]]
+    if (memory::aligned(address) && A::Fast::read(address, value, thread)) [[likely]]
       return value;
   }
   return read_far<A>(address, thread);
@@ -171,7 +171,7 @@ template <Accesses A, memory::Word U>
   save_one();
   if constexpr (requires { typename A::Fast; }) {
     U value;
-    if (A::Fast::read_for_write(address, value, thread)) [[likely]]
+    if (memory::aligned(address) && A::Fast::read_for_write(address, value, thread)) [[likely]]
       return value;
   }
   return read_for_write_far<A>(address, thread);
@@ -180,7 +180,7 @@ template <Accesses A, memory::Word U>
 [[clang::preserve_most]] void write_saving(U *address, U value, Thread *thread) noexcept {
   save_one();
   if constexpr (requires { typename A::Fast; })
-    if (A::Fast::write(address, value, thread)) [[likely]]
+    if (memory::aligned(address) && A::Fast::write(address, value, thread)) [[likely]]
       return;
   write_far<A>(address, value, thread);
 }

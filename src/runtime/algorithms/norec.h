@@ -96,8 +96,9 @@ template <memory::Word U> void write_slowly(U *address, U value, Thread *thread)
 // The fast paths. False, and nothing is done, where it takes more. `S` says where the process's
 // state is (barriers.h, InLibrary).
 template <class S> struct Quick {
-  // The transaction may be in any mode. Also for captured memory: extend() asks is_private where
-  // such a value has changed.
+  // The transaction may be in any mode, and of one that has written nothing the address may have
+  // any alignment: what is read of two words is of one time, as the clock shows. Also for captured
+  // memory: extend() asks is_private where such a value has changed.
   template <memory::Word U>
   [[gnu::always_inline]] static bool read(const U *address, U &value, Thread *thread) noexcept {
     value = memory::load(address);
@@ -106,7 +107,7 @@ template <class S> struct Quick {
       return false;
     const memory::CellValue *end = thread->values.end();
     if (end >= thread->quick_end &&
-        (end >= thread->values_end ||
+        (end >= thread->values_end || !memory::aligned(address) ||
          (thread->written & written_bit(reinterpret_cast<std::uintptr_t>(address))) != 0))
         [[unlikely]]
       return false;
