@@ -24,11 +24,11 @@ const std::string kCalled = "_ITM_";
 const std::string kOurs = "_TANDEM_"; // what libitm does not have
 const std::string kInlined = kInlinedAccess;
 constexpr StringRef kThread = "_TANDEM_thread_2";
-// Which accesses are inlined. An inlined one is 300 bytes of code, and time for the optimiser in
-// proportion. In a function with few of them: all but those that are estimated to run in less than
-// one of kRarest calls (three even branches deep, or behind an unlikely one). In others: those that
-// run kOften times in a call. In an output no more than kMost, 150 KB: memcached's link, with all
-// inlined, took four times as long as with none.
+// Which accesses are inlined. An inlined write is some 200 bytes of code, and time for the
+// optimiser in proportion. In a function with few of them: all but those that are estimated to run
+// in less than one of kRarest calls (three even branches deep, or behind an unlikely one). In
+// others: those that run kOften times in a call. In an output no more than kMost: memcached's link,
+// with all of a form of 300 bytes inlined, took four times as long as with none.
 constexpr std::uint64_t kMost = 512;
 constexpr std::uint64_t kFew = 32;
 constexpr std::uint64_t kRarest = 8;
