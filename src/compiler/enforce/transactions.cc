@@ -267,9 +267,28 @@ public:
       if (auto *other_call = dyn_cast<CallBase>(user);
           other_call != nullptr && other_call->getFunction() != &section_)
         other_call->setIsNoInline();
+    inline_only_call();
   }
 
 private:
+  // A section that one place calls becomes part of it, as it would without its enforced version:
+  // that one refers to it, too, which is why the inliner would not take the call for the last one.
+  void inline_only_call() {
+    if (section_.hasOptNone() || !section_.hasLocalLinkage() || section_.isVarArg())
+      return;
+    CallBase *only = nullptr;
+    for (User *user : section_.users())
+      if (auto *found = dyn_cast<CallBase>(user);
+          found != nullptr && found->getCalledFunction() == &section_) {
+        if (only != nullptr || found->getFunction() == &section_ ||
+            found->getFunction()->hasOptNone())
+          return;
+        only = found;
+      }
+    if (only != nullptr && !only->isNoInline())
+      only->addFnAttr(Attribute::AlwaysInline);
+  }
+
   // sizeof(va_list) on x86-64; others have no larger one.
   static constexpr std::uint64_t kVaListBytes = 32;
 

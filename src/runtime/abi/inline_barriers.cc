@@ -26,27 +26,8 @@ namespace {
 // Where the state of the process is, seen from a program (algorithms/barriers.h, InLibrary).
 struct InProgram {
   static std::atomic<std::uint64_t> &clock(Thread *thread) noexcept { return *thread->clock; }
-  // Below the frame of the function that this is inlined into, also where it uses the red zone.
-  // Volatile: it must not move above an allocation on the stack.
-  [[gnu::always_inline]] static std::uintptr_t stack() noexcept {
-    std::uintptr_t stack;
-    __asm__ volatile("leaq -128(%%rsp), %0" : "=r"(stack));
-    return stack;
-  }
 };
 using Norec = norec::Quick<InProgram>;
-
-template <memory::Word U>
-[[gnu::always_inline]] inline bool write(U *address, U value, Thread *thread) noexcept {
-  return thread->mode == Mode::norec && memory::aligned(address) &&
-         Norec::write(address, value, thread);
-}
-
-template <memory::Word U>
-[[gnu::always_inline]] inline bool add(U *address, U by, Thread *thread) noexcept {
-  return thread->mode == Mode::norec && thread->puts_off == 0 && memory::aligned(address) &&
-         Norec::add(address, by, thread);
-}
 
 } // namespace
 
@@ -69,7 +50,7 @@ template <memory::Word U>
   }                                                                                                \
   TANDEM_INLINE void _TANDEM_inline_W##NAME(TYPE *address, TYPE value, void *data) {               \
     auto *thread = static_cast<Thread *>(data);                                                    \
-    if (!write(address, value, thread)) [[unlikely]]                                               \
+    if (!Norec::write(address, value, thread)) [[unlikely]]                                        \
       thread->barriers->SAVING.write(address, value, thread);                                      \
   }
 
@@ -79,7 +60,7 @@ template <memory::Word U>
   }                                                                                                \
   TANDEM_INLINE void _TANDEM_inline_add_##WIDTH(TYPE *address, TYPE by, void *data) {              \
     auto *thread = static_cast<Thread *>(data);                                                    \
-    if (!add(address, by, thread)) [[unlikely]]                                                    \
+    if (thread->puts_off != 0 || !Norec::add(address, by, thread)) [[unlikely]]                    \
       add_far_##WIDTH(address, by);                                                                \
   }
 
@@ -95,8 +76,6 @@ TANDEM_ADD(8, std::uint64_t)
 static_assert(offsetof(Thread, barriers) == 0);
 static_assert(offsetof(Barriers, saving_u1) == 0 && offsetof(Barriers, saving_u2) == 24 &&
               offsetof(Barriers, saving_u4) == 48 && offsetof(Barriers, saving_u8) == 72);
-static_assert(offsetof(Thread, mode) == 12);
-static_assert(static_cast<int>(Mode::norec) == 5);
 static_assert(offsetof(Thread, snapshot) == 32);
 static_assert(offsetof(Thread, clock) == 48);
 static_assert(offsetof(Thread, fresh) == 56);
@@ -106,7 +85,7 @@ static_assert(offsetof(Thread, values_end) == 88);
 static_assert(offsetof(Thread, written) == 96);
 static_assert(offsetof(Thread, values) == 136);
 static_assert(offsetof(Thread, writes) == 168);
-static_assert(sizeof(memory::WriteMap) == 88);
+static_assert(sizeof(memory::WriteMap) == 96);
 static_assert(sizeof(memory::WriteMap::Entry) == 24);
 static_assert(offsetof(Thread, stack_high) == 328);
-static_assert(offsetof(Thread, checkpoints) == 576);
+static_assert(offsetof(Thread, beyond_stack) == 344);

@@ -4,6 +4,7 @@
 // has one algorithm, so ctest runs this program once for each (runtime/CMakeLists.txt).
 #include "runtime/abi/itm.h"
 #include "runtime/algorithms/additions.h"
+#include "runtime/irrevocable/serial.h"
 #include "runtime/memory/cell.h"
 #include "runtime/settings/settings.h"
 
@@ -181,6 +182,33 @@ TEST_F(InTransaction, AnySequenceIsAsInPlainMemory) {
   }
 }
 
+// The algorithm changes while a transaction waits, at its begin, for one that is alone.
+TEST_F(InTransaction, TheAlgorithmMayChangeAtTheBegin) {
+  const Algorithm first = settings.algorithm.load();
+  if (first != Algorithm::norec && first != Algorithm::two_phase)
+    return; // no other one does
+  constexpr std::uint64_t kSeen = 7;
+  auto *word = place<std::uint64_t>(bytes, 8);
+  std::uint64_t seen = 0;
+  std::uint64_t in_memory = 0;
+  serial::acquire(nullptr);
+  std::thread other([&] {
+    atomically([&] {
+      _TANDEM_inline_WU8(word, kSeen, current_thread);
+      seen = _TANDEM_inline_RU8(word, current_thread);
+    });
+    in_memory = *word;
+  });
+  while (serial::word.value.load() != serial::kHeldWithWaiters)
+    std::this_thread::yield();
+  settings.algorithm = first == Algorithm::two_phase ? Algorithm::norec : Algorithm::two_phase;
+  serial::release();
+  other.join();
+  settings.algorithm = first;
+  EXPECT_EQ(seen, kSeen);
+  EXPECT_EQ(in_memory, kSeen);
+}
+
 // More than a log has room for at first, before and after a write.
 TEST_F(InTransaction, AnyNumberOfReads) {
   constexpr std::size_t kMany = 5'000;
@@ -196,6 +224,33 @@ TEST_F(InTransaction, AnyNumberOfReads) {
   });
   EXPECT_EQ(sum, kMany * (kMany + 1) - 8);
   EXPECT_EQ(words[7], 0);
+}
+
+// More than the write set has room for at first, some of them twice, and a nested transaction's.
+TEST_F(InTransaction, AnyNumberOfWrites) {
+  constexpr std::size_t kMany = 5'000;
+  std::vector<std::uint64_t> words(kMany);
+  std::uint64_t wrong = 0;
+  for (std::uint64_t round = 1; round <= 3; ++round) {
+    atomically([&] {
+      for (std::size_t i = 0; i < kMany; ++i) {
+        _TANDEM_inline_WU8(&words[i], round, current_thread);
+        if (i % 3 == 0)
+          _TANDEM_inline_add_8(&words[i / 2], round, current_thread);
+      }
+      atomically([&] { _TANDEM_inline_WU8(&words[1], 0, current_thread); }, true);
+      _TANDEM_inline_add_8(&words[1], round, current_thread);
+    });
+    for (std::size_t i = 0; i < kMany; ++i) {
+      // Added to after it was written: for each i < kMany with i / 2 == place and i % 3 == 0.
+      std::uint64_t added = 0;
+      for (std::size_t by = 2 * i; by <= 2 * i + 1 && by < kMany; ++by)
+        added += by % 3 == 0 && by >= i ? round : 0;
+      if (words[i] != (i == 1 ? round : round + added))
+        ++wrong;
+    }
+  }
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(InTransaction, CancellingUndoesAnySequence) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/algorithms/automatic.h"
 
+#include "runtime/irrevocable/colours.h"
 #include "runtime/irrevocable/serial.h"
 #include "runtime/settings/settings.h"
 #include "runtime/sync/clock.h"
@@ -47,6 +48,8 @@ struct Trial {
   std::uint64_t stay = kShortestStay;
 };
 constinit Trial trial;
+bool concluded = false;             // some trial has ended with a verdict
+std::uint32_t lock_phases_seen = 0; // of the process, when something was done last
 
 std::uint64_t now() noexcept {
   timespec time;
@@ -109,6 +112,7 @@ bool change_to(Algorithm algorithm) noexcept {
 namespace {
 
 void open_window(std::uint64_t time) noexcept {
+  _TANDEM_colours_shared.comparing.store(true, std::memory_order_relaxed);
   trial.since = time;
   trial.commits_before = commits();
   deadline.store(time + kWindow[trial.window / 2], std::memory_order_relaxed);
@@ -123,13 +127,33 @@ void close_window(std::uint64_t time) noexcept {
 }
 
 void rest(std::uint64_t time) noexcept {
+  _TANDEM_colours_shared.comparing.store(false, std::memory_order_relaxed);
   trial = {.stay = trial.stay};
   deadline.store(time + trial.stay, std::memory_order_relaxed);
+}
+
+// The program's sections have held locks since the last step: of what a window measures, no part is
+// known. What an earlier trial has found holds until transactions have run for a while; where there
+// was none yet, this one begins again.
+void resume(std::uint64_t time, Algorithm present) noexcept {
+  const bool other_runs = trial.since != 0 && trial.window % 2 != 0;
+  if (other_runs && !change_to(other_than(present)))
+    concluded = false;
+  if (concluded)
+    return rest(time);
+  trial = {.stay = trial.stay};
+  open_window(time);
 }
 
 // The deadline has passed.
 void step(std::uint64_t time) noexcept {
   const Algorithm present = settings.algorithm.load(std::memory_order_relaxed);
+  const std::uint32_t lock_phases =
+      _TANDEM_colours_shared.lock_phases.load(std::memory_order_relaxed);
+  if (lock_phases != lock_phases_seen) {
+    lock_phases_seen = lock_phases;
+    return resume(time, present);
+  }
   if (trial.since == 0)
     return open_window(time); // window 0: the present one
   close_window(time);
@@ -137,6 +161,7 @@ void step(std::uint64_t time) noexcept {
   const Verdict found =
       other_runs ? verdict(trial.work[0], trial.work[1], trial.window / 2) : Verdict::open;
   if (found == Verdict::change) { // it runs already
+    concluded = true;
     trial.stay = kShortestStay;
     return rest(time);
   }
@@ -145,6 +170,7 @@ void step(std::uint64_t time) noexcept {
     return other_runs ? open_window(time) : rest(time);
   }
   if (found == Verdict::keep) {
+    concluded = true;
     trial.stay = trial.stay * 2 < kLongestStay ? trial.stay * 2 : kLongestStay;
     return rest(time);
   }

@@ -4,6 +4,7 @@
 // under `auto` (runtime/CMakeLists.txt).
 #include "runtime/algorithms/automatic.h"
 
+#include "runtime/irrevocable/colours.h"
 #include "runtime/thread/thread.h"
 
 #include <gtest/gtest.h>
@@ -193,6 +194,37 @@ TEST(automatic, tries_both) {
   other.join();
   EXPECT_EQ(cells[0].value, own);
   EXPECT_EQ(cells[1].value, others);
+}
+
+// What a window measures while sections held locks says nothing of algorithms: nothing is concluded
+// from it, and the algorithm is the one from before.
+TEST(automatic, phases_of_locks_interrupt_a_trial) {
+  colours::Shared &shared = _TANDEM_colours_shared;
+  const auto look_after_a_window = [] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    automatic::look();
+  };
+  const auto look_until = [&](bool comparing) {
+    while (shared.comparing != comparing)
+      look_after_a_window();
+  };
+  look_until(true);
+  look_until(false); // a trial has ended
+  const Algorithm first = settings.algorithm;
+  const std::uint64_t before = automatic::changes();
+  look_until(true); // once it has rested
+  EXPECT_EQ(automatic::changes(), before);
+  ++shared.lock_phases; // in the window of the first one
+  look_after_a_window();
+  EXPECT_FALSE(shared.comparing); // an earlier trial has found the first one
+  EXPECT_EQ(automatic::changes(), before);
+  while (automatic::changes() == before)
+    look_after_a_window();
+  EXPECT_NE(settings.algorithm.load(), first);
+  ++shared.lock_phases; // in the window of the other one
+  look_after_a_window();
+  EXPECT_EQ(settings.algorithm.load(), first);
+  EXPECT_FALSE(shared.comparing);
 }
 
 // Nested transactions are counted too, so that the counts of outermost ones may all be odd.

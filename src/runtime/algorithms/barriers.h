@@ -9,6 +9,7 @@
 #include "runtime/sync/clock.h"
 #include "runtime/thread/thread.h"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -204,17 +205,34 @@ template <Accesses A> constexpr Barriers make_barriers() {
   };
 }
 
-// Where fast paths find the state of the process, and the stack pointer: in the library.
-// abi/inline_barriers.cc has the same for code that is linked into programs.
+// Where fast paths find the state of the process: in the library. abi/inline_barriers.cc has the
+// same for code that is linked into programs.
 struct InLibrary {
   static std::atomic<std::uint64_t> &clock(Thread *) noexcept { return sync::global_clock.now; }
-  // Anything between the calling frame and its caller's will do.
-  [[gnu::always_inline]] static std::uintptr_t stack() noexcept {
-    std::uintptr_t stack;
-    __asm__("movq %%rsp, %0" : "=r"(stack));
-    return stack;
-  }
 };
+
+// Anything between the calling frame and its caller's.
+[[gnu::always_inline]] inline std::uintptr_t stack_pointer() noexcept {
+  std::uintptr_t stack;
+  __asm__("movq %%rsp, %0" : "=r"(stack));
+  return stack;
+}
+
+// Whether `address` is in the last block that the transaction has allocated, or in the interval of
+// its exceptions.
+[[gnu::always_inline]] inline bool maybe_fresh(const void *address, const Thread *thread) noexcept {
+  return reinterpret_cast<std::uintptr_t>(address) - thread->fresh < thread->fresh_bytes;
+}
+
+// Whether `address` is on the stack that the system gave the thread, or is not aligned: one
+// comparison, since the distance to the stack's end is rotated so that bits that should be 0 come
+// first. On a stack that the system does not know, always.
+template <memory::Word U>
+[[gnu::always_inline]] inline bool maybe_frame(const U *address, const Thread *thread) noexcept {
+  constexpr int kShift = std::countr_zero(sizeof(U));
+  const std::uintptr_t above = reinterpret_cast<std::uintptr_t>(address) - thread->stack_high;
+  return std::rotr(above, kShift) >> (3 - kShift) >= thread->beyond_stack;
+}
 
 // Whether `address` is in the transaction's fresh memory; it is in the interval.
 bool is_fresh(const void *address, const Thread *thread) noexcept;
@@ -227,12 +245,11 @@ bool is_fresh(const void *address, const Thread *thread) noexcept;
 inline bool captured(const void *address, const Thread *thread) noexcept;
 
 // The same without the exact look at exceptions: no is certain, yes is not.
-template <class S = InLibrary>
 [[gnu::always_inline]] inline bool maybe_captured(const void *address,
                                                   const Thread *thread) noexcept {
-  const std::uintptr_t stack = S::stack();
-  const auto place = reinterpret_cast<std::uintptr_t>(address);
-  return place - stack < thread->jump.stack - stack || place - thread->fresh < thread->fresh_bytes;
+  const std::uintptr_t stack = stack_pointer();
+  return reinterpret_cast<std::uintptr_t>(address) - stack < thread->jump.stack - stack ||
+         maybe_fresh(address, thread);
 }
 
 inline bool captured(const void *address, const Thread *thread) noexcept {
@@ -261,12 +278,10 @@ bool is_private(std::uintptr_t address, const Thread *thread) noexcept;
 
 // Whether write-back must look closer at `address`: no is certain. Captured, or in an outer frame.
 // On a stack that the system does not know yes is frequent.
-template <class S = InLibrary>
-[[gnu::always_inline]] inline bool maybe_in_place(const void *address,
-                                                  const Thread *thread) noexcept {
-  const std::uintptr_t stack = S::stack();
-  const auto place = reinterpret_cast<std::uintptr_t>(address);
-  return place - stack < thread->stack_high - stack || place - thread->fresh < thread->fresh_bytes;
+inline bool maybe_in_place(const void *address, const Thread *thread) noexcept {
+  const std::uintptr_t stack = stack_pointer();
+  return reinterpret_cast<std::uintptr_t>(address) - stack < thread->stack_high - stack ||
+         maybe_fresh(address, thread);
 }
 
 // Writes captured memory. Only the cancelling of a nested transaction can need the old value.

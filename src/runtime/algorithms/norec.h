@@ -58,10 +58,12 @@ void roll_back(Thread &thread) noexcept;
   thread.barriers = &norec_barriers;
   thread.quick_end = thread.values_end = thread.values.limit();
   thread.written = 0;
+  allow_quick_writes(thread);
 }
 
 // It has ended: empties its logs. The first is for one that has written nothing.
 [[gnu::always_inline]] inline void forget_reads(Thread &thread) noexcept {
+  thread.writes.forbid_quick();
   thread.quick_end = thread.values_end = nullptr;
   thread.values.clear();
 }
@@ -132,7 +134,7 @@ template <class S> struct Quick {
   }
   template <memory::Word U>
   [[gnu::always_inline]] static bool write(U *address, U value, Thread *thread) noexcept {
-    return !maybe_in_place<S>(address, thread) && put_quickly(address, value, thread);
+    return may_put_quickly(address, thread) && put_quickly(address, value, thread);
   }
   // Reads, adds, and writes.
   template <memory::Word U>
@@ -140,7 +142,7 @@ template <class S> struct Quick {
     const U value = memory::load(address);
     std::atomic_thread_fence(std::memory_order_acquire);
     if (S::clock(thread).load(std::memory_order_relaxed) != thread->snapshot ||
-        thread->values.full() || !thread->checkpoints.empty() || maybe_in_place<S>(address, thread))
+        thread->values.end() >= thread->values_end || !may_put_quickly(address, thread))
         [[unlikely]]
       return false;
     const WordPart<U> part(address);

@@ -138,14 +138,14 @@ void roll_back_eager(Thread &thread) noexcept {
     owned.orec->store(word, std::memory_order_release);
   }
   thread.owned.clear();
-  if (!thread.writes.empty()) // entries for additions, or all of lazy's
-    thread.writes.clear();
+  thread.writes.clear(); // entries for additions, or all of lazy's
   thread.reads.truncate(kFirstRead);
 }
 
 bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept {
   if (thread.writes.empty() && thread.owned.empty()) {
     time = thread.snapshot;
+    thread.writes.forbid_quick();
     thread.reads.truncate(kFirstRead);
     return true;
   }
@@ -288,7 +288,7 @@ struct Lazy {
     return read(address, thread);
   }
   template <memory::Word U> static void write(U *address, U value, Thread *thread) noexcept {
-    if (maybe_in_place(address, thread) || !put_quickly(address, value, thread)) [[unlikely]]
+    if (!may_put_quickly(address, thread) || !put_quickly(address, value, thread)) [[unlikely]]
       return put_slowly(address, value, thread);
   }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/algorithms/additions.h"
+#include "runtime/algorithms/barriers.h"
 #include "runtime/memory/cell.h"
 #include "runtime/thread/thread.h"
 
@@ -11,12 +12,15 @@
 
 namespace tandem {
 
-// Where the bytes of an access are within their aligned eight-byte word.
+// Where the bytes of an aligned access are within their eight-byte word.
 template <memory::Word U> struct WordPart {
-  explicit WordPart(const U *address) noexcept
-      : word(reinterpret_cast<std::uintptr_t>(address) & ~std::uintptr_t{7}),
-        shift(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address) & 7) * 8),
-        mask(static_cast<std::uint64_t>(static_cast<U>(~U{0})) << shift) {}
+  explicit WordPart(const U *address) noexcept : word(reinterpret_cast<std::uintptr_t>(address)) {
+    if constexpr (sizeof(U) == 8)
+      __builtin_assume(word % 8 == 0);
+    shift = static_cast<unsigned>(word % 8) * 8;
+    word -= word % 8;
+    mask = static_cast<std::uint64_t>(static_cast<U>(~U{0})) << shift;
+  }
 
   std::uintptr_t word;
   unsigned shift; // bits
@@ -39,14 +43,31 @@ template <memory::Word U> void put(U *address, U value, Thread *thread) noexcept
                      !thread->checkpoints.empty());
 }
 
-// The same where it takes no memory, no probing and no journal; false, and nothing is done, where
-// it would.
+// From now on writes may go to the write set quickly, where they may: a transaction that writes
+// back is not nested, and runs on the stack that the system gave the thread, so that a frame is
+// known by its address. The map itself ends it when it is cleared.
+[[gnu::always_inline]] inline void allow_quick_writes(Thread &thread) noexcept {
+  if (!maybe_frame(reinterpret_cast<const std::uint64_t *>(thread.jump.stack), &thread))
+      [[unlikely]]
+    return thread.writes.forbid_quick();
+  thread.writes.allow_quick();
+}
+
+// Whether a write of *address may go to the write set quickly: that needs no memory and no journal,
+// and the address is aligned, not captured and in no frame. One test says the mode, that it is not
+// nested, and that there is room.
+template <memory::Word U>
+[[gnu::always_inline]] inline bool may_put_quickly(const U *address,
+                                                   const Thread *thread) noexcept {
+  return thread->writes.quick() && !maybe_frame(address, thread) && !maybe_fresh(address, thread);
+}
+
+// Remembers a write where may_put_quickly; false, and nothing is done, where it takes probing.
 template <memory::Word U>
 [[gnu::always_inline]] inline bool put_quickly(U *address, U value, Thread *thread) noexcept {
   const WordPart<U> part(address);
   note_write(*thread, part.word);
-  return thread->checkpoints.empty() &&
-         thread->writes.put_quickly(part.word, static_cast<std::uint64_t>(value) << part.shift,
+  return thread->writes.put_quickly(part.word, static_cast<std::uint64_t>(value) << part.shift,
                                     part.mask);
 }
 
@@ -65,6 +86,9 @@ template <memory::Word U>
   case memory::WriteMap::Found::yes:
     break;
   }
+  // Only other bytes of the word. An addition that waits for it would be the mask 0.
+  if ((entry->mask & part.mask) == 0)
+    return entry->mask != 0;
   if ((entry->mask & part.mask) != part.mask)
     return false;
   value = static_cast<U>(entry->value >> part.shift);

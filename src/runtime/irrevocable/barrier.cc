@@ -21,10 +21,14 @@ bool call(int command) noexcept {
 
 } // namespace
 
-bool everywhere() noexcept {
+void prepare() noexcept {
   if (kernel.load(std::memory_order_relaxed) == Kernel::unknown)
     kernel.store(call(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) ? Kernel::able : Kernel::unable,
                  std::memory_order_relaxed);
+}
+
+bool everywhere() noexcept {
+  prepare();
   return kernel.load(std::memory_order_relaxed) == Kernel::able &&
          call(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }

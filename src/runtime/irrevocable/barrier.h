@@ -14,6 +14,10 @@ enum class Kernel : std::uint32_t { unknown, able, unable };
 // What the kernel can do; tests set it to `unable`.
 extern std::atomic<Kernel> kernel;
 
+// Tells the kernel that everywhere() will be asked for. Where a process has threads already, that
+// waits for all processors, some milliseconds.
+void prepare() noexcept;
+
 // Whether every other thread has passed a full fence between call and return. False where the
 // kernel cannot do it (old, or forbidden by a sandbox): then the caller looks again after
 // kLookAgainNs.

@@ -81,27 +81,44 @@ private:
   const Engine *engine_;
 };
 
-// Waiting for a colour: some tens of microseconds, about what sleeping and being woken take. The
-// word is looked at ever more seldom, so that its holder need not fetch its line back each time.
+// Waiting for a colour: some tens of microseconds, about what sleeping and being woken take.
 constexpr std::uint32_t kPausesBeforeSleep = 2048;
 constexpr std::uint32_t kMostPauses = 64;
+constexpr std::uint32_t kClosePauses = 2;
 
+// The word is held: nobody else has it, and its line is here.
+[[gnu::always_inline]] inline void count_acquisition(Colour &colour) noexcept {
+  colour.acquired.store(colour.acquired.load(std::memory_order_relaxed) + 1,
+                        std::memory_order_relaxed);
+}
+
+// While one holder is inside, its line is not asked for by anybody else, so that looking costs it
+// nothing: the waiter looks closely, and follows at once. Where others come and go meanwhile, it
+// looks ever more seldom, so that they need not fetch the line back each time.
 template <class Woken> void lock_slowly(Colour &colour, const Woken &woken) noexcept {
   const Waiting waiting(colour);
-  for (std::uint32_t pauses = 1, spent = 0; spent < kPausesBeforeSleep; spent += pauses) {
-    for (std::uint32_t i = 0; i < pauses; ++i)
+  std::uint32_t last_seen = colour.acquired.load(std::memory_order_relaxed);
+  for (std::uint32_t pauses = 1, spent = 0; spent < kPausesBeforeSleep;) {
+    const std::uint32_t acquired = colour.acquired.load(std::memory_order_relaxed);
+    const bool same = acquired == last_seen;
+    last_seen = acquired;
+    if (!same && pauses < kMostPauses)
+      pauses *= 2;
+    const std::uint32_t now = same ? kClosePauses : pauses;
+    for (std::uint32_t i = 0; i < now; ++i)
       sync::pause();
+    spent += now;
     std::uint32_t seen = kFree;
     if (colour.word.load(std::memory_order_relaxed) == kFree &&
         colour.word.compare_exchange_strong(seen, kHeld))
-      return;
-    pauses = pauses < kMostPauses ? pauses * 2 : kMostPauses;
+      return count_acquisition(colour);
   }
   // Who may have left others sleeping must wake them later, so the state is "with waiters".
   while (colour.word.exchange(kHeldWithWaiters) != kFree) {
     sync::wait_on(colour.word, kHeldWithWaiters);
     woken();
   }
+  count_acquisition(colour);
 }
 
 [[gnu::noinline]] void wait_to_lock(Colour &colour) noexcept {
@@ -112,7 +129,8 @@ template <class Woken> void lock_slowly(Colour &colour, const Woken &woken) noex
 [[gnu::always_inline]] inline void lock(Colour &colour) noexcept {
   std::uint32_t seen = kFree;
   if (!colour.word.compare_exchange_strong(seen, kHeld)) [[unlikely]]
-    wait_to_lock(colour);
+    return wait_to_lock(colour);
+  count_acquisition(colour);
 }
 
 [[gnu::always_inline]] inline void unlock(Colour &colour) noexcept {
@@ -246,10 +264,24 @@ void free_after_fork() noexcept {
   phases::keep_waiting(since);
 }
 
-[[gnu::always_inline]] inline void hold(Colour &colour) noexcept {
+[[gnu::always_inline]] inline bool try_hold(Colour &colour) noexcept {
   std::uint32_t seen = kFree;
   if (!colour.word.compare_exchange_strong(seen, kHeld)) [[unlikely]]
-    wait_to_hold(colour);
+    return false;
+  count_acquisition(colour);
+  return true;
+}
+
+// The thread has the colour of `last`.
+[[gnu::always_inline]] inline void holds_last() noexcept {
+  held = last.plan;
+  _TANDEM_colours_depth = 1;
+}
+
+// As a whole, so that what does not wait has no frame.
+[[gnu::noinline]] void wait_to_hold_last() noexcept {
+  wait_to_hold(*last.colour);
+  holds_last();
 }
 
 [[gnu::noinline]] void hold_outermost(const tandem_section &section) noexcept {
@@ -257,7 +289,8 @@ void free_after_fork() noexcept {
   if (!exit_watched) [[unlikely]]
     watch_exit();
   for (std::uint32_t i = 0; i < plan.colour_count; ++i)
-    hold(*plan.colours[i]);
+    if (!try_hold(*plan.colours[i]))
+      wait_to_hold(*plan.colours[i]);
   held = &plan;
   _TANDEM_colours_depth = 1;
   last = {plan.colour_count == 1 ? &section : nullptr, section.table->runtime,
@@ -301,9 +334,9 @@ TANDEM_COLOURS void _TANDEM_phase_hold(const tandem_section *section) {
   }
   if (last.section != section || section->table->runtime != last.table)
     return hold_outermost(*section);
-  hold(*last.colour);
-  held = last.plan;
-  _TANDEM_colours_depth = 1;
+  if (!try_hold(*last.colour)) [[unlikely]]
+    return wait_to_hold_last();
+  holds_last();
 }
 
 TANDEM_COLOURS void _TANDEM_phase_release(const tandem_section *section) {
@@ -314,10 +347,11 @@ TANDEM_COLOURS void _TANDEM_phase_release(const tandem_section *section) {
   }
   if (_TANDEM_colours_depth == 0 || held->section != section) [[unlikely]]
     refuse_leave(*section);
-  const Plan &plan = *held;
+  if (last.section != section) [[unlikely]]
+    return _TANDEM_colours_release();
   held = nullptr;
   _TANDEM_colours_depth = 0;
-  unlock_all(plan);
+  unlock(*last.colour);
 }
 
 TANDEM_COLOURS void _TANDEM_colours_leave(const tandem_section *section) {

@@ -40,8 +40,11 @@ inline constexpr std::uint32_t kHeldWithWaiters = 2; // somebody sleeps on the w
 struct alignas(64) Colour {
   std::atomic<std::uint32_t> word{kFree};
   std::uint32_t flags; // tandem_colour_flags
-  const char *name;    // copied: the output may be unloaded
-  Colour *next;        // of the process's colours, by name
+  // Acquisitions so far. Written by who holds the word; who waits sees by it whether that is still
+  // the one of before.
+  std::atomic<std::uint32_t> acquired{0};
+  const char *name; // copied: the output may be unloaded
+  Colour *next;     // of the process's colours, by name
 };
 
 // What a section needs, found once. Never freed, and no pointer in it but `section` leads into the
@@ -92,6 +95,11 @@ struct Shared {
   // Exclusive threads that sleep until a mark is cleared, and how often one was cleared for them.
   std::atomic<std::uint32_t> sleepers{0};
   std::atomic<std::uint32_t> cleared{0};
+  // Between the program's phases (phases/) and the choice of an algorithm (algorithms/automatic):
+  // phases of locks that have begun, in which no transaction runs; and whether algorithms are being
+  // compared, so that what transactions get done is partly that of the wrong one.
+  std::atomic<std::uint32_t> lock_phases{0};
+  std::atomic<bool> comparing{false};
   Mark marks[kMostMarks];
 };
 

@@ -46,7 +46,7 @@ Colour *make_colour(const tandem_colour &colour) noexcept {
   const std::size_t length = std::strlen(colour.name) + 1;
   auto *name = allocate_array<char>(length);
   std::memcpy(name, colour.name, length);
-  return new (allocate(sizeof(Colour))) Colour{{kFree}, colour.flags, name, nullptr};
+  return new (allocate(sizeof(Colour))) Colour{{kFree}, colour.flags, {0}, name, nullptr};
 }
 
 Colour *process_colour(const tandem_colour &colour) noexcept {

@@ -86,13 +86,17 @@ TEST(write_map, agrees_with_a_map_of_bytes) {
           mask |= std::uint64_t{0xff} << (8 * byte);
           model[word + byte] = static_cast<std::uint8_t>(value >> (8 * byte));
         }
-      if (journalled || random() % 2 == 0 || !map.put_quickly(word, value, mask))
+      if (journalled || random() % 2 == 0 || !map.quick() || !map.put_quickly(word, value, mask))
         map.put(word, value, mask, journalled);
     };
+    ASSERT_FALSE(map.quick());
+    if (random() % 4 != 0)
+      map.allow_quick();
     for (std::uint64_t i = 0; i < writes; ++i)
       write(false);
     const auto before = model;
     const std::size_t mark = map.journal_size();
+    map.forbid_quick();
     for (std::uint64_t i = 0; i < writes / 4; ++i)
       write(true);
     if (random() % 2 == 0) {

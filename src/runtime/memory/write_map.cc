@@ -30,7 +30,11 @@ void WriteMap::prepare() noexcept {
 
 void WriteMap::grow() noexcept {
   const std::uint64_t old_size = index_ == nullptr ? 0 : index_mask_ + 1;
+  const std::uint64_t first = bias_ + reinterpret_cast<std::uintptr_t>(begin());
   entries_.reserve();
+  bias_ = first - reinterpret_cast<std::uintptr_t>(begin());
+  if (quick_limit_ != nullptr)
+    allow_quick();
   std::uint64_t size = old_size == 0 ? kFirstIndexSize : old_size;
   while (size < 2 * entries_.capacity())
     size *= 2;
@@ -45,7 +49,7 @@ void WriteMap::grow() noexcept {
     std::uint64_t slot = home(entries_[position].word);
     while (index_[slot] != 0)
       slot = (slot + 1) & index_mask_;
-    index_[slot] = base_ + position * sizeof(Entry);
+    index_[slot] = first + position * sizeof(Entry);
   }
 }
 
@@ -63,9 +67,9 @@ void WriteMap::put(std::uintptr_t word, std::uint64_t value, std::uint64_t mask,
   if (journalled)
     journal_.push({entries_.size(), 0, 0});
   std::uint64_t slot = home(word);
-  while (index_[slot] - base_ < bytes())
+  while (is_entry(index_[slot] - bias_))
     slot = (slot + 1) & index_mask_;
-  index_[slot] = base_ + bytes();
+  index_[slot] = next_slot();
   entries_.push_unchecked({word, value, mask});
 }
 

@@ -5,9 +5,10 @@
 // the number of writes.
 //
 // Invariants: entries are in the order of their first write. The index has room for 2^n words, at
-// least twice the entries' capacity. A slot of the index says that entry `i` may be there by
-// holding base + i; base grows by the number of entries when the map is cleared, so that what older
-// transactions left is below it, and clearing touches no slot.
+// least twice the entries' capacity. A slot of the index says that an entry may be there by holding
+// its address + bias; bias grows by the size of the entries when the map is cleared, so that what
+// older transactions left, and 0, gives addresses below the first entry (as signed numbers: the sum
+// of an address and of all that was ever written stays below 2^63), and clearing touches no slot.
 //
 // Closed nesting: with journalling on, every change remembers what the entry was before, and
 // roll_back restores it. An entry whose mask is 0 writes nothing.
@@ -37,42 +38,45 @@ public:
   // The entry of the word at `word`; null if there is none.
   [[nodiscard]] Entry *find(std::uintptr_t word) noexcept {
     for (std::uint64_t slot = home(word);; slot = (slot + 1) & index_mask_) {
-      const std::uint64_t offset = index_[slot] - base_;
-      if (offset >= bytes())
+      const std::uint64_t place = index_[slot] - bias_;
+      if (!is_entry(place))
         return nullptr;
-      if (at(offset)->word == word) [[likely]]
-        return at(offset);
+      if (at(place)->word == word) [[likely]]
+        return at(place);
     }
   }
 
   enum class Found : std::uint8_t { no, yes, perhaps };
   // The same without probing. yes: `entry` is it.
   [[gnu::always_inline]] Found find_quickly(std::uintptr_t word, const Entry *&entry) noexcept {
-    const std::uint64_t offset = index_[home(word)] - base_;
-    if (offset >= bytes())
+    const std::uint64_t place = index_[home(word)] - bias_;
+    if (!is_entry(place))
       return Found::no;
-    entry = at(offset);
+    entry = at(place);
     return entry->word == word ? Found::yes : Found::perhaps;
   }
 
-  // Writes the bytes of `mask` of the word at `word`, where that takes no memory and no probing,
-  // and the word's entry does not have the mask 0.
+  // put_quickly and add_quickly may add entries from now on, until clear() or forbid_quick().
+  [[gnu::always_inline]] void allow_quick() noexcept { quick_limit_ = entries_.limit(); }
+  void forbid_quick() noexcept { quick_limit_ = nullptr; }
+  // Whether they may, and there is room for one more.
+  [[nodiscard]] bool quick() const noexcept { return entries_.end() < quick_limit_; }
+
+  // Writes the bytes of `mask` of the word at `word`, where that takes no probing, and the word's
+  // entry does not have the mask 0. The map is quick().
   [[gnu::always_inline]] bool put_quickly(std::uintptr_t word, std::uint64_t value,
                                           std::uint64_t mask) noexcept {
     std::uint64_t &slot = index_[home(word)];
-    const std::uint64_t offset = slot - base_;
-    const std::uint64_t used = bytes();
-    if (offset < used) {
-      Entry &entry = *at(offset);
+    const std::uint64_t place = slot - bias_;
+    if (is_entry(place)) {
+      Entry &entry = *at(place);
       if (entry.word != word || entry.mask == 0) [[unlikely]]
         return false;
       entry.value = (entry.value & ~mask) | (value & mask);
       entry.mask |= mask;
       return true;
     }
-    if (entries_.full()) [[unlikely]]
-      return false;
-    slot = base_ + used;
+    slot = next_slot();
     entries_.push_unchecked({word, value, mask});
     return true;
   }
@@ -83,18 +87,15 @@ public:
   [[gnu::always_inline]] Added add_quickly(std::uintptr_t word, std::uint64_t by,
                                            std::uint64_t value, std::uint64_t mask) noexcept {
     std::uint64_t &slot = index_[home(word)];
-    const std::uint64_t offset = slot - base_;
-    const std::uint64_t used = bytes();
-    if (offset < used) {
-      Entry &entry = *at(offset);
+    const std::uint64_t place = slot - bias_;
+    if (is_entry(place)) {
+      Entry &entry = *at(place);
       if (entry.word != word || (entry.mask & mask) != mask) [[unlikely]]
         return Added::no;
       entry.value = (entry.value & ~mask) | ((entry.value + by) & mask);
       return Added::to_own;
     }
-    if (entries_.full()) [[unlikely]]
-      return Added::no;
-    slot = base_ + used;
+    slot = next_slot();
     entries_.push_unchecked({word, value + by, mask});
     return Added::to_memory;
   }
@@ -104,17 +105,15 @@ public:
 
   // Makes an entry with the mask 0, which writes nothing, and a value for whoever finds it. The
   // word has none yet.
-  void note(std::uintptr_t word, std::uint64_t value) noexcept {
-    if (!put_quickly(word, value, 0)) [[unlikely]]
-      put(word, value, 0, false);
-  }
+  void note(std::uintptr_t word, std::uint64_t value) noexcept { put(word, value, 0, false); }
 
   // Before the first use.
   void prepare() noexcept;
   void clear() noexcept {
-    base_ += bytes();
+    bias_ += bytes();
     entries_.clear();
     journal_.clear();
+    forbid_quick();
   }
   [[nodiscard]] std::size_t journal_size() const noexcept { return journal_.size(); }
   // Undoes all journalled changes since the journal had `size` entries.
@@ -146,8 +145,17 @@ private:
     return static_cast<std::uint64_t>(reinterpret_cast<const char *>(entries_.end()) -
                                       reinterpret_cast<const char *>(entries_.begin()));
   }
-  [[nodiscard]] Entry *at(std::uint64_t offset) noexcept {
-    return reinterpret_cast<Entry *>(reinterpret_cast<char *>(entries_.begin()) + offset);
+  // What a slot of the index holds, less the bias.
+  [[nodiscard]] bool is_entry(std::uint64_t place) const noexcept {
+    return static_cast<std::int64_t>(place) >=
+           static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(entries_.begin()));
+  }
+  [[nodiscard]] static Entry *at(std::uint64_t place) noexcept {
+    return reinterpret_cast<Entry *>(place);
+  }
+  // Of the next entry.
+  [[nodiscard]] std::uint64_t next_slot() const noexcept {
+    return bias_ + reinterpret_cast<std::uintptr_t>(entries_.end());
   }
   void grow() noexcept;
   // Only the bytes of the mask: the others belong to the program, which may be writing them.
@@ -155,10 +163,11 @@ private:
   write_part(std::uintptr_t word, std::uint64_t value, std::uint64_t mask) noexcept;
 
   Log<Entry> entries_;
-  Log<Change> journal_;
+  const Entry *quick_limit_ = nullptr; // null, or where the entries are full
   std::uint64_t *index_ = nullptr;
   std::uint64_t index_mask_ = 0;
-  std::uint64_t base_ = 1;
+  std::uint64_t bias_ = 1;
+  Log<Change> journal_;
 };
 
 } // namespace tandem::memory

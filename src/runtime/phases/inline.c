@@ -49,8 +49,14 @@ TANDEM_INLINE uint32_t _TANDEM_inline_phase_enter_colours(const struct tandem_se
 }
 
 TANDEM_INLINE void _TANDEM_inline_phase_leave_colours(const struct tandem_section *section) {
-  if (TANDEM_LIKELY(_TANDEM_phase_mark.state == TANDEM_STATE_LOCKS))
+  struct tandem_phase_mark *mark = &_TANDEM_phase_mark;
+  if (TANDEM_LIKELY(mark->state == TANDEM_STATE_LOCKS)) {
     _TANDEM_phase_release(section);
+    if (TANDEM_LIKELY(mark->depth == 0)) {
+      __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELEASE);
+      return;
+    }
+  }
   _TANDEM_inline_phase_leave(section);
 }
 

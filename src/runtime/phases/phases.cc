@@ -19,6 +19,7 @@
 
 #include "runtime/fatal.h"
 #include "runtime/irrevocable/barrier.h"
+#include "runtime/irrevocable/colours.h"
 #include "runtime/sync/futex.h"
 
 #include <atomic>
@@ -46,7 +47,7 @@ constexpr std::int64_t kWindowNs = 10'000'000; // over which waiting is measured
 constexpr std::int64_t kWarmUpNs = 20'000'000;
 constexpr std::int64_t kGiveUpNs = 20'000'000;   // a change takes microseconds, or does not end
 constexpr std::int64_t kStayNs = 1'000'000'000;  // of transactions, before locks are tried again
-constexpr std::int64_t kBackoffNs = 100'000'000; // until the next trial, doubled by each that fails
+constexpr std::int64_t kBackoffNs = 100'000'000; // until the next trial; more after each that fails
 constexpr std::int64_t kMostBackoffNs = 30'000'000'000;
 // Waiting that makes transactions worth a trial: half of one thread's time.
 constexpr std::int64_t kWaitedShare = 2;
@@ -86,10 +87,10 @@ double lock_rate = 0; // sections a nanosecond, before transactions were tried
 std::size_t part = 0; // of the warm-up
 std::int64_t part_began = 0;
 std::uint64_t part_entered = 0;
-bool warm = false;           // transactions are measured
-bool tried = false;          // and were found to be faster
-std::int64_t next_trial = 0; // before it no change is asked for
-std::int64_t backoff = kBackoffNs;
+bool warm = false;                 // transactions are measured
+bool tried = false;                // and were found to be faster
+std::int64_t next_trial = 0;       // before it no change is asked for
+std::int64_t backoff = kBackoffNs; // more than that: the last trial has failed
 
 std::int64_t now() noexcept {
   timespec time{};
@@ -105,6 +106,8 @@ void set_state(std::uint32_t state) noexcept {
 
 void settle(std::uint32_t next) noexcept {
   settled = next;
+  if (next == TANDEM_PHASE_LOCKS)
+    _TANDEM_colours_shared.lock_phases.fetch_add(1, std::memory_order_relaxed);
   // Release: what sections of the phase before did is seen by those that load it.
   __atomic_store_n(&_TANDEM_phase, next, __ATOMIC_RELEASE);
   sync::wake_all(reinterpret_cast<std::atomic<std::uint32_t> &>(_TANDEM_phase));
@@ -232,7 +235,7 @@ void judge_locks(std::int64_t time) noexcept {
 void give_up(std::int64_t time) noexcept {
   if (!tried) {
     next_trial = time + backoff;
-    backoff = backoff * 2 < kMostBackoffNs ? backoff * 2 : kMostBackoffNs;
+    backoff = next_backoff(backoff, !warm);
   }
   tried = false;
   request(TANDEM_PHASE_LOCKS);
@@ -242,7 +245,10 @@ void judge_warm_up(std::int64_t time) noexcept {
   if (time - part_began < kPartNs)
     return;
   const std::uint64_t entered = all_entered();
-  if (hopeless(part, rate_since(part_began, part_entered, time, entered), lock_rate))
+  // While algorithms are compared, half of the time is that of the wrong one.
+  if (!_TANDEM_colours_shared.comparing.load(std::memory_order_relaxed) &&
+      hopeless(part, backoff > kBackoffNs, rate_since(part_began, part_entered, time, entered),
+               lock_rate))
     return give_up(time);
   ++part;
   part_began = time;
@@ -310,6 +316,7 @@ void after_fork_in_child() {
     error = pthread_atfork(before_fork, after_fork, after_fork_in_child);
   if (error != 0)
     fatal("the runtime cannot start: %s", std::strerror(error));
+  barrier::prepare();
   const char *chosen = std::getenv("TANDEM_HYBRID");
   if (chosen == nullptr || *chosen == '\0' || std::strcmp(chosen, "auto") == 0) {
     asked_for_transactions = names_another_than_auto("TANDEM_ALGORITHM") ||
@@ -332,9 +339,16 @@ void set_adapting(bool adapting) noexcept {
   next_trial = 0;
 }
 
-bool hopeless(std::size_t which, double transactions, double locks) noexcept {
+bool hopeless(std::size_t which, bool before, double transactions, double locks) noexcept {
   constexpr double kSlower[] = {4, 2, 1.5};
+  if (before)
+    ++which;
   return which < std::size(kSlower) && transactions * kSlower[which] < locks;
+}
+
+std::int64_t next_backoff(std::int64_t last, bool was_hopeless) noexcept {
+  const std::int64_t longer = last * (was_hopeless ? 4 : 2);
+  return longer < kMostBackoffNs ? longer : kMostBackoffNs;
 }
 
 void request(std::uint32_t wanted) noexcept {

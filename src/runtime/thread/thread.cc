@@ -8,9 +8,11 @@
 #include "runtime/sync/clock.h"
 #include "runtime/transaction/transaction.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <pthread.h>
+#include <unistd.h>
 
 namespace tandem {
 
@@ -93,14 +95,19 @@ void find_stack(Thread &thread) noexcept {
   void *low = nullptr;
   std::size_t bytes = 0;
   // An unknown stack is an empty one: all that it costs is that a transaction may restart once
-  // more.
+  // more, and that its writes are slower.
   thread.stack_low = UINTPTR_MAX;
   thread.stack_high = 0;
+  thread.beyond_stack = 0;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0)
     return;
   if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
     thread.stack_low = reinterpret_cast<std::uintptr_t>(low);
     thread.stack_high = thread.stack_low + bytes;
+    // The main thread's grows when the program raises its limit.
+    constexpr std::size_t kRoom = std::size_t{100} << 20;
+    const std::size_t most = gettid() == getpid() ? std::max(bytes, kRoom) : bytes;
+    thread.beyond_stack = (0 - most) >> 3;
   }
   pthread_attr_destroy(&attributes);
 }

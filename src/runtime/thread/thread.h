@@ -166,8 +166,11 @@ struct alignas(128) Thread {
   memory::Log<memory::CellValue> undo;   // what memory was before, oldest first
 
   // The thread's stack. Unknown: UINTPTR_MAX and 0.
-  std::uintptr_t stack_low;
   std::uintptr_t stack_high;
+  std::uintptr_t stack_low;
+  // Words from the stack's end up to its beginning, the other way round; 0: unknown. No less, but
+  // the main thread's stack, which may grow, is taken for larger.
+  std::uintptr_t beyond_stack;
 
   // --- begin, end, restart
   JumpBuffer jump;          // of the outermost begin
@@ -222,7 +225,7 @@ struct alignas(128) Thread {
 
 // The calling thread's; null before its first transaction. Defined in thread.cc. Code in programs
 // finds it by this name (abi/inline_barriers.h).
-extern __thread Thread *current_thread __asm__("_TANDEM_thread_2")
+extern __thread Thread *current_thread __asm__("_TANDEM_thread_3")
     __attribute__((tls_model("initial-exec"), visibility("default")));
 
 // Threads that have transactions at the same time, at most.

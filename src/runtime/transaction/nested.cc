@@ -19,6 +19,7 @@ void commit_nested(Thread &thread) noexcept {
   }
   if (thread.checkpoints.empty())
     thread.writes.forget_journal();
+  resume_quick_writes(thread);
 }
 
 Actions begin_nested(Thread &thread, std::uint32_t properties, const JumpBuffer &from) noexcept {
@@ -44,6 +45,7 @@ Actions begin_nested(Thread &thread, std::uint32_t properties, const JumpBuffer 
       .mode = thread.mode,
       .revocable = true,
   });
+  thread.writes.forbid_quick(); // its writes are journalled
   ++thread.depth;
   ++thread.transactions;
   ++thread.nested;
@@ -64,6 +66,7 @@ Actions begin_nested(Thread &thread, std::uint32_t properties, const JumpBuffer 
     thread.fresh_bytes = 0;
   thread.depth = checkpoint.depth;
   set_mode(thread, checkpoint.mode);
+  resume_quick_writes(thread);
   jump(itm::kAbort | itm::kRestoreLiveVariables, checkpoint.jump);
 }
 

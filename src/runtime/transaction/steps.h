@@ -78,6 +78,12 @@ inline void set_mode(Thread &thread, Mode mode) noexcept {
   }
 }
 
+// After a nested transaction has ended.
+inline void resume_quick_writes(Thread &thread) noexcept {
+  if (thread.checkpoints.empty() && (thread.mode == Mode::norec || thread.mode == Mode::lazy))
+    allow_quick_writes(thread);
+}
+
 inline Actions code_path(const Thread &thread, std::uint32_t properties) noexcept {
   return thread.mode == Mode::direct && (properties & itm::kUninstrumentedCode) != 0
              ? itm::kRunUninstrumented
@@ -163,6 +169,8 @@ template <bool kGuarded> void run_by(Thread &thread, Algorithm algorithm) noexce
       thread.contender.started.store(thread.snapshot, std::memory_order_relaxed);
     thread.contender.size.store(0, std::memory_order_relaxed);
     set_mode(thread, algorithm == Algorithm::eager ? Mode::eager : Mode::lazy);
+    if (algorithm == Algorithm::lazy)
+      allow_quick_writes(thread);
     break;
   case Algorithm::two_phase:
     join<no_clock, kGuarded>(thread);
@@ -188,6 +196,7 @@ template <bool kGuarded> Actions run_speculatively(Thread &thread) noexcept {
         readers_writer::enter();
       return itm::kRunInstrumented | itm::kSaveLiveVariables;
     }
+    norec::forget_reads(thread); // the other's inlined accesses are not NOrec's, nor lazy's
     if (algorithm == Algorithm::htm)
       hardware::leave_software();
     thread.mark->store(0, std::memory_order_release);

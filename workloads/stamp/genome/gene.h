@@ -22,10 +22,6 @@ SAFE static inline segment_bits segment_all(struct segment segment) {
   return (segment_bits)segment.words[1] << 64 | segment.words[0];
 }
 
-SAFE static inline bool segment_equal(struct segment a, struct segment b) {
-  return a.words[0] == b.words[0] && a.words[1] == b.words[1];
-}
-
 SAFE static inline unsigned segment_symbol(struct segment segment, unsigned index) {
   return segment.words[index / 32] >> (index % 32 * 2) & 3;
 }
@@ -41,9 +37,10 @@ SAFE static inline segment_bits segment_end(struct segment segment, unsigned len
   return segment_all(segment) >> (2 * (length - count));
 }
 
-SAFE static inline uint64_t segment_hash(struct segment segment) {
-  uint64_t hash = segment.words[0] * 0x9e3779b97f4a7c15u;
-  hash = (hash ^ hash >> 32 ^ segment.words[1]) * 0xd6e8feb86659fd93u;
+/* Of a segment's two words. */
+SAFE static inline uint64_t words_hash(uint64_t low, uint64_t high) {
+  uint64_t hash = low * 0x9e3779b97f4a7c15u;
+  hash = (hash ^ hash >> 32 ^ high) * 0xd6e8feb86659fd93u;
   return hash ^ hash >> 32;
 }
 

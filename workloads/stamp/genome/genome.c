@@ -33,14 +33,18 @@ struct fragment {
   bool matched;      /* it is some other fragment's next */
 };
 
-/* A set of segments: chains of entries, which hold them, so that a look costs one miss. */
-struct segment_entry {
-  struct segment_entry *next;
-  struct segment segment;
+/* A set of segments. Those of a bucket are in the bucket's cache line, so that a look costs one
+ * miss, at an address that is known before the section; what does not fit is in lines behind it. */
+enum { HELD = 3 };
+
+struct segment_line {
+  uint64_t count; /* of those held */
+  struct segment_line *more;
+  struct segment held[HELD];
 };
 
 struct segment_set {
-  struct segment_entry **buckets;
+  struct segment_line *buckets;
   uint64_t mask; /* buckets - 1; buckets are a power of two */
 };
 
@@ -63,7 +67,7 @@ static void prepare(enum stamp_size size, unsigned input, uint64_t seed) {
   (void)input;
   gene_make(&gene, &parameters[size], seed);
   uint64_t buckets = 1;
-  while (buckets < gene.length)
+  while (HELD * buckets < 2 * gene.length)
     buckets *= 2;
   unique = (struct segment_set){allocate_table(buckets, sizeof *unique.buckets), buckets - 1};
   beginnings = allocate_table(gene.segment, sizeof *beginnings);
@@ -73,23 +77,50 @@ static void prepare(enum stamp_size size, unsigned input, uint64_t seed) {
   rebuilt = allocate_table(gene.length + gene.segment, 1);
 }
 
+SAFE static inline struct segment_line *words_bucket(const struct segment_set *set, uint64_t low,
+                                                     uint64_t high) {
+  return &set->buckets[words_hash(low, high) & set->mask];
+}
+
+/* Words, not the structure: gcc reads structures that are arguments without barriers. */
+SAFE static inline bool line_has(const struct segment_line *line, uint64_t low, uint64_t high) {
+  for (uint64_t i = 0; i < line->count; i++)
+    if (line->held[i].words[0] == low && line->held[i].words[1] == high)
+      return true;
+  return false;
+}
+
+/* `line` is the last one of its bucket. */
+SAFE static inline void add_words(struct segment_line *line, uint64_t low, uint64_t high) {
+  uint64_t count = line->count;
+  if (count == HELD) {
+    struct segment_line *more = allocate(sizeof *more);
+    more->more = NULL;
+    line->more = more;
+    line = more;
+    count = 0;
+  }
+  line->held[count].words[0] = low;
+  line->held[count].words[1] = high;
+  line->count = count + 1;
+}
+
 /* Puts segments into the set, unless they are there. */
 static SECTION_FUNCTION void insert_segments(struct segment_set *set,
                                              const struct segment *segments, uint64_t count) {
   SECTION {
     ATTEMPT();
     for (uint64_t i = 0; i < count; i++) {
-      const struct segment segment = segments[i];
-      struct segment_entry **bucket = &set->buckets[segment_hash(segment) & set->mask];
-      struct segment_entry *entry = *bucket;
-      while (entry != NULL && !segment_equal(entry->segment, segment))
-        entry = entry->next;
-      if (entry != NULL)
-        continue;
-      struct segment_entry *made = allocate(sizeof *made);
-      made->next = *bucket;
-      made->segment = segment;
-      *bucket = made;
+      const uint64_t low = segments[i].words[0];
+      const uint64_t high = segments[i].words[1];
+      struct segment_line *line = words_bucket(set, low, high);
+      bool found = line_has(line, low, high);
+      while (!found && line->more != NULL) {
+        line = line->more;
+        found = line_has(line, low, high);
+      }
+      if (!found)
+        add_words(line, low, high);
     }
   }
 }
@@ -124,10 +155,19 @@ static SECTION_FUNCTION void link_fragment(const struct map *map, struct fragmen
   }
 }
 
+/* Fetches the buckets of segments. */
+static void fetch_buckets(const struct segment_set *set, const struct segment *segments,
+                          uint64_t count) {
+  for (uint64_t i = 0; i < count; i++)
+    __builtin_prefetch(words_bucket(set, segments[i].words[0], segments[i].words[1]));
+}
+
 static void drop_duplicates(struct stamp_thread *self) {
   const struct stamp_range part = stamp_part(self, gene.segment_count);
   for (uint64_t i = part.begin; i < part.end; i += CHUNK) {
     const uint64_t left = part.end - i;
+    const uint64_t after = left < CHUNK ? 0 : left - CHUNK;
+    fetch_buckets(&unique, &gene.segments[i + CHUNK], after < CHUNK ? after : CHUNK);
     insert_segments(&unique, &gene.segments[i], left < CHUNK ? left : CHUNK);
     self->sections++;
   }
@@ -138,8 +178,8 @@ static struct stamp_range collect_fragments(struct stamp_thread *self) {
   const struct stamp_range part = stamp_part(self, unique.mask + 1);
   uint64_t count = 0;
   for (uint64_t i = part.begin; i < part.end; i++)
-    for (const struct segment_entry *entry = unique.buckets[i]; entry != NULL; entry = entry->next)
-      count++;
+    for (const struct segment_line *line = &unique.buckets[i]; line != NULL; line = line->more)
+      count += line->count;
   counts[self->index + 1] = count;
   stamp_barrier();
   uint64_t before = 0;
@@ -147,11 +187,9 @@ static struct stamp_range collect_fragments(struct stamp_thread *self) {
     before += counts[i];
   struct stamp_range mine = {before, before};
   for (uint64_t i = part.begin; i < part.end; i++)
-    for (const struct segment_entry *entry = unique.buckets[i]; entry != NULL;
-         entry = entry->next) {
-      struct fragment *fragment = &fragments[mine.end++];
-      fragment->segment = entry->segment;
-    }
+    for (const struct segment_line *line = &unique.buckets[i]; line != NULL; line = line->more)
+      for (uint64_t j = 0; j < line->count; j++)
+        fragments[mine.end++].segment = line->held[j];
   return mine;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * A binary heap of pointers with priorities; the highest comes first, equal ones in an order that
+ * A heap of pointers with priorities; the highest comes first, equal ones in an order that
  * depends only on the calls before. Logarithmic time.
  *
- * Entries 0 .. size - 1 are in use; no entry has a higher priority than its parent, (i - 1) / 2.
+ * Entries have four children each, which share a cache line: from the root at HEAP_ROOT on, those
+ * of entry i are 4 (i - 2) .. 4 (i - 2) + 3. The `size` entries from the root on are in use; none
+ * has a higher priority than its parent.
  */
 #pragma once
 
@@ -12,15 +14,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { HEAP_CHILDREN = 4, HEAP_ROOT = HEAP_CHILDREN - 1 };
+
 struct heap_entry {
   uint64_t priority;
   void *element;
 };
 
 struct heap {
-  struct heap_entry *entries;
+  struct heap_entry *entries; /* at a multiple of a cache line in `memory` */
   size_t size;
   size_t capacity;
+  void *memory;
 };
 
 /* Outside of sections. `capacity`: elements that fit before it grows, at least 1. */

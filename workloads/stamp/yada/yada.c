@@ -3,7 +3,7 @@
  * Mesh refinement: Ruppert's algorithm. Triangles with an angle below 20 degrees get the centre of
  * their circle as a new point; where that would encroach on a side of the border, the side is
  * halved instead. An insertion replaces the triangles whose circles hold the new point; a section
- * makes some of them, one beside the other.
+ * makes some of them: one beside the other, around each of a few triangles.
  *
  * In the end the mesh must cover the square, be Delaunay, consistent, and without small angles or
  * encroached sides.
@@ -17,7 +17,10 @@
 
 #include <stdlib.h>
 
-enum { REGION = 8 /* points that one section inserts, at most */ };
+enum {
+  REGION = 8, /* points that one section inserts, at most */
+  BATCH = 4   /* triangles that are taken together; every second one is dead by then */
+};
 
 static struct {
   _Alignas(128) struct heap heap; /* of held triangles */
@@ -71,13 +74,19 @@ static void prepare(enum stamp_size size, unsigned input, uint64_t seed) {
   vector_destroy(&all);
 }
 
-static SECTION_FUNCTION struct triangle *take_bad(struct heap *heap) {
-  struct triangle *triangle = NULL;
+/* Triangles that a thread has taken; null where there were no more. */
+struct batch {
+  struct triangle *triangle[BATCH];
+};
+
+static SECTION_FUNCTION struct batch take_bad(struct heap *heap) {
+  struct batch batch = {{NULL}};
   SECTION {
     ATTEMPT();
-    triangle = heap_pop(heap);
+    for (int i = 0; i < BATCH; i++)
+      batch.triangle[i] = heap_pop(heap);
   }
-  return triangle;
+  return batch;
 }
 
 /* What a section has done. */
@@ -130,15 +139,22 @@ SAFE static struct triangle *bad_neighbour(const struct triangle *triangle) {
   return NULL;
 }
 
-/* Refines the mesh around a triangle that the caller holds, by up to REGION insertions: first what
- * is bad because of the ones before, then bad neighbours. */
-static SECTION_FUNCTION struct region refine(struct mesh *all, struct triangle *triangle) {
+/* Refines the mesh around triangles that the caller holds, by up to REGION insertions: first what
+ * is bad because of the ones before, then bad neighbours of what was made last. */
+static SECTION_FUNCTION struct region refine(struct mesh *all, struct batch batch) {
   struct region region = {NULL, 0, 0};
   SECTION {
     ATTEMPT();
     region = (struct region){NULL, 0, 0};
-    struct triangle *made = refine_held(all, triangle, &region);
-    for (int i = 1; i < REGION; i++) {
+    for (int i = BATCH - 1; i >= 0; i--) {
+      struct triangle *taken = batch.triangle[i];
+      if (taken == NULL)
+        continue;
+      taken->next = region.bad;
+      region.bad = taken;
+    }
+    struct triangle *made = NULL;
+    while (region.insertions + region.failures < REGION) {
       struct triangle *next = region.bad;
       if (next != NULL) {
         region.bad = next->next;
@@ -165,11 +181,11 @@ static SECTION_FUNCTION void add_bad(struct heap *heap, struct triangle *first) 
 
 static void run(struct stamp_thread *self) {
   for (;;) {
-    struct triangle *triangle = take_bad(&work.heap);
+    const struct batch batch = take_bad(&work.heap);
     self->sections++;
-    if (triangle == NULL)
+    if (batch.triangle[0] == NULL)
       break;
-    const struct region region = refine(&mesh, triangle);
+    const struct region region = refine(&mesh, batch);
     self->sections++;
     counts[self->index].insertions += region.insertions;
     counts[self->index].failures += region.failures;
