@@ -285,7 +285,14 @@ private:
           return;
         only = found;
       }
-    if (only != nullptr && !only->isNoInline())
+    if (only == nullptr || only->isNoInline())
+      return;
+    const Function &caller = *only->getFunction();
+    const auto same = [&](StringRef attribute) { // or it may not fit the processor that runs it
+      return caller.getFnAttribute(attribute) == section_.getFnAttribute(attribute);
+    };
+    if (AttributeFuncs::areInlineCompatible(caller, section_) && same("target-cpu") &&
+        same("target-features"))
       only->addFnAttr(Attribute::AlwaysInline);
   }
 

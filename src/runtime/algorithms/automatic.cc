@@ -19,6 +19,11 @@ namespace {
 // Nanoseconds.
 constexpr std::uint64_t kShortestStay = 60'000'000;
 constexpr std::uint64_t kLongestStay = 2'000'000'000;
+// A trial that is due begins where transactions have run for that long since the last phase of
+// locks, longer than one that tries transactions and fails: comparing algorithms would make it
+// longer. After so many such phases it begins all the same.
+constexpr std::uint64_t kSettled = 40'000'000;
+constexpr std::uint32_t kMostPutOff = 8;
 // Of each of the two in a trial, in turns: a program whose transactions become longer or shorter
 // meanwhile favours neither. Short at first, since one of them may be several times slower.
 constexpr std::uint64_t kWindow[] = {1'000'000, 2'000'000, 4'000'000};
@@ -50,6 +55,7 @@ struct Trial {
 constinit Trial trial;
 bool concluded = false;             // some trial has ended with a verdict
 std::uint32_t lock_phases_seen = 0; // of the process, when something was done last
+std::uint32_t put_off = 0;          // in a row, of the trial that is due
 
 std::uint64_t now() noexcept {
   timespec time;
@@ -113,6 +119,7 @@ namespace {
 
 void open_window(std::uint64_t time) noexcept {
   _TANDEM_colours_shared.comparing.store(true, std::memory_order_relaxed);
+  put_off = 0;
   trial.since = time;
   trial.commits_before = commits();
   deadline.store(time + kWindow[trial.window / 2], std::memory_order_relaxed);
@@ -132,11 +139,10 @@ void rest(std::uint64_t time) noexcept {
   deadline.store(time + trial.stay, std::memory_order_relaxed);
 }
 
-// The program's sections have held locks since the last step: of what a window measures, no part is
-// known. What an earlier trial has found holds until transactions have run for a while; where there
-// was none yet, this one begins again.
+// The program's sections have held locks in the window: what it has measured says nothing. What an
+// earlier trial has found holds for another stay; where there was none yet, this one begins again.
 void resume(std::uint64_t time, Algorithm present) noexcept {
-  const bool other_runs = trial.since != 0 && trial.window % 2 != 0;
+  const bool other_runs = trial.window % 2 != 0;
   if (other_runs && !change_to(other_than(present)))
     concluded = false;
   if (concluded)
@@ -152,7 +158,10 @@ void step(std::uint64_t time) noexcept {
       _TANDEM_colours_shared.lock_phases.load(std::memory_order_relaxed);
   if (lock_phases != lock_phases_seen) {
     lock_phases_seen = lock_phases;
-    return resume(time, present);
+    if (trial.since != 0)
+      return resume(time, present);
+    if (concluded && ++put_off <= kMostPutOff)
+      return deadline.store(time + kSettled, std::memory_order_relaxed);
   }
   if (trial.since == 0)
     return open_window(time); // window 0: the present one

@@ -225,6 +225,13 @@ TEST(automatic, phases_of_locks_interrupt_a_trial) {
   look_after_a_window();
   EXPECT_EQ(settings.algorithm.load(), first);
   EXPECT_FALSE(shared.comparing);
+  // Nor does it rest for ever where phases of locks come again and again.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!shared.comparing && std::chrono::steady_clock::now() < end) {
+    ++shared.lock_phases;
+    look_after_a_window();
+  }
+  EXPECT_TRUE(shared.comparing);
 }
 
 // Nested transactions are counted too, so that the counts of outermost ones may all be odd.
