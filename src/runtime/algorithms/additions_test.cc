@@ -4,9 +4,12 @@
 // has one algorithm, so ctest runs this program once for each (runtime/CMakeLists.txt).
 #include "runtime/abi/itm.h"
 #include "runtime/algorithms/additions.h"
+#include "runtime/algorithms/norec.h"
+#include "runtime/algorithms/orec.h"
 #include "runtime/irrevocable/serial.h"
 #include "runtime/memory/cell.h"
 #include "runtime/settings/settings.h"
+#include "runtime/wait/wait.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +18,9 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <numeric>
+#include <pthread.h>
 #include <random>
 #include <thread>
 #include <vector>
@@ -207,6 +212,54 @@ TEST_F(InTransaction, TheAlgorithmMayChangeAtTheBegin) {
   settings.algorithm = first;
   EXPECT_EQ(seen, kSeen);
   EXPECT_EQ(in_memory, kSeen);
+}
+
+// What a transaction waits for is all that it has read, also where that spans two stripes.
+TEST_F(InTransaction, WaitsForBothStripesOfAReadThatSpansThem) {
+  constexpr std::size_t kSpanning = 29; // of stripes of 32 bytes
+  std::uint64_t interest = 0;
+  std::uint64_t both = 0;
+  atomically([&] {
+    const auto *word = place<std::uint64_t>(bytes, kSpanning);
+    _TANDEM_inline_RU8(word, current_thread);
+    if (current_thread->mode != Mode::norec)
+      return; // others read by words
+    interest = norec::interest(*current_thread);
+    const auto at = reinterpret_cast<std::uintptr_t>(word);
+    both = wait::bit_of(orec::stripe_of(at)) | wait::bit_of(orec::stripe_of(at + 7));
+  });
+  EXPECT_EQ(interest, both);
+}
+
+// A thread's stack may end anywhere: a frame and an address that is not aligned are told all the
+// same.
+TEST_F(InTransaction, AStackMayEndAnywhere) {
+  struct alignas(32) Memory {
+    std::array<std::uint8_t, std::size_t{1} << 20> stack;
+  };
+  const auto memory = std::make_unique<Memory>();
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstack(&attributes, memory->stack.data(), memory->stack.size() - 27), 0);
+  const auto run = [](void *) -> void * {
+    for (std::size_t offset = 8; offset < 24; ++offset) {
+      bytes.fill(0xee);
+      std::array<std::uint8_t, kBytes> after = bytes;
+      const std::uint64_t value = 0x0807060504030201;
+      atomically([&] {
+        _TANDEM_inline_WU8(place<std::uint64_t>(bytes, offset), value, current_thread);
+        _TANDEM_inline_WU4(place<std::uint32_t>(bytes, offset + 16), 5, current_thread);
+      });
+      set(after, offset, value);
+      set(after, offset + 16, std::uint32_t{5});
+      EXPECT_EQ(bytes, after) << "offset " << offset;
+    }
+    return nullptr;
+  };
+  pthread_t thread{};
+  ASSERT_EQ(pthread_create(&thread, &attributes, run, nullptr), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
 }
 
 // More than a log has room for at first, before and after a write.

@@ -38,8 +38,12 @@ bool owns_clock(const Thread &thread) noexcept { return (thread.snapshot & 1) !=
 
 std::uint64_t interest(Thread &thread) noexcept {
   std::uint64_t stripes = 0;
-  for (const memory::CellValue &read : thread.values)
-    stripes |= wait::bit_of(orec::stripe_of(read.cell.address()));
+  for (const memory::CellValue &read : thread.values) {
+    // A read of any alignment may reach into the next stripe.
+    const std::uintptr_t last = read.cell.address() + read.cell.bytes() - 1;
+    stripes |=
+        wait::bit_of(orec::stripe_of(read.cell.address())) | wait::bit_of(orec::stripe_of(last));
+  }
   return stripes;
 }
 

@@ -50,6 +50,7 @@ public:
     return bits_ & ((std::uint64_t{1} << 56) - 1);
   }
   [[nodiscard]] unsigned width_code() const noexcept { return static_cast<unsigned>(bits_ >> 56); }
+  [[nodiscard]] unsigned bytes() const noexcept { return 8U >> width_code(); }
 
   [[nodiscard]] std::uint64_t load() const noexcept {
     switch (width_code()) {

@@ -102,8 +102,12 @@ void find_stack(Thread &thread) noexcept {
   if (pthread_getattr_np(pthread_self(), &attributes) != 0)
     return;
   if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
-    thread.stack_low = reinterpret_cast<std::uintptr_t>(low);
-    thread.stack_high = thread.stack_low + bytes;
+    // Of whole words, as the distance to its end tells alignment (maybe_frame).
+    constexpr std::uintptr_t kWord = 8;
+    const auto begin = reinterpret_cast<std::uintptr_t>(low);
+    thread.stack_low = begin & ~(kWord - 1);
+    thread.stack_high = (begin + bytes + kWord - 1) & ~(kWord - 1);
+    bytes = thread.stack_high - thread.stack_low;
     // The main thread's grows when the program raises its limit.
     constexpr std::size_t kRoom = std::size_t{100} << 20;
     const std::size_t most = gettid() == getpid() ? std::max(bytes, kRoom) : bytes;
