@@ -140,8 +140,8 @@ FunctionCallee Barriers::function(StringRef name, Type *result, ArrayRef<Type *>
 namespace {
 
 // Whether accesses are to be inlined: the code is to be fast rather than small, and is not what
-// hardly ever runs. Memory that is allocated on the stack meanwhile is captured, which inlined code
-// could not tell once it has been moved.
+// hardly ever runs. Functions that allocate on the stack as they go keep calls: they are rare, and
+// inlining has not been tested there.
 bool is_worth_inlining(const Function &function) {
   return !function.hasOptNone() && !function.hasOptSize() && !function.hasMinSize() &&
          !function.hasFnAttribute(Attribute::Cold) &&

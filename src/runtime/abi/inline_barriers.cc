@@ -2,8 +2,9 @@
 //
 // The accesses of transactional clones, compiled to bitcode (barriers.bc) that the pass links into
 // programs, from the engine's own templates. Inline is what NOrec does first: the reads of a
-// transaction that has written nothing, and writes. All else is in the library, by the table of the
-// thread's mode (algorithms/barriers.h, SavingBarriers). Invariant: no state here.
+// transaction that has written nothing; and NOrec's and lazy's writes. All else is in the library,
+// by the table of the thread's mode (algorithms/barriers.h, SavingBarriers). Invariant: no state
+// here.
 //
 // What these paths know of the engine is an ABI between a program and the library that it finds
 // when it runs: the places below in Thread, and the algorithms' invariants about them. Its version

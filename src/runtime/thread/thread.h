@@ -168,8 +168,8 @@ struct alignas(128) Thread {
   // The thread's stack. Unknown: UINTPTR_MAX and 0.
   std::uintptr_t stack_high;
   std::uintptr_t stack_low;
-  // Words from the stack's end up to its beginning, the other way round; 0: unknown. No less, but
-  // the main thread's stack, which may grow, is taken for larger.
+  // The distance from the stack's end to an address on it, in words and modulo 2^64, is not below
+  // this. 0: unknown. The main thread's stack, which may grow, is taken for larger than it is.
   std::uintptr_t beyond_stack;
 
   // --- begin, end, restart
