@@ -17,6 +17,7 @@ SOURCES = (
 )
 CANCELLING = ("cancel.c", "cancel.cc")  # no lock undoes anything
 SHORT = "short.c"  # has nothing that makes threads meet, so unenforced it may well be right
+TAKEN = "taken.c"  # is about plain code after sections
 LOCALS = "block_locals.c"  # is about one thread's view
 # Those that print how often sections ran again.
 COUNTING = ("restart.c", "blocks.c", "captured.c", "captured_block.c", "by_value.c")
@@ -27,7 +28,11 @@ TRIES = 10  # of a program that is expected to fail now and then; it nearly alwa
 
 
 def check(
-    compilers: Compilers, source: str, level: str, enforce: str, algorithms: tuple[str, ...]
+    compilers: Compilers,
+    source: str,
+    level: str,
+    enforce: str,
+    algorithms: tuple[str, ...],
 ) -> str:
     """Compiles, and runs with all numbers of threads. Result: all that the runs printed."""
     name = f"{source}{level}-{enforce}"
@@ -36,13 +41,19 @@ def check(
     for threads in THREADS:
         for algorithm in algorithms:
             outcome = compilers.run(
-                program, threads, ROUNDS // threads, environment={"TANDEM_ALGORITHM": algorithm}
+                program,
+                threads,
+                ROUNDS // threads,
+                environment={"TANDEM_ALGORITHM": algorithm},
             )
             assert outcome.status == 0, f"{threads} threads, {algorithm}: {outcome}"
             printed += outcome.output
         for phase in ("locks", "transactions") if enforce == "hybrid" else ():
             outcome = compilers.run(
-                program, threads, ROUNDS // threads, environment={"TANDEM_HYBRID": phase}
+                program,
+                threads,
+                ROUNDS // threads,
+                environment={"TANDEM_HYBRID": phase},
             )
             assert outcome.status == 0, f"{threads} threads, phase of {phase}: {outcome}"
     return printed
@@ -69,6 +80,12 @@ def test_by_transactions(compilers: Compilers, source: str, enforce: str, level:
 @pytest.mark.parametrize("enforce", ["stm", "hybrid", "locks"])
 def test_short_sections(compilers: Compilers, enforce: str, level: str) -> None:
     check(compilers, SHORT, level, enforce, ALGORITHMS if enforce == "stm" else ("auto",))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("enforce", ["stm", "hybrid", "locks"])
+def test_what_a_section_took_out_is_private(compilers: Compilers, enforce: str, level: str) -> None:
+    check(compilers, TAKEN, level, enforce, ALGORITHMS if enforce == "stm" else ("auto",))
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -449,7 +449,10 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
     // Not where it would stay in the section, nor where a cancel would have to give it back.
     if (!own_locks && cancels[i].empty())
       allocate_first(*sections[i].function, catalogue);
-    shared.emplace_back(i, shared_instructions(*sections[i].function, actions));
+    std::vector<Instruction *> instructions = shared_instructions(*sections[i].function, actions);
+    // Nobody can tell whether one that shares nothing is atomic: it stays plain code.
+    if (!instructions.empty() || own_locks || !cancels[i].empty())
+      shared.emplace_back(i, std::move(instructions));
   }
   std::vector<Atomic> atomics;
   const std::set<std::size_t> singles =

@@ -373,6 +373,8 @@ bool LockCalls::find_wrapper(const Function &function) {
 }
 
 const LockSite *LockCalls::at(const Instruction &instruction) const {
+  if (!isa<CallBase>(instruction)) // as are all sites; asked of every instruction, many times
+    return nullptr;
   const auto found = sites_.find(&instruction);
   return found == sites_.end() ? nullptr : &found->second;
 }
