@@ -28,11 +28,7 @@ TRIES = 10  # of a program that is expected to fail now and then; it nearly alwa
 
 
 def check(
-    compilers: Compilers,
-    source: str,
-    level: str,
-    enforce: str,
-    algorithms: tuple[str, ...],
+    compilers: Compilers, source: str, level: str, enforce: str, algorithms: tuple[str, ...]
 ) -> str:
     """Compiles, and runs with all numbers of threads. Result: all that the runs printed."""
     name = f"{source}{level}-{enforce}"
@@ -41,19 +37,13 @@ def check(
     for threads in THREADS:
         for algorithm in algorithms:
             outcome = compilers.run(
-                program,
-                threads,
-                ROUNDS // threads,
-                environment={"TANDEM_ALGORITHM": algorithm},
+                program, threads, ROUNDS // threads, environment={"TANDEM_ALGORITHM": algorithm}
             )
             assert outcome.status == 0, f"{threads} threads, {algorithm}: {outcome}"
             printed += outcome.output
         for phase in ("locks", "transactions") if enforce == "hybrid" else ():
             outcome = compilers.run(
-                program,
-                threads,
-                ROUNDS // threads,
-                environment={"TANDEM_HYBRID": phase},
+                program, threads, ROUNDS // threads, environment={"TANDEM_HYBRID": phase}
             )
             assert outcome.status == 0, f"{threads} threads, phase of {phase}: {outcome}"
     return printed
