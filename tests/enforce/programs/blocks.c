@@ -106,7 +106,7 @@ static int locals(long seed, unsigned long *restarts) {
     half += 1;
     text = text == NULL ? (char *)values : NULL;
     seen = count;
-    interleave();
+    interleave_for_sure();
     seed += 5;
     count = seen + 1;
     --count;

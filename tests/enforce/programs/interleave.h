@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 void interleave(void);
-// Calls of interleave() by the calling thread so far. Those of attempts that were rolled back
+void interleave_for_sure(void); // sleeps every time
+// Calls of the two by the calling thread so far. Those of attempts that were rolled back
 // count, so more calls than the program makes are restarts.
 unsigned long interleaved(void);
 #ifdef __cplusplus
