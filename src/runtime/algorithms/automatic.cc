@@ -117,8 +117,15 @@ bool change_to(Algorithm algorithm) noexcept {
 
 namespace {
 
+// By who measures.
+void tell_comparing(bool begins) noexcept {
+  std::atomic<std::uint32_t> &comparisons = _TANDEM_colours_shared.comparisons;
+  if ((comparisons.load(std::memory_order_relaxed) % 2 != 0) != begins)
+    comparisons.fetch_add(1, std::memory_order_relaxed);
+}
+
 void open_window(std::uint64_t time) noexcept {
-  _TANDEM_colours_shared.comparing.store(true, std::memory_order_relaxed);
+  tell_comparing(true);
   put_off = 0;
   trial.since = time;
   trial.commits_before = commits();
@@ -134,7 +141,7 @@ void close_window(std::uint64_t time) noexcept {
 }
 
 void rest(std::uint64_t time) noexcept {
-  _TANDEM_colours_shared.comparing.store(false, std::memory_order_relaxed);
+  tell_comparing(false);
   trial = {.stay = trial.stay};
   deadline.store(time + trial.stay, std::memory_order_relaxed);
 }

@@ -96,10 +96,11 @@ struct Shared {
   std::atomic<std::uint32_t> sleepers{0};
   std::atomic<std::uint32_t> cleared{0};
   // Between the program's phases (phases/) and the choice of an algorithm (algorithms/automatic):
-  // phases of locks that have begun, in which no transaction runs; and whether algorithms are being
-  // compared, so that what transactions get done is partly that of the wrong one.
+  // phases of locks that have begun, in which no transaction runs; and how often comparing
+  // algorithms has begun or ended, odd while what transactions get done is partly that of the wrong
+  // one.
   std::atomic<std::uint32_t> lock_phases{0};
-  std::atomic<bool> comparing{false};
+  std::atomic<std::uint32_t> comparisons{0};
   Mark marks[kMostMarks];
 };
 

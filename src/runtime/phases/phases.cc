@@ -20,13 +20,13 @@
 #include "runtime/fatal.h"
 #include "runtime/irrevocable/barrier.h"
 #include "runtime/irrevocable/colours.h"
+#include "runtime/phases/trial.h"
 #include "runtime/sync/futex.h"
 
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <pthread.h>
 
 #define TANDEM_THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
@@ -41,24 +41,13 @@ namespace tandem::phases {
 namespace {
 
 // Nanoseconds.
-constexpr std::int64_t kWindowNs = 10'000'000; // over which waiting is measured, or transactions
-// Before transactions are measured: their tables are cold, and what algorithm they run by is tried
-// first.
-constexpr std::int64_t kWarmUpNs = 20'000'000;
-constexpr std::int64_t kGiveUpNs = 20'000'000;   // a change takes microseconds, or does not end
-constexpr std::int64_t kStayNs = 1'000'000'000;  // of transactions, before locks are tried again
-constexpr std::int64_t kBackoffNs = 100'000'000; // until the next trial; more after each that fails
-constexpr std::int64_t kMostBackoffNs = 30'000'000'000;
-// Waiting that makes transactions worth a trial: half of one thread's time.
-constexpr std::int64_t kWaitedShare = 2;
-// The warm-up is over, and the trial with it, where transactions were so many times slower than
-// locks (`hopeless`) in the part of it that ends then. What counts is the part, not all so far: the
-// first milliseconds are those of the wrong algorithm, perhaps.
-constexpr std::int64_t kPartNs = kWarmUpNs / 4;
+constexpr std::int64_t kGiveUpNs = 20'000'000; // a change takes microseconds, or does not end
 // Waiting that a thread keeps to itself, before it adds it to what all share.
 constexpr std::int64_t kToldNs = kWindowNs / 100;
-// A thread looks at the clock each so many transactions.
+// A thread looks at the clock each so many transactions, or where these are long, more often: about
+// as often as there may be something to judge.
 constexpr std::uint64_t kLookEach = 64;
+constexpr std::int64_t kLookNs = kPartNs / 4;
 
 struct Member {
   tandem_phase_mark *mark;
@@ -79,18 +68,18 @@ std::uint32_t settled = TANDEM_PHASE_LOCKS;
 
 std::atomic<std::int64_t> waited{0};         // nanoseconds for locks, since the window began
 TANDEM_THREAD_LOCAL std::int64_t untold = 0; // of this thread, not in `waited` yet
-std::atomic<std::int64_t> window_end{0};     // nobody has anything to judge before it
+std::atomic<std::int64_t> due{0};            // nobody has anything to judge before it
 std::atomic<bool> judging{false};            // one thread at a time; guards what follows
-std::int64_t began = 0;                      // the window, or the phase of transactions
-std::uint64_t entered_before = 0;            // sections until then
-double lock_rate = 0; // sections a nanosecond, before transactions were tried
-std::size_t part = 0; // of the warm-up
-std::int64_t part_began = 0;
-std::uint64_t part_entered = 0;
-bool warm = false;                 // transactions are measured
-bool tried = false;                // and were found to be faster
-std::int64_t next_trial = 0;       // before it no change is asked for
-std::int64_t backoff = kBackoffNs; // more than that: the last trial has failed
+constinit Trial trial;
+
+// When the thread looked at the clock last in the phase of transactions, and the section and the
+// distance of the next look.
+struct Look {
+  std::int64_t time;
+  std::uint64_t next;
+  std::uint64_t each;
+};
+TANDEM_THREAD_LOCAL Look own_look = {0, 0, kLookEach};
 
 std::int64_t now() noexcept {
   timespec time{};
@@ -156,6 +145,7 @@ void on_thread_exit(void *) {
   unlock_members();
   // Destructors of other keys may still enter sections; then it joins again.
   _TANDEM_phase_mark = {TANDEM_STATE_NEW, 0, 0};
+  own_look = {0, 0, kLookEach};
 }
 
 // Whether every other thread was outside for a moment since the phase changes; false: not within
@@ -174,10 +164,8 @@ bool all_outside() noexcept {
   return outside;
 }
 
-void begin_window(std::int64_t time, std::uint64_t entered) noexcept {
-  window_end.store(time + kWindowNs, std::memory_order_relaxed);
-  began = time;
-  entered_before = entered;
+Progress progress_at(std::int64_t time) noexcept {
+  return {time, all_entered(), _TANDEM_colours_shared.comparisons.load(std::memory_order_relaxed)};
 }
 
 // Ends phase `asked` (one of those "to" another), where no one else does. The caller is outside.
@@ -192,94 +180,55 @@ void begin_window(std::int64_t time, std::uint64_t entered) noexcept {
     errno = saved;
   }
   const bool done = all_outside();
-  const std::int64_t time = now();
-  const std::uint64_t entered = all_entered();
+  const std::uint32_t next = done == (asked == TANDEM_PHASE_TO_TRANSACTIONS)
+                                 ? TANDEM_PHASE_TRANSACTIONS
+                                 : TANDEM_PHASE_LOCKS;
+  const Progress progress = progress_at(now());
   while (judging.exchange(true, std::memory_order_acquire))
     sync::pause();
-  begin_window(time, entered);
+  trial.begin_phase(progress, next == TANDEM_PHASE_LOCKS, done);
+  due.store(trial.due(), std::memory_order_relaxed);
   waited.store(0, std::memory_order_relaxed);
-  part = 0;
-  part_began = time;
-  part_entered = entered;
-  warm = false;
-  if (!done)
-    next_trial = time + backoff;
   judging.store(false, std::memory_order_release);
-  settle(done == (asked == TANDEM_PHASE_TO_TRANSACTIONS) ? TANDEM_PHASE_TRANSACTIONS
-                                                         : TANDEM_PHASE_LOCKS);
+  settle(next);
 }
 
-double rate_since(std::int64_t since, std::uint64_t before, std::int64_t time,
-                  std::uint64_t entered) noexcept {
-  return static_cast<double>(entered - before) / static_cast<double>(time - since);
+void follow(Advice advice) noexcept {
+  due.store(trial.due(), std::memory_order_relaxed);
+  if (advice != Advice::stay)
+    request(advice == Advice::transactions ? TANDEM_PHASE_TRANSACTIONS : TANDEM_PHASE_LOCKS);
 }
 
 // A lock was waited for: whether so much that transactions are worth a trial.
 void judge_locks(std::int64_t time) noexcept {
   if (judging.exchange(true, std::memory_order_acquire))
     return;
-  if (const std::int64_t elapsed = time - began; elapsed >= kWindowNs) {
-    const std::uint64_t entered = all_entered();
-    const std::int64_t waiting = waited.exchange(0, std::memory_order_relaxed);
-    // A long window tells of times without waiting.
-    const bool worth = waiting * kWaitedShare > elapsed && time >= next_trial;
-    lock_rate = rate_since(began, entered_before, time, entered);
-    begin_window(time, entered);
-    if (worth)
-      request(TANDEM_PHASE_TRANSACTIONS);
-  }
+  // Another thread may have judged meanwhile.
+  if (time >= trial.due())
+    if (const Progress progress = progress_at(time); trial.ends_window(progress))
+      follow(trial.judge_locks(progress, waited.exchange(0, std::memory_order_relaxed)));
   judging.store(false, std::memory_order_release);
-}
-
-// Back to locks; until the next trial where this one has failed.
-void give_up(std::int64_t time) noexcept {
-  if (!tried) {
-    next_trial = time + backoff;
-    backoff = next_backoff(backoff, !warm);
-  }
-  tried = false;
-  request(TANDEM_PHASE_LOCKS);
-}
-
-void judge_warm_up(std::int64_t time) noexcept {
-  if (time - part_began < kPartNs)
-    return;
-  const std::uint64_t entered = all_entered();
-  // While algorithms are compared, half of the time is that of the wrong one.
-  if (!_TANDEM_colours_shared.comparing.load(std::memory_order_relaxed) &&
-      hopeless(part, backoff > kBackoffNs, rate_since(part_began, part_entered, time, entered),
-               lock_rate))
-    return give_up(time);
-  ++part;
-  part_began = time;
-  part_entered = entered;
-  warm = time - began >= kWarmUpNs;
-  if (warm)
-    begin_window(time, entered);
-}
-
-void judge_trial(std::int64_t time) noexcept {
-  if (!warm)
-    return judge_warm_up(time);
-  if (time - began < kWindowNs)
-    return;
-  if (rate_since(began, entered_before, time, all_entered()) <= lock_rate)
-    return give_up(time);
-  tried = true;
-  backoff = kBackoffNs;
 }
 
 void judge_transactions(std::int64_t time) noexcept {
   if (judging.exchange(true, std::memory_order_acquire))
     return;
-  // The next trial is in the future only where a change to locks was given up.
-  if (time >= next_trial) {
-    if (!tried)
-      judge_trial(time);
-    else if (time - began >= kStayNs)
-      give_up(time); // to compare again
-  }
+  if (time >= trial.due())
+    follow(trial.judge_transactions(progress_at(time)));
   judging.store(false, std::memory_order_release);
+}
+
+[[gnu::noinline]] void look(std::uint64_t entered) noexcept {
+  const std::int64_t time = now();
+  const std::int64_t since = time - own_look.time;
+  if (since > kLookNs)
+    own_look.each = own_look.each > 4 ? own_look.each / 4 : 1;
+  else if (since < kLookNs / 4 && own_look.each < kLookEach)
+    own_look.each *= 2;
+  own_look.time = time;
+  own_look.next = entered + own_look.each;
+  if (time >= due.load(std::memory_order_relaxed))
+    judge_transactions(time);
 }
 
 // Enters an outermost section in `phase`; false: that has changed.
@@ -335,20 +284,8 @@ void after_fork_in_child() {
 
 void set_adapting(bool adapting) noexcept {
   adaptive = adapting;
-  backoff = kBackoffNs;
-  next_trial = 0;
-}
-
-bool hopeless(std::size_t which, bool before, double transactions, double locks) noexcept {
-  constexpr double kSlower[] = {4, 2, 1.5};
-  if (before)
-    ++which;
-  return which < std::size(kSlower) && transactions * kSlower[which] < locks;
-}
-
-std::int64_t next_backoff(std::int64_t last, bool was_hopeless) noexcept {
-  const std::int64_t longer = last * (was_hopeless ? 4 : 2);
-  return longer < kMostBackoffNs ? longer : kMostBackoffNs;
+  trial = {};
+  due = 0;
 }
 
 void request(std::uint32_t wanted) noexcept {
@@ -369,7 +306,7 @@ std::int64_t keep_waiting(std::int64_t since) noexcept {
   const std::int64_t time = now();
   // The thread holds what it has waited for, and others wait: it touches nothing that they do.
   untold += time - since;
-  const bool ends = time >= window_end.load(std::memory_order_relaxed);
+  const bool ends = time >= due.load(std::memory_order_relaxed);
   if (ends || untold >= kToldNs) {
     waited.fetch_add(untold, std::memory_order_relaxed);
     untold = 0;
@@ -403,8 +340,8 @@ TANDEM_EXPORT uint32_t _TANDEM_phase_enter(const tandem_section *section) {
         return 1;
       break;
     case TANDEM_PHASE_TRANSACTIONS:
-      if (adaptive.load(std::memory_order_relaxed) && mark.entered % kLookEach == 0)
-        judge_transactions(now());
+      if (mark.entered >= own_look.next && adaptive.load(std::memory_order_relaxed))
+        look(mark.entered);
       if (enter_in(seen, TANDEM_STATE_TRANSACTIONS))
         return 0;
       break;
@@ -425,8 +362,6 @@ TANDEM_EXPORT void _TANDEM_phase_stray(const tandem_section *section) {
 TANDEM_EXPORT int _TANDEM_phase_wait(void *mutex) {
   auto *lock = static_cast<pthread_mutex_t *>(mutex);
   std::int64_t since = begin_waiting();
-  if (since == 0)
-    return pthread_mutex_lock(lock);
   for (;;) {
     // Others may acquire it again and again before this thread does.
     const std::int64_t until = since + kWindowNs;

@@ -5,7 +5,6 @@
 
 #include "runtime/phases/inline.h"
 
-#include <cstddef>
 #include <cstdint>
 
 namespace tandem::phases {
@@ -22,14 +21,5 @@ void request(std::uint32_t wanted) noexcept;
 // is acquired, with what the call before returned. Enough waiting leads to transactions.
 std::int64_t begin_waiting() noexcept;
 std::int64_t keep_waiting(std::int64_t since) noexcept;
-
-// Whether a trial of transactions ends after part `which` of its warm-up, the first being 0: by
-// sections a nanosecond of the transactions in that part, and of locks before the trial. `before`:
-// the trial before this one has failed, so that their tables and their algorithm are there already.
-bool hopeless(std::size_t which, bool before, double transactions, double locks) noexcept;
-
-// Nanoseconds from a trial that has failed to the one after the next, which comes after `last`.
-// `was_hopeless`: it did not get as far as being measured.
-std::int64_t next_backoff(std::int64_t last, bool was_hopeless) noexcept;
 
 } // namespace tandem::phases

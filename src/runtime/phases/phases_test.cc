@@ -191,32 +191,6 @@ TEST_F(Phases, ShortWaitsAddUp) {
   set_adapting(false);
 }
 
-TEST(Trial, EndsTheSoonerTheSlowerTransactionsAre) {
-  EXPECT_TRUE(hopeless(0, false, 0.2, 1));
-  EXPECT_FALSE(hopeless(0, false, 0.3, 1)); // tables are cold
-  EXPECT_TRUE(hopeless(1, false, 0.4, 1));
-  EXPECT_FALSE(hopeless(1, false, 0.6, 1));
-  EXPECT_TRUE(hopeless(2, false, 0.6, 1));
-  EXPECT_FALSE(hopeless(2, false, 0.7, 1)); // is measured
-  EXPECT_FALSE(hopeless(3, false, 0, 1));   // the warm-up is over
-}
-
-TEST(Trial, EndsSoonerAfterOneThatFailed) {
-  EXPECT_TRUE(hopeless(0, true, 0.4, 1)); // tables are warm
-  EXPECT_FALSE(hopeless(0, true, 0.6, 1));
-  EXPECT_TRUE(hopeless(1, true, 0.6, 1));
-  EXPECT_FALSE(hopeless(1, true, 0.7, 1));
-  EXPECT_FALSE(hopeless(2, true, 0, 1)); // is measured
-}
-
-TEST(Trial, IsTheRarerTheMoreHaveFailed) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  EXPECT_EQ(next_backoff(kSecond, false), 2 * kSecond);
-  EXPECT_EQ(next_backoff(kSecond, true), 4 * kSecond);
-  EXPECT_EQ(next_backoff(20 * kSecond, false), 30 * kSecond);
-  EXPECT_EQ(next_backoff(30 * kSecond, true), 30 * kSecond);
-}
-
 TEST_F(Phases, SlowTransactionsAreGivenUp) {
   set_adapting(true);
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
