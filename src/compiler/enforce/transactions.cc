@@ -237,7 +237,7 @@ public:
     builder.CreateCondBr(builder.CreateICmpNE(by_locks, builder.getInt32(0)), plain, other,
                          MDBuilder(module_.getContext()).createLikelyBranchWeights());
     builder.SetInsertPoint(plain);
-    Value *plain_result = call(builder, body, arguments);
+    CallInst *plain_result = call(builder, body, arguments);
     builder.CreateBr(leave);
     builder.SetInsertPoint(other);
     Value *other_result = call(builder, enforced, arguments);
@@ -267,33 +267,38 @@ public:
       if (auto *other_call = dyn_cast<CallBase>(user);
           other_call != nullptr && other_call->getFunction() != &section_)
         other_call->setIsNoInline();
+    always_inline(*plain_result, body);
     inline_only_call();
   }
 
 private:
+  // A call becomes part of its caller, if it may.
+  static void always_inline(CallBase &call, const Function &callee) {
+    const Function &caller = *call.getFunction();
+    const auto same = [&](StringRef attribute) { // or it may not fit the processor that runs it
+      return caller.getFnAttribute(attribute) == callee.getFnAttribute(attribute);
+    };
+    if (!caller.hasOptNone() && !callee.hasOptNone() && !callee.isVarArg() &&
+        AttributeFuncs::areInlineCompatible(caller, callee) && same("target-cpu") &&
+        same("target-features"))
+      call.addFnAttr(Attribute::AlwaysInline);
+  }
+
   // A section that one place calls becomes part of it, as it would without its enforced version:
   // that one refers to it, too, which is why the inliner would not take the call for the last one.
   void inline_only_call() {
-    if (section_.hasOptNone() || !section_.hasLocalLinkage() || section_.isVarArg())
+    if (!section_.hasLocalLinkage())
       return;
     CallBase *only = nullptr;
     for (User *user : section_.users())
       if (auto *found = dyn_cast<CallBase>(user);
           found != nullptr && found->getCalledFunction() == &section_) {
-        if (only != nullptr || found->getFunction() == &section_ ||
-            found->getFunction()->hasOptNone())
+        if (only != nullptr || found->getFunction() == &section_)
           return;
         only = found;
       }
-    if (only == nullptr || only->isNoInline())
-      return;
-    const Function &caller = *only->getFunction();
-    const auto same = [&](StringRef attribute) { // or it may not fit the processor that runs it
-      return caller.getFnAttribute(attribute) == section_.getFnAttribute(attribute);
-    };
-    if (AttributeFuncs::areInlineCompatible(caller, section_) && same("target-cpu") &&
-        same("target-features"))
-      only->addFnAttr(Attribute::AlwaysInline);
+    if (only != nullptr && !only->isNoInline())
+      always_inline(*only, section_);
   }
 
   // sizeof(va_list) on x86-64; others have no larger one.

@@ -24,19 +24,19 @@ TANDEM_INLINE uint32_t _TANDEM_inline_phase_enter(const struct tandem_section *s
     }
     __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELAXED);
   } else if (TANDEM_LIKELY(mark->state != TANDEM_STATE_NEW)) {
-    ++mark->depth; /* nested */
-    return mark->state == TANDEM_STATE_LOCKS;
+    __atomic_store_n(&mark->state, mark->state + TANDEM_NESTED, __ATOMIC_RELAXED);
+    return (uint32_t)mark->state == TANDEM_STATE_LOCKS;
   }
   return _TANDEM_phase_enter(section);
 }
 
 TANDEM_INLINE void _TANDEM_inline_phase_leave(const struct tandem_section *section) {
   struct tandem_phase_mark *mark = &_TANDEM_phase_mark;
-  if (mark->depth != 0)
-    --mark->depth;
-  else if (TANDEM_LIKELY(mark->state >= TANDEM_STATE_LOCKS))
+  if (TANDEM_LIKELY(mark->state == TANDEM_STATE_LOCKS) || mark->state == TANDEM_STATE_TRANSACTIONS)
     /* Release: what the section did is over for whoever finds the mark off. */
     __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELEASE);
+  else if (mark->state >= TANDEM_NESTED)
+    __atomic_store_n(&mark->state, mark->state - TANDEM_NESTED, __ATOMIC_RELAXED);
   else
     _TANDEM_phase_stray(section);
 }
@@ -52,11 +52,11 @@ TANDEM_INLINE void _TANDEM_inline_phase_leave_colours(const struct tandem_sectio
   struct tandem_phase_mark *mark = &_TANDEM_phase_mark;
   if (TANDEM_LIKELY(mark->state == TANDEM_STATE_LOCKS)) {
     _TANDEM_phase_release(section);
-    if (TANDEM_LIKELY(mark->depth == 0)) {
-      __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELEASE);
-      return;
-    }
+    __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELEASE);
+    return;
   }
+  if ((uint32_t)mark->state == TANDEM_STATE_LOCKS)
+    _TANDEM_phase_release(section);
   _TANDEM_inline_phase_leave(section);
 }
 

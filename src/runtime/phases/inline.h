@@ -34,12 +34,12 @@ enum tandem_phase_state {
   TANDEM_STATE_TRANSACTIONS = 3
 };
 
-/* Written by its own thread only; others read `state` and `entered`. */
+/* Written by its own thread only; others read it. */
 struct tandem_phase_mark {
-  uint32_t state;   /* tandem_phase_state */
-  uint32_t depth;   /* sections that the thread is in, but the outermost */
+  uint64_t state;   /* tandem_phase_state, and TANDEM_NESTED for each section but the outermost */
   uint64_t entered; /* outermost sections so far */
 };
+#define TANDEM_NESTED ((uint64_t)1 << 32)
 
 extern uint32_t _TANDEM_phase;
 extern __thread struct tandem_phase_mark _TANDEM_phase_mark

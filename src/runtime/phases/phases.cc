@@ -34,7 +34,7 @@
 
 extern "C" {
 alignas(64) TANDEM_EXPORT uint32_t _TANDEM_phase = TANDEM_PHASE_LOCKS;
-TANDEM_EXPORT __thread tandem_phase_mark _TANDEM_phase_mark = {TANDEM_STATE_NEW, 0, 0};
+TANDEM_EXPORT __thread tandem_phase_mark _TANDEM_phase_mark = {TANDEM_STATE_NEW, 0};
 }
 
 namespace tandem::phases {
@@ -89,7 +89,7 @@ std::int64_t now() noexcept {
 
 std::uint32_t phase() noexcept { return __atomic_load_n(&_TANDEM_phase, __ATOMIC_ACQUIRE); }
 
-void set_state(std::uint32_t state) noexcept {
+void set_state(std::uint64_t state) noexcept {
   __atomic_store_n(&_TANDEM_phase_mark.state, state, __ATOMIC_RELEASE);
 }
 
@@ -144,7 +144,7 @@ void on_thread_exit(void *) {
   departed += _TANDEM_phase_mark.entered;
   unlock_members();
   // Destructors of other keys may still enter sections; then it joins again.
-  _TANDEM_phase_mark = {TANDEM_STATE_NEW, 0, 0};
+  _TANDEM_phase_mark = {TANDEM_STATE_NEW, 0};
   own_look = {0, 0, kLookEach};
 }
 
@@ -232,7 +232,7 @@ void judge_transactions(std::int64_t time) noexcept {
 }
 
 // Enters an outermost section in `phase`; false: that has changed.
-bool enter_in(std::uint32_t wanted, std::uint32_t state) noexcept {
+bool enter_in(std::uint32_t wanted, std::uint64_t state) noexcept {
   // Relaxed, and only the compiler kept from reordering: as inline.c.
   __atomic_store_n(&_TANDEM_phase_mark.state, state, __ATOMIC_RELAXED);
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -362,6 +362,8 @@ TANDEM_EXPORT void _TANDEM_phase_stray(const tandem_section *section) {
 TANDEM_EXPORT int _TANDEM_phase_wait(void *mutex) {
   auto *lock = static_cast<pthread_mutex_t *>(mutex);
   std::int64_t since = begin_waiting();
+  if (since == 0)
+    return pthread_mutex_lock(lock);
   for (;;) {
     // Others may acquire it again and again before this thread does.
     const std::int64_t until = since + kWindowNs;

@@ -150,6 +150,35 @@ TEST_F(Phases, NeverOverlapWithoutMembarrier) {
   exclude(2, 20);
 }
 
+std::int64_t processor_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// Whether or not waits are timed.
+TEST_F(Phases, WaitingForALockSleeps) {
+  for (const bool adapting : {false, true}) {
+    set_adapting(adapting);
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    std::int64_t used = 0;
+    std::thread waiting([&] {
+      EXPECT_EQ(enter(), 1U);
+      const std::int64_t before = processor_ns();
+      EXPECT_EQ(_TANDEM_inline_phase_lock(&mutex), 0);
+      used = processor_ns() - before;
+      pthread_mutex_unlock(&mutex);
+      leave();
+    });
+    ::usleep(100'000);
+    pthread_mutex_unlock(&mutex);
+    waiting.join();
+    set_adapting(false);
+    EXPECT_LT(used, 50'000'000);
+  }
+}
+
 // Sections that wait for each other in the phase of locks only.
 TEST_F(Phases, ContendedLocksLeadToTransactions) {
   set_adapting(true);
