@@ -92,8 +92,8 @@ BUGS = {
     "early-leave": Bug(
         "the first leave releases",
         COLOURS,
-        "  if (_TANDEM_colours_depth > 1) {",
-        "  if (_TANDEM_colours_depth > 2) {",
+        "  if (depth() > 1) {",
+        "  if (depth() > 2) {",
         "colours",
     ),
     "lost-wake": Bug(

@@ -16,6 +16,7 @@
 #include "runtime/phases/phases.h"
 #include "runtime/sync/futex.h"
 
+#include <cstddef>
 #include <cstring>
 #include <pthread.h>
 
@@ -25,18 +26,23 @@ using namespace tandem;
 
 extern "C" {
 constinit colours::Shared _TANDEM_colours_shared{};
-__thread std::uint32_t _TANDEM_colours_depth = 0;
 }
 
 namespace tandem::colours {
 namespace {
+
+static_assert(offsetof(Colour, word) == offsetof(tandem_colour_state, word) &&
+              offsetof(Colour, flags) == offsetof(tandem_colour_state, flags) &&
+              offsetof(Colour, acquired) == offsetof(tandem_colour_state, acquired));
 
 // Rounds of looking at a mark before sleeping: as for the serial word.
 constexpr std::uint32_t kRoundsBeforeSleep = 2 * sync::Patience::kSpins;
 
 pthread_key_t exit_key; // its destructor runs when a thread exits
 
-TANDEM_THREAD_LOCAL const Plan *held = nullptr;  // of the outermost enter, or of take
+// Of the outermost enter, or of take. Null where the thread has the one colour of a section in the
+// phase of locks: that is in its mark.
+TANDEM_THREAD_LOCAL const Plan *held = nullptr;
 TANDEM_THREAD_LOCAL bool engine_entered = false; // the engine knows of that enter
 TANDEM_THREAD_LOCAL bool exit_watched = false;
 TANDEM_THREAD_LOCAL bool forking = false;
@@ -57,6 +63,15 @@ void remember(const tandem_section &section, const Plan &plan) noexcept {
   const bool mutex = plan.colour_count == 1 && !plan.scans;
   last = {mutex ? &section : nullptr, section.table->runtime, mutex ? plan.colours[0] : nullptr,
           &plan};
+}
+
+Colour &colour_of(const tandem_phase_mark &mark) noexcept {
+  return *reinterpret_cast<Colour *>(mark.colour);
+}
+
+// The outermost section that the thread is in with colours.
+const tandem_section &entered_section() noexcept {
+  return held != nullptr ? *held->section : *_TANDEM_phase_mark.section;
 }
 
 const Engine *engine() noexcept {
@@ -133,14 +148,17 @@ template <class Woken> void lock_slowly(Colour &colour, const Woken &woken) noex
   count_acquisition(colour);
 }
 
+void wake(Colour &colour) noexcept {
+  if ((colour.flags & TANDEM_COLOUR_SHARED) != 0)
+    sync::wake_all(colour.word); // who waits to share does not take the word, nor wake the next
+  else
+    sync::wake_one(colour.word);
+}
+
 [[gnu::always_inline]] inline void unlock(Colour &colour) noexcept {
   // Release: partner of the next holder's locked instruction, and of the load of who shares.
-  if (colour.word.exchange(kFree, std::memory_order_acq_rel) == kHeldWithWaiters) [[unlikely]] {
-    if ((colour.flags & TANDEM_COLOUR_SHARED) != 0)
-      sync::wake_all(colour.word); // who waits to share does not take the word, nor wake the next
-    else
-      sync::wake_one(colour.word);
-  }
+  if (colour.word.exchange(kFree, std::memory_order_acq_rel) == kHeldWithWaiters) [[unlikely]]
+    wake(colour);
 }
 
 // A colour that `plan` wants exclusively and `other` shares; null: none.
@@ -212,9 +230,9 @@ const Colour *common(const Plan &plan, const Plan &other) noexcept {
 }
 
 void on_thread_exit(void *) {
-  if (_TANDEM_colours_depth != 0)
+  if (depth() != 0)
     fatal("a thread exits inside the atomic section '%s' (%s:%u), which would stay locked for ever",
-          held->section->name, held->section->file, held->section->line);
+          entered_section().name, entered_section().file, entered_section().line);
   // Destructors of other keys may still enter sections; then the key is set again.
   exit_watched = false;
 }
@@ -235,7 +253,7 @@ void free_after_fork() noexcept {
     lock_all(plan);
   }
   held = &plan;
-  _TANDEM_colours_depth = 1;
+  depth() = 1;
   engine_entered = begins;
   if (begins)
     present.entered(plan);
@@ -251,7 +269,7 @@ void free_after_fork() noexcept {
   }
   lock_all(plan);
   held = &plan;
-  _TANDEM_colours_depth = 1;
+  depth() = 1;
   remember(section, plan);
 }
 
@@ -272,18 +290,6 @@ void free_after_fork() noexcept {
   return true;
 }
 
-// The thread has the colour of `last`.
-[[gnu::always_inline]] inline void holds_last() noexcept {
-  held = last.plan;
-  _TANDEM_colours_depth = 1;
-}
-
-// As a whole, so that what does not wait has no frame.
-[[gnu::noinline]] void wait_to_hold_last() noexcept {
-  wait_to_hold(*last.colour);
-  holds_last();
-}
-
 [[gnu::noinline]] void hold_outermost(const tandem_section &section) noexcept {
   const Plan &plan = plan_of(section);
   if (!exit_watched) [[unlikely]]
@@ -291,18 +297,21 @@ void free_after_fork() noexcept {
   for (std::uint32_t i = 0; i < plan.colour_count; ++i)
     if (!try_hold(*plan.colours[i]))
       wait_to_hold(*plan.colours[i]);
-  held = &plan;
-  _TANDEM_colours_depth = 1;
-  last = {plan.colour_count == 1 ? &section : nullptr, section.table->runtime,
-          plan.colour_count == 1 ? plan.colours[0] : nullptr, &plan};
+  tandem_phase_mark &mark = _TANDEM_phase_mark;
+  const bool one = plan.colour_count == 1;
+  mark.section = one ? &section : nullptr;
+  mark.runtime = section.table->runtime;
+  mark.colour = one ? reinterpret_cast<tandem_colour_state *>(plan.colours[0]) : nullptr;
+  held = one ? nullptr : &plan;
+  mark.depth = 1;
 }
 
 [[noreturn, gnu::cold]] void refuse_leave(const tandem_section &section) noexcept {
-  if (_TANDEM_colours_depth == 0)
+  if (depth() == 0)
     fatal("the atomic section '%s' (%s:%u) is left by a thread that is in none", section.name,
           section.file, section.line);
   fatal("the atomic section '%s' (%s:%u) is left, but '%s' was entered", section.name, section.file,
-        section.line, held->section->name);
+        section.line, entered_section().name);
 }
 
 } // namespace
@@ -312,15 +321,15 @@ extern "C" {
 
 TANDEM_COLOURS void _TANDEM_colours_enter(const tandem_section *section) {
   using namespace colours;
-  if (_TANDEM_colours_depth != 0) {
-    ++_TANDEM_colours_depth;
+  if (depth() != 0) {
+    ++depth();
     return;
   }
   if (last.section == section && section->table->runtime == last.table && engine() == nullptr)
       [[likely]] {
     lock(*last.colour);
     held = last.plan;
-    _TANDEM_colours_depth = 1;
+    depth() = 1;
     return;
   }
   enter_outermost(*section);
@@ -328,43 +337,50 @@ TANDEM_COLOURS void _TANDEM_colours_enter(const tandem_section *section) {
 
 TANDEM_COLOURS void _TANDEM_phase_hold(const tandem_section *section) {
   using namespace colours;
-  if (_TANDEM_colours_depth != 0) {
-    ++_TANDEM_colours_depth;
+  tandem_phase_mark &mark = _TANDEM_phase_mark;
+  if (mark.depth != 0) {
+    ++mark.depth;
     return;
   }
-  if (last.section != section || section->table->runtime != last.table)
+  if (mark.section != section || section->table->runtime != mark.runtime)
     return hold_outermost(*section);
-  if (!try_hold(*last.colour)) [[unlikely]]
-    return wait_to_hold_last();
-  holds_last();
+  // The section may have tried already, so not before a look.
+  Colour &colour = colour_of(mark);
+  if (colour.word.load(std::memory_order_relaxed) != kFree || !try_hold(colour))
+    wait_to_hold(colour);
+  mark.depth = 1;
 }
 
 TANDEM_COLOURS void _TANDEM_phase_release(const tandem_section *section) {
   using namespace colours;
-  if (_TANDEM_colours_depth > 1) {
-    --_TANDEM_colours_depth;
+  tandem_phase_mark &mark = _TANDEM_phase_mark;
+  if (mark.depth > 1) {
+    --mark.depth;
     return;
   }
-  if (_TANDEM_colours_depth == 0 || held->section != section) [[unlikely]]
+  if (mark.depth == 0 || &entered_section() != section) [[unlikely]]
     refuse_leave(*section);
-  if (last.section != section) [[unlikely]]
+  if (held != nullptr)
     return _TANDEM_colours_release();
-  held = nullptr;
-  _TANDEM_colours_depth = 0;
-  unlock(*last.colour);
+  mark.depth = 0;
+  unlock(colour_of(mark));
+}
+
+TANDEM_COLOURS void _TANDEM_phase_wake(tandem_colour_state *colour) {
+  colours::wake(*reinterpret_cast<colours::Colour *>(colour));
 }
 
 TANDEM_COLOURS void _TANDEM_colours_leave(const tandem_section *section) {
   using namespace colours;
-  if (_TANDEM_colours_depth > 1) {
-    --_TANDEM_colours_depth;
+  if (depth() > 1) {
+    --depth();
     return;
   }
-  if (_TANDEM_colours_depth == 0 || held->section != section) [[unlikely]]
+  if (depth() == 0 || held->section != section) [[unlikely]]
     refuse_leave(*section);
   if (last.section == section) [[likely]] {
     held = nullptr;
-    _TANDEM_colours_depth = 0;
+    depth() = 0;
     return unlock(*last.colour);
   }
   if (engine_entered) [[unlikely]] {
@@ -387,13 +403,13 @@ void _TANDEM_colours_take(const colours::Plan *plan) {
     lock_all(*plan);
   }
   held = plan;
-  _TANDEM_colours_depth = 1;
+  depth() = 1;
 }
 
 void _TANDEM_colours_release(void) {
   const colours::Plan &plan = *colours::held;
   colours::held = nullptr;
-  _TANDEM_colours_depth = 0;
+  colours::depth() = 0;
   colours::unlock_all(plan);
 }
 
@@ -428,7 +444,7 @@ void _TANDEM_colours_before_fork(void) {
   forking = true;
   for (;;) {
     lock_registry();
-    if (_TANDEM_colours_depth != 0)
+    if (depth() != 0)
       return;
     acquired_for_fork = all_colours();
     unlock_registry();
@@ -458,10 +474,11 @@ namespace tandem::colours {
 namespace {
 
 bool is_held(const Colour &colour) noexcept {
-  if (held != nullptr)
-    for (std::uint32_t i = 0; i < held->colour_count; ++i)
-      if (held->colours[i] == &colour)
-        return true;
+  if (held == nullptr)
+    return depth() != 0 && &colour_of(_TANDEM_phase_mark) == &colour;
+  for (std::uint32_t i = 0; i < held->colour_count; ++i)
+    if (held->colours[i] == &colour)
+      return true;
   return false;
 }
 

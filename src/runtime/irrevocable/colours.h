@@ -25,6 +25,8 @@
 // that word is held.
 #pragma once
 
+#include "runtime/phases/inline.h"
+
 #include <tandem/abi.h>
 
 #include <atomic>
@@ -37,6 +39,7 @@ inline constexpr std::uint32_t kFree = 0;
 inline constexpr std::uint32_t kHeld = 1;
 inline constexpr std::uint32_t kHeldWithWaiters = 2; // somebody sleeps on the word
 
+// Begins as tandem_colour_state.
 struct alignas(64) Colour {
   std::atomic<std::uint32_t> word{kFree};
   std::uint32_t flags; // tandem_colour_flags
@@ -141,13 +144,13 @@ TANDEM_COLOURS void _TANDEM_colours_wake(void);
 // word in their order; further calls do nothing.
 TANDEM_COLOURS void _TANDEM_colours_before_fork(void);
 TANDEM_COLOURS void _TANDEM_colours_after_fork(void);
-
-// Sections that the calling thread is in by enter, or by take.
-TANDEM_COLOURS extern __thread std::uint32_t _TANDEM_colours_depth
-    __attribute__((tls_model("initial-exec")));
 }
 
 namespace tandem::colours {
+
+// Sections that the calling thread is in by enter, or by take, or with its colours in the phase of
+// locks.
+[[gnu::always_inline]] inline std::uint32_t &depth() noexcept { return _TANDEM_phase_mark.depth; }
 
 // The plan of a section. Acquire: its partner is the release store of who made it.
 [[gnu::always_inline]] inline const Plan &plan_of(const tandem_section &section) noexcept {

@@ -55,7 +55,7 @@ TEST(Colours, LoseNoIncrement) {
     }
   });
   EXPECT_EQ(counter, 40000);
-  EXPECT_EQ(_TANDEM_colours_depth, 0U);
+  EXPECT_EQ(colours::depth(), 0U);
 }
 
 TEST(Colours, ThatDifferRunBesideEachOther) {
@@ -82,7 +82,7 @@ TEST(Colours, AreHeldToTheOutermostLeave) {
   });
   started.wait();
   _TANDEM_colours_leave(&section);
-  EXPECT_EQ(_TANDEM_colours_depth, 1U);
+  EXPECT_EQ(colours::depth(), 1U);
   EXPECT_FALSE(entered);
   _TANDEM_colours_leave(&section);
   other.join();
@@ -245,7 +245,7 @@ TEST(Colours, StayHeldInAChildThatWasForkedInside) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(20);
-    if (_TANDEM_colours_depth != 1)
+    if (colours::depth() != 1)
       ::_exit(1);
     _TANDEM_colours_leave(&a);
     const Inside again(a);

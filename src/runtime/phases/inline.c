@@ -7,27 +7,42 @@
 #include <errno.h>
 #include <pthread.h>
 
-#define TANDEM_INLINE __attribute__((visibility("hidden"), always_inline)) inline
+#define TANDEM_INLINE __attribute__((visibility("hidden"), always_inline))
+#define TANDEM_PART static inline __attribute__((always_inline))
 #define TANDEM_LIKELY(x) __builtin_expect((x), 1)
+
+/* An outermost section, in the phase of locks; 0: it is nested, or the phase is another one. */
+TANDEM_PART int enter_locks(struct tandem_phase_mark *mark) {
+  if (!TANDEM_LIKELY(mark->state == TANDEM_STATE_OUTSIDE))
+    return 0;
+  __atomic_store_n(&mark->state, TANDEM_STATE_LOCKS, __ATOMIC_RELAXED);
+  /* The processor may still load the phase before others see the mark: who changes the phase makes
+   * every thread pass a fence before it reads marks. */
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  /* Acquire: what transactions of the phase before did is seen. */
+  if (TANDEM_LIKELY(__atomic_load_n(&_TANDEM_phase, __ATOMIC_ACQUIRE) == TANDEM_PHASE_LOCKS)) {
+    __atomic_store_n(&mark->entered, mark->entered + 1, __ATOMIC_RELAXED);
+    return 1;
+  }
+  __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELAXED);
+  return 0;
+}
+
+TANDEM_PART int is_inside(const struct tandem_phase_mark *mark) {
+  return mark->state > TANDEM_STATE_OUTSIDE;
+}
+
+TANDEM_PART uint32_t nest(struct tandem_phase_mark *mark) {
+  const uint64_t state = mark->state + TANDEM_NESTED;
+  __atomic_store_n(&mark->state, state, __ATOMIC_RELAXED);
+  return (uint32_t)state == TANDEM_STATE_LOCKS;
+}
 
 TANDEM_INLINE uint32_t _TANDEM_inline_phase_enter(const struct tandem_section *section) {
   struct tandem_phase_mark *mark = &_TANDEM_phase_mark;
-  if (TANDEM_LIKELY(mark->state == TANDEM_STATE_OUTSIDE)) {
-    __atomic_store_n(&mark->state, TANDEM_STATE_LOCKS, __ATOMIC_RELAXED);
-    /* The processor may still load the phase before others see the mark: who changes the phase
-     * makes every thread pass a fence before it reads marks. */
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    /* Acquire: what transactions of the phase before did is seen. */
-    if (TANDEM_LIKELY(__atomic_load_n(&_TANDEM_phase, __ATOMIC_ACQUIRE) == TANDEM_PHASE_LOCKS)) {
-      __atomic_store_n(&mark->entered, mark->entered + 1, __ATOMIC_RELAXED);
-      return 1;
-    }
-    __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELAXED);
-  } else if (TANDEM_LIKELY(mark->state != TANDEM_STATE_NEW)) {
-    __atomic_store_n(&mark->state, mark->state + TANDEM_NESTED, __ATOMIC_RELAXED);
-    return (uint32_t)mark->state == TANDEM_STATE_LOCKS;
-  }
-  return _TANDEM_phase_enter(section);
+  if (TANDEM_LIKELY(enter_locks(mark)))
+    return 1;
+  return is_inside(mark) ? nest(mark) : _TANDEM_phase_enter(section);
 }
 
 TANDEM_INLINE void _TANDEM_inline_phase_leave(const struct tandem_section *section) {
@@ -41,23 +56,52 @@ TANDEM_INLINE void _TANDEM_inline_phase_leave(const struct tandem_section *secti
     _TANDEM_phase_stray(section);
 }
 
+TANDEM_PART void hold(struct tandem_phase_mark *mark,
+                               const struct tandem_section *section) {
+  if (TANDEM_LIKELY(mark->section == section && mark->runtime == section->table->runtime &&
+                    mark->depth == 0)) {
+    struct tandem_colour_state *colour = mark->colour;
+    uint32_t seen = 0;
+    if (TANDEM_LIKELY(__atomic_compare_exchange_n(&colour->word, &seen, 1, 0, __ATOMIC_SEQ_CST,
+                                                  __ATOMIC_RELAXED))) {
+      __atomic_store_n(&colour->acquired, colour->acquired + 1, __ATOMIC_RELAXED);
+      mark->depth = 1;
+      return;
+    }
+  }
+  _TANDEM_phase_hold(section);
+}
+
 TANDEM_INLINE uint32_t _TANDEM_inline_phase_enter_colours(const struct tandem_section *section) {
-  const uint32_t locks = _TANDEM_inline_phase_enter(section);
-  if (TANDEM_LIKELY(locks != 0))
+  struct tandem_phase_mark *mark = &_TANDEM_phase_mark;
+  if (TANDEM_LIKELY(enter_locks(mark))) {
+    hold(mark, section);
+    return 1;
+  }
+  if (is_inside(mark))
+    return nest(mark);
+  const uint32_t locks = _TANDEM_phase_enter(section);
+  if (locks != 0)
     _TANDEM_phase_hold(section);
   return locks;
 }
 
 TANDEM_INLINE void _TANDEM_inline_phase_leave_colours(const struct tandem_section *section) {
   struct tandem_phase_mark *mark = &_TANDEM_phase_mark;
-  if (TANDEM_LIKELY(mark->state == TANDEM_STATE_LOCKS)) {
-    _TANDEM_phase_release(section);
-    __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELEASE);
+  if (!TANDEM_LIKELY(mark->state == TANDEM_STATE_LOCKS)) {
+    _TANDEM_inline_phase_leave(section);
     return;
   }
-  if ((uint32_t)mark->state == TANDEM_STATE_LOCKS)
+  if (TANDEM_LIKELY(mark->section == section && mark->depth == 1)) {
+    struct tandem_colour_state *colour = mark->colour;
+    mark->depth = 0;
+    /* Release: partner of the next holder's locked instruction. */
+    if (!TANDEM_LIKELY(__atomic_exchange_n(&colour->word, 0, __ATOMIC_ACQ_REL) != 2))
+      _TANDEM_phase_wake(colour);
+  } else {
     _TANDEM_phase_release(section);
-  _TANDEM_inline_phase_leave(section);
+  }
+  __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELEASE);
 }
 
 TANDEM_INLINE int _TANDEM_inline_phase_lock(void *mutex) {

@@ -34,10 +34,25 @@ enum tandem_phase_state {
   TANDEM_STATE_TRANSACTIONS = 3
 };
 
-/* Written by its own thread only; others read it. */
+/* The first members of a colour (irrevocable/colours.h). */
+struct tandem_colour_state {
+  uint32_t word; /* 0: free, 1: held, 2: held with waiters */
+  uint32_t flags;
+  uint32_t acquired;
+};
+
+/* Written by its own thread only; others read `state` and `entered`. */
 struct tandem_phase_mark {
   uint64_t state;   /* tandem_phase_state, and TANDEM_NESTED for each section but the outermost */
   uint64_t entered; /* outermost sections so far */
+  /* The thread's last section that held its colours in the phase of locks, where that was one
+   * colour, else null; the runtime's state of its output, which tells an output from one at the same
+   * place; the colour. Looking it up in the output is a chain of loads, which a locked instruction
+   * before them does not let overlap with anything. */
+  const struct tandem_section *section;
+  const void *runtime;
+  struct tandem_colour_state *colour;
+  uint32_t depth; /* sections with colours that the thread is in (irrevocable/colours.h) */
 };
 #define TANDEM_NESTED ((uint64_t)1 << 32)
 
@@ -48,11 +63,12 @@ extern __thread struct tandem_phase_mark _TANDEM_phase_mark
 /* Of libtandem.so: what the inline versions do not do themselves. enter: an outermost section.
  * stray: a section that was not entered is left; ends the process. wait: EBUSY was the answer to an
  * attempt to acquire the pthread mutex; acquires it, and returns what pthread_mutex_lock does.
- * hold, release: the colours of a section that is entered and left in the phase of locks; nested
- * ones count. */
+ * hold, release: the colours of an outermost section that is entered and left in the phase of
+ * locks. wake: those that wait for a colour which has been released. */
 uint32_t _TANDEM_phase_enter(const struct tandem_section *section);
 void _TANDEM_phase_hold(const struct tandem_section *section);
 void _TANDEM_phase_release(const struct tandem_section *section);
+void _TANDEM_phase_wake(struct tandem_colour_state *colour);
 void _TANDEM_phase_stray(const struct tandem_section *section);
 int _TANDEM_phase_wait(void *mutex);
 

@@ -34,7 +34,7 @@
 
 extern "C" {
 alignas(64) TANDEM_EXPORT uint32_t _TANDEM_phase = TANDEM_PHASE_LOCKS;
-TANDEM_EXPORT __thread tandem_phase_mark _TANDEM_phase_mark = {TANDEM_STATE_NEW, 0};
+TANDEM_EXPORT __thread tandem_phase_mark _TANDEM_phase_mark = {TANDEM_STATE_NEW, 0, nullptr, nullptr, nullptr, 0};
 }
 
 namespace tandem::phases {
@@ -144,7 +144,7 @@ void on_thread_exit(void *) {
   departed += _TANDEM_phase_mark.entered;
   unlock_members();
   // Destructors of other keys may still enter sections; then it joins again.
-  _TANDEM_phase_mark = {TANDEM_STATE_NEW, 0};
+  _TANDEM_phase_mark = {};
   own_look = {0, 0, kLookEach};
 }
 

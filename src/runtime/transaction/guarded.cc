@@ -159,7 +159,7 @@ Actions begin(Thread &thread, std::uint32_t properties, const tandem_section &se
     return transaction::tandem_begin_outermost(properties, &thread);
   }
   count_begin(thread, properties, section);
-  if (_TANDEM_colours_depth != 0) [[unlikely]]
+  if (colours::depth() != 0) [[unlikely]]
     return begin_inside(thread);
   if ((settings.special & kSpecialAdapt) != 0 && automatic::due(thread.transactions.load()))
       [[unlikely]]

@@ -79,7 +79,7 @@ struct Guarded : testing::Test {
     std::thread([] {}).join();
   } // the process has had several threads
   void TearDown() override {
-    EXPECT_EQ(_TANDEM_colours_depth, 0U);
+    EXPECT_EQ(colours::depth(), 0U);
     EXPECT_EQ(_ITM_inTransaction(), itm::kOutside);
     for (const colours::Mark &mark : _TANDEM_colours_shared.marks)
       for (const auto &held : mark.held)
@@ -258,7 +258,7 @@ TEST_F(Guarded, BecomesIrrevocableBesidePureTransactions) {
       ADD_FAILURE() << "a section with colours went on in place";
     }
     EXPECT_EQ(_ITM_inTransaction(), itm::kIrrevocable);
-    EXPECT_EQ(_TANDEM_colours_depth, 1U);
+    EXPECT_EQ(colours::depth(), 1U);
     const int before = commits;
     while (commits < before + 10)
       std::this_thread::yield();
@@ -503,7 +503,7 @@ TEST_F(Guarded, ActionsRunAtTheEndOfAnExclusiveSection) {
   depth = 9;
   run_exclusively(exclusive, [] {
     EXPECT_EQ(tandem_in_transaction(), TANDEM_IRREVOCABLE);
-    tandem_on_commit([](void *) { depth = _TANDEM_colours_depth; }, nullptr, 0);
+    tandem_on_commit([](void *) { depth = colours::depth(); }, nullptr, 0);
     EXPECT_EQ(depth, 9U);
   });
   EXPECT_EQ(depth, 0U);
