@@ -109,8 +109,10 @@ constexpr std::uint32_t kClosePauses = 2;
 
 // While one holder is inside, its line is not asked for by anybody else, so that looking costs it
 // nothing: the waiter looks closely, and follows at once. Where others come and go meanwhile, it
-// looks ever more seldom, so that they need not fetch the line back each time.
-template <class Woken> void lock_slowly(Colour &colour, const Woken &woken) noexcept {
+// looks ever more seldom, so that they need not fetch the line back each time. `sleeps` is called
+// before the thread sleeps, `woken` each time that it has. Result: whether it has.
+template <class Sleeps, class Woken>
+bool lock_slowly(Colour &colour, const Sleeps &sleeps, const Woken &woken) noexcept {
   const Waiting waiting(colour);
   std::uint32_t last_seen = colour.acquired.load(std::memory_order_relaxed);
   for (std::uint32_t pauses = 1, spent = 0; spent < kPausesBeforeSleep;) {
@@ -125,19 +127,23 @@ template <class Woken> void lock_slowly(Colour &colour, const Woken &woken) noex
     spent += now;
     std::uint32_t seen = kFree;
     if (colour.word.load(std::memory_order_relaxed) == kFree &&
-        colour.word.compare_exchange_strong(seen, kHeld))
-      return count_acquisition(colour);
+        colour.word.compare_exchange_strong(seen, kHeld)) {
+      count_acquisition(colour);
+      return false;
+    }
   }
+  sleeps();
   // Who may have left others sleeping must wake them later, so the state is "with waiters".
   while (colour.word.exchange(kHeldWithWaiters) != kFree) {
     sync::wait_on(colour.word, kHeldWithWaiters);
     woken();
   }
   count_acquisition(colour);
+  return true;
 }
 
 [[gnu::noinline]] void wait_to_lock(Colour &colour) noexcept {
-  lock_slowly(colour, [] {});
+  lock_slowly(colour, [] {}, [] {});
 }
 
 // seq_cst: before the loads of marks (colours.h).
@@ -276,10 +282,14 @@ void free_after_fork() noexcept {
 // --- sections in the phase of locks: nobody shares a colour, and the engine is not asked
 
 [[gnu::noinline]] void wait_to_hold(Colour &colour) noexcept {
-  std::int64_t since = phases::begin_waiting();
-  // Told each time: others may acquire it again and again before this thread does.
-  lock_slowly(colour, [&] { since = phases::keep_waiting(since); });
-  phases::keep_waiting(since);
+  const std::uint64_t began = phases::ticks();
+  std::int64_t since = 0;
+  const bool slept = lock_slowly(
+      colour, [&] { since = phases::begin_waiting(); },
+      // Told each time: others may acquire it again and again before this thread does.
+      [&] { since = phases::keep_waiting(since); });
+  if (!slept)
+    phases::has_waited(phases::ticks() - began);
 }
 
 [[gnu::always_inline]] inline bool try_hold(Colour &colour) noexcept {

@@ -23,6 +23,7 @@
 #include "runtime/phases/trial.h"
 #include "runtime/sync/futex.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -34,7 +35,7 @@
 
 extern "C" {
 alignas(64) TANDEM_EXPORT uint32_t _TANDEM_phase = TANDEM_PHASE_LOCKS;
-TANDEM_EXPORT __thread tandem_phase_mark _TANDEM_phase_mark = {TANDEM_STATE_NEW, 0, nullptr, nullptr, nullptr, 0};
+TANDEM_EXPORT __thread tandem_phase_mark _TANDEM_phase_mark = {}; // TANDEM_STATE_NEW
 }
 
 namespace tandem::phases {
@@ -44,6 +45,7 @@ namespace {
 constexpr std::int64_t kGiveUpNs = 20'000'000; // a change takes microseconds, or does not end
 // Waiting that a thread keeps to itself, before it adds it to what all share.
 constexpr std::int64_t kToldNs = kWindowNs / 100;
+constexpr std::uint64_t kToldTicks = 2 * kToldNs; // about the same
 // A thread looks at the clock each so many transactions, or where these are long, more often: about
 // as often as there may be something to judge.
 constexpr std::uint64_t kLookEach = 64;
@@ -66,10 +68,13 @@ bool asked_for_transactions = false;
 // A phase that nobody is about to end; where a child begins.
 std::uint32_t settled = TANDEM_PHASE_LOCKS;
 
-std::atomic<std::int64_t> waited{0};         // nanoseconds for locks, since the window began
-TANDEM_THREAD_LOCAL std::int64_t untold = 0; // of this thread, not in `waited` yet
-std::atomic<std::int64_t> due{0};            // nobody has anything to judge before it
-std::atomic<bool> judging{false};            // one thread at a time; guards what follows
+std::atomic<std::int64_t> waited{0};                // nanoseconds for locks, since the window began
+TANDEM_THREAD_LOCAL std::int64_t untold = 0;        // of this thread, not in `waited` yet
+TANDEM_THREAD_LOCAL std::uint64_t untold_ticks = 0; // the same, in ticks
+std::int64_t start_ns = 0;                          // of the process: how long a tick is
+std::uint64_t start_ticks = 0;
+std::atomic<std::int64_t> due{0}; // nobody has anything to judge before it
+std::atomic<bool> judging{false}; // one thread at a time; guards what follows
 constinit Trial trial;
 
 // When the thread looked at the clock last in the phase of transactions, and the section and the
@@ -231,6 +236,19 @@ void judge_transactions(std::int64_t time) noexcept {
     judge_transactions(time);
 }
 
+// What this thread has waited, to what all share; and judges where it is time.
+void tell(std::int64_t time) noexcept {
+  const double tick_ns = static_cast<double>(time - start_ns) /
+                         static_cast<double>(std::max<std::uint64_t>(ticks() - start_ticks, 1));
+  untold += static_cast<std::int64_t>(static_cast<double>(untold_ticks) * tick_ns);
+  waited.fetch_add(untold, std::memory_order_relaxed);
+  untold = 0;
+  untold_ticks = 0;
+  // Not beside a change, which may wait for this thread to leave.
+  if (time >= due.load(std::memory_order_relaxed) && phase() == TANDEM_PHASE_LOCKS)
+    judge_locks(time);
+}
+
 // Enters an outermost section in `phase`; false: that has changed.
 bool enter_in(std::uint32_t wanted, std::uint64_t state) noexcept {
   // Relaxed, and only the compiler kept from reordering: as inline.c.
@@ -266,6 +284,8 @@ void after_fork_in_child() {
   if (error != 0)
     fatal("the runtime cannot start: %s", std::strerror(error));
   barrier::prepare();
+  start_ns = now();
+  start_ticks = ticks();
   const char *chosen = std::getenv("TANDEM_HYBRID");
   if (chosen == nullptr || *chosen == '\0' || std::strcmp(chosen, "auto") == 0) {
     asked_for_transactions = names_another_than_auto("TANDEM_ALGORITHM") ||
@@ -306,15 +326,19 @@ std::int64_t keep_waiting(std::int64_t since) noexcept {
   const std::int64_t time = now();
   // The thread holds what it has waited for, and others wait: it touches nothing that they do.
   untold += time - since;
-  const bool ends = time >= due.load(std::memory_order_relaxed);
-  if (ends || untold >= kToldNs) {
-    waited.fetch_add(untold, std::memory_order_relaxed);
-    untold = 0;
-  }
-  // Not beside a change, which may wait for this thread to leave.
-  if (ends && phase() == TANDEM_PHASE_LOCKS)
-    judge_locks(time);
+  if (untold >= kToldNs || time >= due.load(std::memory_order_relaxed))
+    tell(time);
   return time;
+}
+
+void has_waited(std::uint64_t wait) noexcept {
+  // A negative one: between two processors that count apart.
+  if (!adaptive.load(std::memory_order_relaxed) || phase() != TANDEM_PHASE_LOCKS ||
+      static_cast<std::int64_t>(wait) < 0)
+    return;
+  untold_ticks += wait;
+  if (untold_ticks >= kToldTicks)
+    tell(now());
 }
 
 } // namespace tandem::phases

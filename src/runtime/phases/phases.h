@@ -21,5 +21,9 @@ void request(std::uint32_t wanted) noexcept;
 // is acquired, with what the call before returned. Enough waiting leads to transactions.
 std::int64_t begin_waiting() noexcept;
 std::int64_t keep_waiting(std::int64_t since) noexcept;
+// A short wait, in ticks of the processor: the thread has the lock by now, and looking at the clock
+// would keep others out for longer.
+void has_waited(std::uint64_t wait) noexcept;
+inline std::uint64_t ticks() noexcept { return __builtin_ia32_rdtsc(); }
 
 } // namespace tandem::phases
