@@ -37,6 +37,6 @@ int main(void) {
 // CHECK-NEXT: call void @twice(i64 noundef 3), !dbg
 // CHECK-NEXT: call void @outer() #[[INLINED]]
 // So does its plain code, of which the enforced version has another call.
-// CHECK-LABEL: define internal void @twice(
-// CHECK: call void @twice.tandem.body(i64 %{{.*}}) #[[INLINED]]
+// CHECK-LABEL: define {{.*}}@twice(
+// CHECK: call void @twice.tandem.body(i64 noundef %{{.*}}) #[[INLINED]]
 // CHECK: attributes #[[INLINED]] = { alwaysinline }
