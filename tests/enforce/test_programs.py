@@ -18,6 +18,7 @@ SOURCES = (
 CANCELLING = ("cancel.c", "cancel.cc")  # no lock undoes anything
 SHORT = "short.c"  # has nothing that makes threads meet, so unenforced it may well be right
 TAKEN = "taken.c"  # is about plain code after sections
+DEEP = "deep.c"  # is about the stack
 LOCALS = "block_locals.c"  # is about one thread's view
 # Those that print how often sections ran again.
 COUNTING = ("restart.c", "blocks.c", "captured.c", "captured_block.c", "by_value.c")
@@ -76,6 +77,18 @@ def test_short_sections(compilers: Compilers, enforce: str, level: str) -> None:
 @pytest.mark.parametrize("enforce", ["stm", "hybrid", "locks"])
 def test_what_a_section_took_out_is_private(compilers: Compilers, enforce: str, level: str) -> None:
     check(compilers, TAKEN, level, enforce, ALGORITHMS if enforce == "stm" else ("auto",))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("enforce", ["stm", "hybrid", "locks"])
+def test_a_recursion_does_not_get_a_sections_frame(
+    compilers: Compilers, enforce: str, level: str
+) -> None:
+    program = compilers.compile(
+        PROGRAMS / DEEP, f"deep{level}-{enforce}", enforce=enforce, level=level
+    )
+    outcome = compilers.run(program)
+    assert outcome.status == 0, outcome
 
 
 @pytest.mark.parametrize("level", LEVELS)

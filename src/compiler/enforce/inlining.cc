@@ -3,9 +3,11 @@
 
 #include "compiler/sections/called_function.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/IR/Attributes.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 
 #include <cstddef>
@@ -24,6 +26,23 @@ bool has_cycle(const Function &function) {
   SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> edges;
   FindFunctionBackedges(function, edges);
   return !edges.empty();
+}
+
+bool may_recurse(const Function &function) {
+  SmallPtrSet<const Function *, 32> seen;
+  SmallVector<const Function *> below{&function};
+  while (!below.empty())
+    for (const Instruction &instruction : instructions(*below.pop_back_val())) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      if (call == nullptr || call->isInlineAsm())
+        continue;
+      const Function *callee = called_function(*call);
+      if (callee == &function || (callee == nullptr && function.hasAddressTaken()))
+        return true;
+      if (callee != nullptr && !callee->isDeclaration() && seen.insert(callee).second)
+        below.push_back(callee);
+    }
+  return false;
 }
 
 bool can_inline(const CallBase &call) {

@@ -384,7 +384,9 @@ void build_short(Function &section, Function &version, Function &transaction) {
   IRBuilder<> builder(entry);
   Value *time = builder.CreateCall(
       runtime(module, "_TANDEM_short_begin", word, {pointer, pointer, builder.getInt32Ty()}),
-      {skipped, build_places(builder, places), builder.getInt32(places.size())}, "time");
+      {skipped, build_places(builder, places),
+       builder.getInt32(static_cast<std::uint32_t>(places.size()))},
+      "time");
   builder.CreateCondBr(builder.CreateIsNotNull(time), first, other,
                        MDBuilder(context).createLikelyBranchWeights());
   for (Instruction *cut : parts.cuts) {

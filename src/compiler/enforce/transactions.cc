@@ -3,11 +3,13 @@
 
 #include "compiler/effects/actions.h"
 #include "compiler/enforce/allocations.h"
+#include "compiler/enforce/inlining.h"
 #include "compiler/enforce/short.h"
 #include "compiler/enforce/shrink.h"
 #include "compiler/enforce/single.h"
 #include "compiler/instrument/clones.h"
 
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -269,10 +271,12 @@ public:
         other_call->setIsNoInline();
     always_inline(*plain_result, body);
     inline_only_call();
+    describe(body);
   }
 
 private:
-  // A call becomes part of its caller, if it may.
+  // A call becomes part of its caller, if it may. The frame of a caller that is called again below
+  // itself stays as it is: LLVM sees to that only where the inliner decides.
   static void always_inline(CallBase &call, const Function &callee) {
     const Function &caller = *call.getFunction();
     const auto same = [&](StringRef attribute) { // or it may not fit the processor that runs it
@@ -280,7 +284,7 @@ private:
     };
     if (!caller.hasOptNone() && !callee.hasOptNone() && !callee.isVarArg() &&
         AttributeFuncs::areInlineCompatible(caller, callee) && same("target-cpu") &&
-        same("target-features"))
+        same("target-features") && !may_recurse(caller))
       call.addFnAttr(Attribute::AlwaysInline);
   }
 
@@ -299,6 +303,21 @@ private:
       }
     if (only != nullptr && !only->isNoInline())
       always_inline(*only, section_);
+  }
+
+  // What debuggers see: the plain code that becomes part of the section keeps its lines only where
+  // the section has lines, too.
+  void describe(const Function &body) {
+    const DISubprogram *program = body.getSubprogram();
+    if (program == nullptr || section_.getSubprogram() != nullptr)
+      return;
+    LLVMContext &context = module_.getContext();
+    DISubprogram *own = MDNode::replaceWithDistinct(program->clone());
+    own->replaceRetainedNodes(DINodeArray(MDTuple::get(context, {})));
+    section_.setSubprogram(own);
+    for (Instruction &instruction : instructions(section_))
+      if (isa<CallBase>(instruction) && !instruction.getDebugLoc())
+        instruction.setDebugLoc(DILocation::get(context, own->getScopeLine(), 0, own));
   }
 
   // sizeof(va_list) on x86-64; others have no larger one.

@@ -285,7 +285,11 @@ void free_after_fork() noexcept {
   const std::uint64_t began = phases::ticks();
   std::int64_t since = 0;
   const bool slept = lock_slowly(
-      colour, [&] { since = phases::begin_waiting(); },
+      colour,
+      [&] {
+        phases::has_waited(phases::ticks() - began);
+        since = phases::begin_waiting();
+      },
       // Told each time: others may acquire it again and again before this thread does.
       [&] { since = phases::keep_waiting(since); });
   if (!slept)
@@ -386,7 +390,7 @@ TANDEM_COLOURS void _TANDEM_colours_leave(const tandem_section *section) {
     --depth();
     return;
   }
-  if (depth() == 0 || held->section != section) [[unlikely]]
+  if (depth() == 0 || held == nullptr || held->section != section) [[unlikely]]
     refuse_leave(*section);
   if (last.section == section) [[likely]] {
     held = nullptr;

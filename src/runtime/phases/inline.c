@@ -56,8 +56,7 @@ TANDEM_INLINE void _TANDEM_inline_phase_leave(const struct tandem_section *secti
     _TANDEM_phase_stray(section);
 }
 
-TANDEM_PART void hold(struct tandem_phase_mark *mark,
-                               const struct tandem_section *section) {
+TANDEM_PART void hold(struct tandem_phase_mark *mark, const struct tandem_section *section) {
   if (TANDEM_LIKELY(mark->section == section && mark->runtime == section->table->runtime &&
                     mark->depth == 0)) {
     struct tandem_colour_state *colour = mark->colour;

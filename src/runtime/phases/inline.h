@@ -46,9 +46,9 @@ struct tandem_phase_mark {
   uint64_t state;   /* tandem_phase_state, and TANDEM_NESTED for each section but the outermost */
   uint64_t entered; /* outermost sections so far */
   /* The thread's last section that held its colours in the phase of locks, where that was one
-   * colour, else null; the runtime's state of its output, which tells an output from one at the same
-   * place; the colour. Looking it up in the output is a chain of loads, which a locked instruction
-   * before them does not let overlap with anything. */
+   * colour, else null; the runtime's state of its output, which tells an output from one at the
+   * same place; the colour. Looking it up in the output is a chain of loads, which a locked
+   * instruction before them does not let overlap with anything. */
   const struct tandem_section *section;
   const void *runtime;
   struct tandem_colour_state *colour;

@@ -71,10 +71,8 @@ std::uint32_t settled = TANDEM_PHASE_LOCKS;
 std::atomic<std::int64_t> waited{0};                // nanoseconds for locks, since the window began
 TANDEM_THREAD_LOCAL std::int64_t untold = 0;        // of this thread, not in `waited` yet
 TANDEM_THREAD_LOCAL std::uint64_t untold_ticks = 0; // the same, in ticks
-std::int64_t start_ns = 0;                          // of the process: how long a tick is
-std::uint64_t start_ticks = 0;
-std::atomic<std::int64_t> due{0}; // nobody has anything to judge before it
-std::atomic<bool> judging{false}; // one thread at a time; guards what follows
+std::atomic<std::int64_t> due{0};                   // nobody has anything to judge before it
+std::atomic<bool> judging{false};                   // one thread at a time; guards what follows
 constinit Trial trial;
 
 // When the thread looked at the clock last in the phase of transactions, and the section and the
@@ -85,6 +83,29 @@ struct Look {
   std::uint64_t each;
 };
 TANDEM_THREAD_LOCAL Look own_look = {0, 0, kLookEach};
+
+// How long a tick of the processor is, from two moments of the thread, less than some seconds
+// apart: a machine may sleep, in which one of the two clocks goes on.
+struct Pace {
+  std::int64_t since_ns;
+  std::uint64_t since_ticks;
+  double tick_ns;
+};
+constexpr std::int64_t kPaceNs = 1'000'000'000;
+TANDEM_THREAD_LOCAL Pace own_pace = {0, 0, 0.5};
+
+double tick_ns(std::int64_t time) noexcept {
+  Pace &pace = own_pace;
+  const std::uint64_t present = ticks();
+  const std::int64_t elapsed = time - pace.since_ns;
+  if (pace.since_ns != 0 && elapsed > kToldNs && present > pace.since_ticks)
+    pace.tick_ns = static_cast<double>(elapsed) / static_cast<double>(present - pace.since_ticks);
+  if (pace.since_ns == 0 || elapsed > kPaceNs) {
+    pace.since_ns = time;
+    pace.since_ticks = present;
+  }
+  return pace.tick_ns;
+}
 
 std::int64_t now() noexcept {
   timespec time{};
@@ -218,7 +239,8 @@ void judge_locks(std::int64_t time) noexcept {
 void judge_transactions(std::int64_t time) noexcept {
   if (judging.exchange(true, std::memory_order_acquire))
     return;
-  if (time >= trial.due())
+  // It has been outside since it looked at the phase.
+  if (time >= trial.due() && phase() == TANDEM_PHASE_TRANSACTIONS)
     follow(trial.judge_transactions(progress_at(time)));
   judging.store(false, std::memory_order_release);
 }
@@ -238,9 +260,7 @@ void judge_transactions(std::int64_t time) noexcept {
 
 // What this thread has waited, to what all share; and judges where it is time.
 void tell(std::int64_t time) noexcept {
-  const double tick_ns = static_cast<double>(time - start_ns) /
-                         static_cast<double>(std::max<std::uint64_t>(ticks() - start_ticks, 1));
-  untold += static_cast<std::int64_t>(static_cast<double>(untold_ticks) * tick_ns);
+  untold += static_cast<std::int64_t>(static_cast<double>(untold_ticks) * tick_ns(time));
   waited.fetch_add(untold, std::memory_order_relaxed);
   untold = 0;
   untold_ticks = 0;
@@ -273,8 +293,13 @@ void after_fork_in_child() {
   unlock_members();
   first_member = own.mark == nullptr ? nullptr : &own;
   own.next = nullptr;
-  judging.store(false, std::memory_order_relaxed);
   _TANDEM_phase = settled;
+  // What other threads had done is not counted here, and one of them may have been judging.
+  trial = {};
+  trial.begin_phase(progress_at(now()), settled == TANDEM_PHASE_LOCKS, true);
+  due.store(trial.due(), std::memory_order_relaxed);
+  waited.store(0, std::memory_order_relaxed);
+  judging.store(false, std::memory_order_relaxed);
 }
 
 [[gnu::constructor(201)]] void prepare() {
@@ -284,8 +309,6 @@ void after_fork_in_child() {
   if (error != 0)
     fatal("the runtime cannot start: %s", std::strerror(error));
   barrier::prepare();
-  start_ns = now();
-  start_ticks = ticks();
   const char *chosen = std::getenv("TANDEM_HYBRID");
   if (chosen == nullptr || *chosen == '\0' || std::strcmp(chosen, "auto") == 0) {
     asked_for_transactions = names_another_than_auto("TANDEM_ALGORITHM") ||

@@ -205,6 +205,24 @@ TEST_F(Phases, ContendedLocksLeadToTransactions) {
   EXPECT_TRUE(stop);
 }
 
+// Waits so short that nobody looks at the clock for them.
+TEST_F(Phases, TicksAddUp) {
+  using std::chrono::seconds;
+  using std::chrono::steady_clock;
+  set_adapting(true);
+  ASSERT_EQ(enter(), 1U);
+  const auto end = steady_clock::now() + seconds(20);
+  std::uint64_t since = ticks();
+  while (_TANDEM_phase == TANDEM_PHASE_LOCKS && steady_clock::now() < end) {
+    const std::uint64_t present = ticks();
+    has_waited(present - since);
+    since = present;
+  }
+  EXPECT_EQ(_TANDEM_phase, static_cast<std::uint32_t>(TANDEM_PHASE_TO_TRANSACTIONS));
+  leave();
+  set_adapting(false);
+}
+
 // One that always waits, for moments of which none is worth telling by itself.
 TEST_F(Phases, ShortWaitsAddUp) {
   using std::chrono::seconds;
@@ -452,6 +470,15 @@ TEST_F(Phases, ChildBeginsInThePhaseOfItsParent) {
 TEST_F(Phases, ThreadThatExitsInsideEndsTheProcess) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_DEATH(std::thread([] { enter(); }).join(), "a thread exits inside an atomic section");
+}
+
+TEST_F(Phases, LeavingAnotherSectionEndsTheProcess) {
+  EXPECT_DEATH(
+      {
+        _TANDEM_inline_phase_enter_colours(&by_a);
+        _TANDEM_colours_leave(&by_b);
+      },
+      "'section' \\(file.c:1\\) is left, but 'section' was entered");
 }
 
 TEST_F(Phases, LeavingFromOutsideEndsTheProcess) {

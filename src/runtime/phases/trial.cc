@@ -55,12 +55,14 @@ bool Trial::is_disturbed(const Progress &progress) const noexcept {
 
 void Trial::begin_phase(const Progress &progress, bool of_locks, bool asked_for) noexcept {
   if (!asked_for) {
-    next_trial_ = progress.time + backoff_;
+    // Transactions that could not be left are judged again soon, however rare trials are.
+    next_trial_ = progress.time + (of_locks ? backoff_ : kBackoffNs);
     step_ = Step::warm_up;
   }
   phase_began_ = progress.time;
   count_ = 0;
-  part_rate_ = 0;
+  // Without a warm-up the first window has none before it, and is not hopeless by itself.
+  part_rate_ = step_ == Step::measuring ? std::numeric_limits<double>::infinity() : 0;
   waited_ = false;
   begin_window(progress, of_locks || step_ != Step::warm_up ? kWindowNs : kPartNs);
 }
@@ -129,6 +131,7 @@ Advice Trial::judge_window(const Progress &progress) noexcept {
     if (std::max(present, part_rate_) * kHopelessWindow < lock_rate_)
       return fail(progress.time, true);
     trial_rate_ = count_ == 0 ? present : std::max(trial_rate_, present);
+    part_rate_ = present;
     if (++count_ == kWindows)
       return fail(progress.time, false);
   }

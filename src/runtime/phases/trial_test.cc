@@ -268,5 +268,30 @@ TEST(Trial, TransactionsThatCannotBeLeftAreMeasuredLater) {
   EXPECT_EQ(program.transactions(600, 100), Advice::locks);
 }
 
+// However rare trials are by now.
+TEST(Trial, TransactionsThatCannotBeLeftAreMeasuredSoon) {
+  Program program;
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(program.locks(60'000, 1000), Advice::transactions);
+    program.change(false);
+    ASSERT_EQ(program.transactions(100, 100), Advice::locks);
+    if (i < 4)
+      program.change(true);
+  }
+  program.change_is_given_up(true);
+  EXPECT_EQ(program.transactions(1000, 100), Advice::locks);
+}
+
+// There is no warm-up, and no part before the window.
+TEST(Trial, ComparedAgainOneWindowThatIsDisturbedDoesNotEndIt) {
+  Program program = in_a_trial();
+  ASSERT_EQ(program.transactions(1500, 2000), Advice::locks);
+  program.change(true);
+  ASSERT_EQ(program.locks(30, 1000), Advice::transactions);
+  program.change(false);
+  EXPECT_EQ(program.transactions(11, 400), Advice::stay);
+  EXPECT_EQ(program.transactions(200, 2000), Advice::stay);
+}
+
 } // namespace
 } // namespace tandem::phases

@@ -12,6 +12,13 @@ TANDEM_ATOMIC static void twice(long by) {
   other -= by;
   counter += other;
 }
+/* Part of no function that is called below itself: each level would have its locals. */
+TANDEM_ATOMIC static void recurring(long by) { counter -= by; }
+static void recurse(long depth) {
+  recurring(depth);
+  if (depth != 0)
+    recurse(depth - 1);
+}
 /* Called by a section only, whose plain code has it as a part of itself already. */
 TANDEM_ATOMIC static void nested(void) { other += counter; }
 TANDEM_ATOMIC static void outer(void) {
@@ -23,6 +30,7 @@ static void *run(void *argument) {
   twice(2);
   twice(3);
   outer();
+  recurse(counter);
   return argument;
 }
 int main(void) {
@@ -38,5 +46,7 @@ int main(void) {
 // CHECK-NEXT: call void @outer() #[[INLINED]]
 // So does its plain code, of which the enforced version has another call.
 // CHECK-LABEL: define {{.*}}@twice(
-// CHECK: call void @twice.tandem.body(i64 noundef %{{.*}}) #[[INLINED]]
+// CHECK: call void @twice.tandem.body(i64 noundef %{{.*}}) #[[INLINED]], !dbg
+// CHECK-LABEL: define internal void @recurse(
+// CHECK: call void @recurring(i64 noundef %{{.*}}), !dbg
 // CHECK: attributes #[[INLINED]] = { alwaysinline }
