@@ -11,6 +11,7 @@
 #include "llvm/IR/Instructions.h"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace tandem {
 
@@ -18,7 +19,8 @@ using namespace llvm;
 
 namespace {
 
-constexpr std::size_t kMostInlined = 100; // instructions of the function that is called
+constexpr std::size_t kMostInlined = 100;  // instructions of the function that is called
+constexpr std::uint64_t kMostFrame = 1024; // bytes of locals; LLVM's inliner has the same bound
 
 } // namespace
 
@@ -26,6 +28,29 @@ bool has_cycle(const Function &function) {
   SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> edges;
   FindFunctionBackedges(function, edges);
   return !edges.empty();
+}
+
+namespace {
+
+// Of its own locals.
+std::uint64_t frame_bytes(const Function &function) {
+  std::uint64_t bytes = 0;
+  for (const Instruction &instruction : instructions(function))
+    if (const auto *local = dyn_cast<AllocaInst>(&instruction))
+      if (const auto size = local->getAllocationSize(function.getDataLayout()))
+        bytes += size->getKnownMinValue();
+  return bytes;
+}
+
+// Those that may be part of it by then count, too: what it calls.
+std::uint64_t frame_bytes_below(const Function &function) {
+  std::uint64_t bytes = frame_bytes(function);
+  for (const Instruction &instruction : instructions(function))
+    if (const auto *call = dyn_cast<CallBase>(&instruction))
+      if (const Function *callee = called_function(*call);
+          callee != nullptr && !callee->isDeclaration())
+        bytes += frame_bytes(*callee);
+  return bytes;
 }
 
 bool may_recurse(const Function &function) {
@@ -43,6 +68,12 @@ bool may_recurse(const Function &function) {
         below.push_back(callee);
     }
   return false;
+}
+
+} // namespace
+
+bool may_get_frame(const Function &caller, const Function &callee) {
+  return frame_bytes_below(callee) <= kMostFrame || !may_recurse(caller);
 }
 
 bool can_inline(const CallBase &call) {

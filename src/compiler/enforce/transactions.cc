@@ -284,7 +284,7 @@ private:
     };
     if (!caller.hasOptNone() && !callee.hasOptNone() && !callee.isVarArg() &&
         AttributeFuncs::areInlineCompatible(caller, callee) && same("target-cpu") &&
-        same("target-features") && !may_recurse(caller))
+        same("target-features") && may_get_frame(caller, callee))
       call.addFnAttr(Attribute::AlwaysInline);
   }
 

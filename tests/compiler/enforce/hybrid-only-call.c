@@ -12,10 +12,17 @@ TANDEM_ATOMIC static void twice(long by) {
   other -= by;
   counter += other;
 }
-/* Part of no function that is called below itself: each level would have its locals. */
-TANDEM_ATOMIC static void recurring(long by) { counter -= by; }
+/* Part of no function that is called below itself: each level would have its locals. Where these
+   are few, it is. */
+TANDEM_ATOMIC static void recurring(long by) {
+  volatile long locals[200];
+  locals[by % 200] = by;
+  counter -= locals[by / 200 % 200];
+}
+TANDEM_ATOMIC static void small(long by) { other -= by; }
 static void recurse(long depth) {
   recurring(depth);
+  small(depth);
   if (depth != 0)
     recurse(depth - 1);
 }
@@ -49,4 +56,5 @@ int main(void) {
 // CHECK: call void @twice.tandem.body(i64 noundef %{{.*}}) #[[INLINED]], !dbg
 // CHECK-LABEL: define internal void @recurse(
 // CHECK: call void @recurring(i64 noundef %{{.*}}), !dbg
+// CHECK: call void @small(i64 noundef %{{.*}}) #[[INLINED]]
 // CHECK: attributes #[[INLINED]] = { alwaysinline }
