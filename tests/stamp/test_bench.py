@@ -108,6 +108,23 @@ def test_two_threads_only_keep_the_baseline(suite: Suite, tmp_path: Path) -> Non
     ]
 
 
+def test_a_baseline_with_threads_has_as_many(suite: Suite, tmp_path: Path) -> None:
+    status, output, error = bench(
+        suite,
+        *("ssca2", "--variants", "mutex,cc-stm", "--baseline", "mutex", "--threads", "2"),
+        *("--size", "test", "--reps", "1", "--warm-ups", "0", "--build-dir", suite.work),
+        *("--json", "-", "--plots", tmp_path),
+    )
+    assert status == 0, error
+    assert "2 threads: time relative to mutex" in error
+    points = {x["at"]["variant"]: x for x in json.loads(output)["points"]}
+    assert {x["at"]["threads"] for x in points.values()} == {2}
+    assert set(points) == {"mutex", "cc-stm"}
+    seconds = {name: x["samples"][0]["metrics"]["seconds"] for name, x in points.items()}
+    ratio = points["cc-stm"]["ratios"]["seconds"]["value"]
+    assert ratio == pytest.approx(seconds["cc-stm"] / seconds["mutex"])
+
+
 def test_sections(suite: Suite, tmp_path: Path) -> None:
     words = ("--sections", "--size", "test", "--build-dir", suite.work)
     status, output, error = bench(suite, *words, "--json", "-")

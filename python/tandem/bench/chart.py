@@ -44,9 +44,9 @@ def draw_comparison(result: Result, comparison: Comparison, target: Path) -> lis
         )
         for axes, count in zip(grid.flat, threads, strict=True):
             _panel(axes, result, comparison, count)
-        base = comparison.baseline.name
         figure.suptitle(
-            f"STAMP-class suite, size {comparison.size}: time relative to {base} on one thread",
+            f"STAMP-class suite, size {comparison.size}: time relative to "
+            f"{comparison.baseline_text()}",
             x=0.01,
             ha="left",
             weight="bold",

@@ -89,7 +89,11 @@ def _parser() -> _Parser:
     add("--threads", type=_threads, default=(1, 2), metavar="LIST", help="1 to 64 each [1,2]")
     add("--size", choices=SIZES, default="small", help="[small]")
     add("--seed", type=_number(0, 2**63 - 1), default=1, metavar="N", help="of the inputs [1]")
-    add("--baseline", metavar="VARIANT", help="what ratios are relative to [sequential]")
+    add(
+        "--baseline",
+        metavar="VARIANT",
+        help="what ratios are relative to, with as many threads where it has several [sequential]",
+    )
     add("--reps", type=_number(1, 1000), default=5, metavar="N", help="measured rounds [5]")
     add("--warm-ups", type=_number(0, 100), default=1, metavar="N", help="rounds before [1]")
     add("--aborts", action="store_true", help="also count aborts, by other builds, untimed")

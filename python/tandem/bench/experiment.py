@@ -32,6 +32,13 @@ class Comparison:
     seed: int
     baseline: Variant
 
+    def baseline_threads(self, threads: int) -> int:
+        """Threads of what points with `threads` are relative to."""
+        return threads if self.baseline.parallel else 1
+
+    def baseline_text(self) -> str:
+        return self.baseline.name + ("" if self.baseline.parallel else " on one thread")
+
 
 def build_command(programs: Sequence[str], rows: Sequence[Row]) -> list[str]:
     """Builds what is missing in {work}."""
@@ -106,7 +113,8 @@ def make_experiment(comparison: Comparison, *, counting: bool = False) -> Experi
 def _add_ratios(document: dict[str, Any], comparison: Comparison) -> None:
     document["metric"][0] |= {"label": "time of the parallel region", "ratio": "relative"}
     document["metric"][1] |= {"label": "CPU time of the parallel region", "ratio": "relative"}
-    document["baseline"] = {"at": {"variant": comparison.baseline.name, "threads": 1}}
+    one = {} if comparison.baseline.parallel else {"threads": 1}
+    document["baseline"] = {"at": {"variant": comparison.baseline.name, **one}}
     document["geometric_mean"] = [{"metric": x, "over": "application"} for x in ("seconds", "cpu")]
 
 
@@ -162,7 +170,7 @@ def _ratios(result: Result, comparison: Comparison, threads: int, metric: str) -
     for name in others:
         table.add_column(name, justify="right", no_wrap=True)
     for row in comparison.rows:
-        baseline = _point(result, row.name, base, 1)
+        baseline = _point(result, row.name, base, comparison.baseline_threads(threads))
         seconds = "–" if baseline is None else f"{baseline.summaries[metric].median:.3f}"
         cells = [_cell(_point(result, row.name, x, threads), metric) for x in others]
         table.add_row(row.name, seconds, *cells)
