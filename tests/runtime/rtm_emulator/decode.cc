@@ -71,7 +71,7 @@ void begin(ucontext_t &context, std::size_t own) noexcept {
   }
   if (chance(5))
     pass_on(own);
-  wait_for_dying(own);
+  wait_for_starting_and_dying(own);
   find_writable_memory();
   ++counts.begins;
   transaction.slot = own;
@@ -138,12 +138,12 @@ void on_fault(int number, siginfo_t *info, void *given) {
   const std::size_t own = own_slot();
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   if (!in_transaction(own)) {
-    // A thread that ends: its write waits. Twice at the same place is the program's fault.
+    // A thread that has just given the baton away: its write waits. All else is the program's
+    // fault.
+    if (slot(own).has_baton || ++slot(own).faults == kMostFaults)
+      return restore_default(number);
     while (transaction.active.load(std::memory_order_acquire))
       nap();
-    if (slot(own).fault == address)
-      return restore_default(number);
-    slot(own).fault = address;
     return;
   }
   constexpr greg_t kWrite = 2; // of the page fault's error code

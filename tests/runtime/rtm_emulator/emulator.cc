@@ -94,6 +94,7 @@ void after_fork_in_child() {
       slot(i).life.store(Life::none, std::memory_order_relaxed);
   counts = {};
   adopt_thread(own);
+  slot(own).has_baton = true;
   start_timer();
 }
 
@@ -151,6 +152,7 @@ std::uint64_t number_in(const char *variable, std::uint64_t otherwise) {
   arena = static_cast<Arena *>(memory);
   adopt_thread(free_slot());
   slot(0).life.store(Life::alive, std::memory_order_relaxed);
+  slot(0).has_baton = true;
   install(SIGILL, on_illegal);
   install(SIGSEGV, on_fault);
   install(SIGSYS, on_system_call);

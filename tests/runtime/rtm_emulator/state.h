@@ -30,8 +30,9 @@ inline constexpr std::size_t kMapsBytes = 1 << 20;
 inline constexpr std::size_t kVectorBytes = 16 * 1024;
 inline constexpr int kTick = 50;                // a real-time signal that no test uses
 inline constexpr std::uint32_t kMostTicks = 50; // of one transaction
+inline constexpr std::uint32_t kMostFaults = 1000;
 
-enum class Life : std::uint32_t { none, alive, dying };
+enum class Life : std::uint32_t { none, starting, alive, dying };
 
 struct alignas(128) Slot {
   std::atomic<Life> life;
@@ -40,7 +41,8 @@ struct alignas(128) Slot {
   int tid;
   char selector; // of syscall user dispatch
   std::uint32_t destructions;
-  std::uint64_t fault; // the last one that was none of a transaction
+  bool has_baton;
+  std::uint32_t faults; // in a row, without the baton
   void *(*start)(void *);
   void *argument;
 };
@@ -165,9 +167,9 @@ void on_tick(int number, siginfo_t *info, void *context);
 
 // The calling thread, which has the baton and the tick blocked, passes it on and waits for it.
 void pass_on(std::size_t own) noexcept;
-void wait_for_dying(std::size_t own) noexcept;
+void wait_for_starting_and_dying(std::size_t own) noexcept;
 std::size_t slot_of_thread() noexcept; // not in a handler
-std::size_t free_slot() noexcept;
+std::size_t free_slot() noexcept;      // `starting` from now on; the tick is blocked
 void adopt_thread(std::size_t own) noexcept;
 void on_exit(void *slot); // of a thread
 

@@ -20,6 +20,8 @@ void take(std::size_t index) noexcept {
   while (slot(index).runs.load(std::memory_order_acquire) == 0)
     wait_on(slot(index).runs, 0);
   slot(index).runs.store(0, std::memory_order_relaxed);
+  slot(index).has_baton = true;
+  slot(index).faults = 0;
 }
 
 // Gives the baton to another thread; false where there is none.
@@ -30,6 +32,7 @@ bool give(std::size_t own) noexcept {
     const std::size_t next = (first + i) % end;
     if (next == own || slot(next).life.load(std::memory_order_acquire) != Life::alive)
       continue;
+    slot(own).has_baton = false;
     slot(next).runs.store(1, std::memory_order_release);
     wake(slot(next).runs);
     return true;
@@ -47,6 +50,39 @@ public:
 private:
   std::uint64_t before_ = 0;
 };
+
+// The given attributes, or the default ones, for a thread that begins with the tick blocked.
+class AttributesOfThread {
+public:
+  explicit AttributesOfThread(const pthread_attr_t *given) noexcept
+      : given_(const_cast<pthread_attr_t *>(given)) {
+    if (given_ == nullptr && pthread_getattr_default_np(&own_) != 0)
+      die("no attributes of a thread");
+    sigset_t mask;
+    pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+    sigaddset(&mask, kTick);
+    if (pthread_attr_setsigmask_np(get(), &mask) != 0)
+      die("a thread cannot begin with a signal blocked");
+  }
+  AttributesOfThread(const AttributesOfThread &) = delete;
+  AttributesOfThread &operator=(const AttributesOfThread &) = delete;
+  ~AttributesOfThread() {
+    if (given_ == nullptr)
+      pthread_attr_destroy(&own_);
+    else
+      pthread_attr_setsigmask_np(given_, nullptr); // as it was: no test has a mask there
+  }
+  pthread_attr_t *get() const noexcept { return given_ == nullptr ? &own_ : given_; }
+
+private:
+  pthread_attr_t *given_;
+  mutable pthread_attr_t own_;
+};
+
+std::size_t new_slot() noexcept {
+  const TickBlocked blocked;
+  return free_slot();
+}
 
 bool transacts() noexcept {
   return arena == nullptr || arena->transaction.active.load(std::memory_order_acquire);
@@ -87,17 +123,21 @@ void pass_on(std::size_t own) noexcept {
 }
 
 // A thread that has given the baton up for good is in the C library's code for the end of a thread,
-// and the kernel writes to its memory when it is gone: no memory may be read-only then.
-void wait_for_dying(std::size_t own) noexcept {
-  for (std::size_t i = 0; i < slots_end.load(std::memory_order_acquire); ++i)
-    while (slot(i).life.load(std::memory_order_acquire) == Life::dying) {
-      if (call(SYS_tgkill, pid, slot(i).tid, 0) == -ESRCH) {
-        slot(i).life.store(Life::none, std::memory_order_release);
-        break;
-      }
-      nap();
-      pass_on(own); // it may wait for one of them
+// and the kernel writes to its memory when it is gone; one that has not yet waited for it is in the
+// code for the begin of a thread. No memory may be read-only then.
+void wait_for_starting_and_dying(std::size_t own) noexcept {
+  for (std::size_t i = 0; i < slots_end.load(std::memory_order_acquire); ++i) {
+    const Life life = slot(i).life.load(std::memory_order_acquire);
+    if (life == Life::none || life == Life::alive)
+      continue;
+    if (life == Life::dying && call(SYS_tgkill, pid, slot(i).tid, 0) == -ESRCH) {
+      slot(i).life.store(Life::none, std::memory_order_release);
+      continue;
     }
+    nap();
+    pass_on(own);           // it may wait for one of the others, and so may its creator
+    i = std::size_t{0} - 1; // more may have begun or ended while they ran
+  }
 }
 
 std::size_t slot_of_thread() noexcept {
@@ -111,7 +151,8 @@ void adopt_thread(std::size_t own) noexcept {
   slot(own).selector = SYSCALL_DISPATCH_FILTER_ALLOW;
   slot(own).tid = static_cast<int>(call(SYS_gettid));
   slot(own).destructions = 0;
-  slot(own).fault = 0;
+  slot(own).has_baton = false;
+  slot(own).faults = 0;
   if (call(SYS_sigaltstack, at(&stack)) != 0)
     die("a thread cannot have a stack for handlers");
   if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, text_low, text_high - text_low,
@@ -128,6 +169,7 @@ std::size_t free_slot() noexcept {
       candidate.life.store(Life::none, std::memory_order_release);
     if (candidate.life.load(std::memory_order_acquire) != Life::none)
       continue;
+    candidate.life.store(Life::starting, std::memory_order_release);
     if (i >= slots_end.load(std::memory_order_relaxed))
       slots_end.store(i + 1, std::memory_order_release);
     return i;
@@ -160,14 +202,17 @@ EMULATOR int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
   static auto *real = next<decltype(pthread_create)>("pthread_create");
   if (transacts())
     return real(thread, attributes, start, argument);
-  const TickBlocked blocked; // also in the new thread
-  const std::size_t child = free_slot();
+  const AttributesOfThread made_of(attributes);
+  const std::size_t child = new_slot();
   slot(child).start = start;
   slot(child).argument = argument;
   slot(child).ready.store(0, std::memory_order_relaxed);
   slot(child).runs.store(0, std::memory_order_relaxed);
-  const int error = real(thread, attributes, trampoline, reinterpret_cast<void *>(child));
-  if (error == 0)
+  // The tick goes on: memory for the new thread may have to wait for who allocates just now.
+  const int error = real(thread, made_of.get(), trampoline, reinterpret_cast<void *>(child));
+  if (error != 0)
+    slot(child).life.store(Life::none, std::memory_order_release);
+  else
     while (slot(child).ready.load(std::memory_order_acquire) == 0)
       wait_on(slot(child).ready, 0);
   return error;
