@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The accesses of the ABI. Integers, float and double are words of their width; every other type
-// is bytes. The fast paths of norec and eager are inline here, because an indirect jump more costs
+// is bytes. First comes what NOrec and lazy do quickly, whose one comparison says the mode as well;
+// the fast paths of norec, two-phase and eager are inline too, because an indirect jump more costs
 // a nanosecond; other modes go through the thread's table.
 //
 // The prefixes: R read, W write, L remember for undoing; aR and aW say that the transaction has
@@ -48,6 +49,15 @@ void remember(const void *address, std::size_t bytes) noexcept {
   }
 }
 
+// Of NOrec, where Quick::write has failed.
+template <memory::Word U>
+[[gnu::always_inline]] inline void write_behind_quick(U *address, U value,
+                                                      Thread *thread) noexcept {
+  if (!memory::aligned(address)) [[unlikely]]
+    return write_misaligned<norec::Norec>(address, value, thread);
+  return norec::write_slowly(address, value, thread);
+}
+
 } // namespace
 
 // NOLINTBEGIN(bugprone-macro-parentheses): the arguments are types and names
@@ -58,6 +68,9 @@ void remember(const void *address, std::size_t bytes) noexcept {
   TANDEM_ITM TYPE _ITM_##KIND##NAME(const TYPE *address) {                                         \
     Thread *thread = current_thread;                                                               \
     const auto *word = reinterpret_cast<const BITS *>(address);                                    \
+    BITS value;                                                                                    \
+    if (norec::Quick<InLibrary>::read_unwritten(word, value, thread)) [[likely]]                   \
+      return std::bit_cast<TYPE>(value);                                                           \
     if (thread->mode == Mode::norec)                                                               \
       return std::bit_cast<TYPE>(FUNCTION##_word<norec::Norec>(word, thread));                     \
     if (thread->mode == Mode::two_phase)                                                           \
@@ -71,8 +84,10 @@ void remember(const void *address, std::size_t bytes) noexcept {
     Thread *thread = current_thread;                                                               \
     auto *word = reinterpret_cast<BITS *>(address);                                                \
     const auto bits = std::bit_cast<BITS>(value);                                                  \
+    if (norec::Quick<InLibrary>::write(word, bits, thread)) [[likely]]                             \
+      return;                                                                                      \
     if (thread->mode == Mode::norec)                                                               \
-      return write_word<norec::Norec>(word, bits, thread);                                         \
+      return write_behind_quick(word, bits, thread);                                               \
     if (thread->mode == Mode::two_phase)                                                           \
       return write_word<two_phase::TwoPhase>(word, bits, thread);                                  \
     if (thread->mode == Mode::eager)                                                               \

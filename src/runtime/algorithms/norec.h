@@ -103,18 +103,20 @@ template <class S> struct Quick {
   // memory: extend() asks is_private where such a value has changed.
   template <memory::Word U>
   [[gnu::always_inline]] static bool read(const U *address, U &value, Thread *thread) noexcept {
-    value = memory::load(address);
-    std::atomic_thread_fence(std::memory_order_acquire);
-    if (S::clock(thread).load(std::memory_order_relaxed) != thread->snapshot) [[unlikely]]
-      return false;
     const memory::CellValue *end = thread->values.end();
     if (end >= thread->quick_end &&
         (end >= thread->values_end || !memory::aligned(address) ||
          (thread->written & written_bit(reinterpret_cast<std::uintptr_t>(address))) != 0))
         [[unlikely]]
       return false;
-    thread->values.push_unchecked({memory::Cell(address), value});
-    return true;
+    return read_valid(address, value, thread);
+  }
+  // As read, for one that has written nothing; false where it has. One comparison says so, and the
+  // mode with it.
+  template <memory::Word U>
+  [[gnu::always_inline]] static bool read_unwritten(const U *address, U &value,
+                                                    Thread *thread) noexcept {
+    return thread->values.end() < thread->quick_end && read_valid(address, value, thread);
   }
   // Of one that may have written there.
   template <memory::Word U>
@@ -154,6 +156,19 @@ template <class S> struct Quick {
       return false;
     if (added == memory::WriteMap::Added::to_memory)
       thread->values.push_unchecked({memory::Cell(address), value});
+    return true;
+  }
+
+private:
+  // There is room in the log, and the transaction has not written there.
+  template <memory::Word U>
+  [[gnu::always_inline]] static bool read_valid(const U *address, U &value,
+                                                Thread *thread) noexcept {
+    value = memory::load(address);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (S::clock(thread).load(std::memory_order_relaxed) != thread->snapshot) [[unlikely]]
+      return false;
+    thread->values.push_unchecked({memory::Cell(address), value});
     return true;
   }
 };
