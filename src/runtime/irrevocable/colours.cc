@@ -167,6 +167,11 @@ void wake(Colour &colour) noexcept {
     wake(colour);
 }
 
+[[gnu::always_inline]] inline void unlock_all(const Plan &plan) noexcept {
+  for (std::uint32_t i = plan.colour_count; i-- > 0;)
+    unlock(*plan.colours[i]);
+}
+
 // A colour that `plan` wants exclusively and `other` shares; null: none.
 const Colour *common(const Plan &plan, const Plan &other) noexcept {
   for (std::uint32_t i = 0; i < other.guard_count; ++i)
@@ -176,28 +181,44 @@ const Colour *common(const Plan &plan, const Plan &other) noexcept {
   return nullptr;
 }
 
-// Returns when the slot has another value than `seen`. Where it is `seen` again because the thread
-// tries to share once more, that one withdraws soon: the words are held.
-[[gnu::noinline]] void wait_for_slot(const std::atomic<const Plan *> &slot,
-                                     const Plan *seen) noexcept {
-  for (sync::Patience patience; patience.rounds() < kRoundsBeforeSleep; patience.round())
-    if (slot.load(std::memory_order_acquire) != seen)
-      return;
-  Shared &shared = _TANDEM_colours_shared;
-  shared.sleepers.fetch_add(1);
-  for (;;) {
-    const std::uint32_t cleared = shared.cleared.load(std::memory_order_acquire);
-    const bool ordered = barrier::everywhere();
-    if (slot.load(std::memory_order_acquire) != seen)
-      break;
-    sync::wait_on_for(shared.cleared, cleared, ordered ? 0 : barrier::kLookAgainNs);
-  }
-  shared.sleepers.fetch_sub(1);
+// Whether the thread of that mark is a serial transaction that waits for colours. It keeps its mark
+// until it ends, so nobody who holds colours may wait for it.
+bool waits_with_mark(std::size_t identity) noexcept {
+  return _TANDEM_colours_shared.enters_with_mark.load() == identity + 1;
 }
 
-// Returns when every mark of another thread that shares one of the colours has been cleared since
-// they were acquired. Acquire: what those transactions did happens before what the caller does.
-[[gnu::noinline]] void wait_for_marks(const Plan &plan) noexcept {
+// Returns when the slot has another value than `seen`; false at once where its thread waits for
+// colours, if the caller holds any. Where the value is `seen` again because the thread tries to
+// share once more, that one withdraws soon: the words are held.
+[[gnu::noinline]] bool wait_for_slot(std::size_t identity, const std::atomic<const Plan *> &slot,
+                                     const Plan *seen, bool holds) noexcept {
+  for (sync::Patience patience; patience.rounds() < kRoundsBeforeSleep; patience.round()) {
+    if (slot.load(std::memory_order_acquire) != seen)
+      return true;
+    if (holds && waits_with_mark(identity))
+      return false;
+  }
+  Shared &shared = _TANDEM_colours_shared;
+  bool changed = false;
+  bool gives_way = false;
+  shared.sleepers.fetch_add(1);
+  while (!changed && !gives_way) {
+    const std::uint32_t cleared = shared.cleared.load(std::memory_order_acquire);
+    const bool ordered = barrier::everywhere();
+    changed = slot.load(std::memory_order_acquire) != seen;
+    gives_way = holds && waits_with_mark(identity);
+    if (!changed && !gives_way)
+      sync::wait_on_for(shared.cleared, cleared, ordered ? 0 : barrier::kLookAgainNs);
+  }
+  shared.sleepers.fetch_sub(1);
+  return changed;
+}
+
+// Returns true when every mark of another thread that shares one of the colours has been cleared
+// since they were acquired. Acquire: what those transactions did happens before what the caller
+// does. False: one of those threads waits for colours, so the caller has released its own, and that
+// thread has ended.
+[[gnu::noinline]] bool wait_for_marks(const Plan &plan) noexcept {
   const Engine *present = engine();
   const std::size_t own = present != nullptr ? present->identity() : kNoMark;
   const std::size_t end = _TANDEM_colours_shared.marks_end.load();
@@ -211,21 +232,32 @@ const Colour *common(const Plan &plan, const Plan &other) noexcept {
         if (colour == nullptr)
           break;
         const Waiting waiting(*colour);
-        wait_for_slot(slot, seen);
+        if (!wait_for_slot(i, slot, seen, true)) [[unlikely]] {
+          unlock_all(plan);
+          wait_for_slot(i, slot, seen, false);
+          return false;
+        }
       }
   }
+  return true;
 }
 
 [[gnu::always_inline]] inline void lock_all(const Plan &plan) noexcept {
-  for (std::uint32_t i = 0; i < plan.colour_count; ++i)
-    lock(*plan.colours[i]);
-  if (plan.scans)
-    wait_for_marks(plan);
+  do
+    for (std::uint32_t i = 0; i < plan.colour_count; ++i)
+      lock(*plan.colours[i]);
+  while (plan.scans && !wait_for_marks(plan));
 }
 
-[[gnu::always_inline]] inline void unlock_all(const Plan &plan) noexcept {
-  for (std::uint32_t i = plan.colour_count; i-- > 0;)
-    unlock(*plan.colours[i]);
+// Of a serial transaction, which may share colours: whoever holds some of them and waits for its
+// mark gives way.
+void lock_all_with_mark(const Engine &present, const Plan &plan) noexcept {
+  Shared &shared = _TANDEM_colours_shared;
+  shared.enters_with_mark.store(present.identity() + 1); // seq_cst: before the load of sleepers
+  if (shared.sleepers.load() != 0)
+    _TANDEM_colours_wake();
+  lock_all(plan);
+  shared.enters_with_mark.store(0, std::memory_order_relaxed);
 }
 
 [[gnu::noinline, gnu::cold]] void watch_exit() noexcept {
@@ -252,7 +284,10 @@ void free_after_fork() noexcept {
 
 [[gnu::noinline]] void enter_beside(const Engine &present, const Plan &plan) noexcept {
   const bool begins = present.prepare(plan);
-  lock_all(plan);
+  if (begins)
+    lock_all(plan);
+  else
+    lock_all_with_mark(present, plan);
   while (begins && plan.process && !present.try_alone()) {
     unlock_all(plan);
     present.wait_alone();
@@ -511,6 +546,7 @@ void after_fork_in_child() {
       if (i != own)
         slot.store(nullptr, std::memory_order_relaxed);
   _TANDEM_colours_shared.sleepers.store(0, std::memory_order_relaxed);
+  _TANDEM_colours_shared.enters_with_mark.store(0, std::memory_order_relaxed);
   forking = false;
   unlock_registry();
 }

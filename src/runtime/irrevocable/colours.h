@@ -16,7 +16,8 @@
 //
 // So of two that exclude each other one sees the other, and if both do, the sharing one withdraws:
 // an exclusive one waits only for those that share already (it is preferred), and a thread never
-// waits for a word while it has a mark.
+// waits for a word while it has a mark, but for a serial transaction that enters a section with
+// colours: whoever holds some of them and waits for its mark releases them until it has ended.
 //
 // Lock order: colours with TANDEM_COLOUR_PROCESS by name, then the output's by index; then the word
 // of serial transactions (irrevocable/serial.h), which is only tried and never waited for while
@@ -98,6 +99,8 @@ struct Shared {
   // Exclusive threads that sleep until a mark is cleared, and how often one was cleared for them.
   std::atomic<std::uint32_t> sleepers{0};
   std::atomic<std::uint32_t> cleared{0};
+  // 1 + the identity of the serial transaction that waits for colours inside it. 0: none.
+  std::atomic<std::size_t> enters_with_mark{0};
   // Between the program's phases (phases/) and the choice of an algorithm (algorithms/automatic):
   // phases of locks that have begun, in which no transaction runs; and how often comparing
   // algorithms has begun or ended, odd while what transactions get done is partly that of the wrong

@@ -438,6 +438,67 @@ TEST_F(Guarded, ExclusiveSectionsInsideTransactions) {
   EXPECT_EQ(coloured, 800U);
 }
 
+// A thread holds the colours of a section and waits for the mark of a transaction that shares one
+// of them; that one becomes serial and enters such a section too. `sleeps`: the thread has gone to
+// sleep.
+void enter_what_a_waiter_holds(const tandem_section &outer, const tandem_section &exclusive,
+                               const auto &begin_and_enter, bool sleeps) {
+  const colours::Colour &colour = *colours::plan_of(exclusive).colours[0];
+  static std::atomic<bool> inside;
+  static std::atomic<bool> waited;
+  static std::uint64_t entered;
+  inside = waited = false;
+  entered = 0;
+  std::thread other([&] {
+    while (!inside)
+      std::this_thread::yield();
+    run_exclusively(exclusive, [] { add_plainly(entered, 1); });
+  });
+  begin_and_enter(
+      outer,
+      [&] {
+        inside = true;
+        if (waited.exchange(true))
+          return; // the second attempt
+        while (colour.word.load() == colours::kFree)
+          std::this_thread::yield();
+        if (sleeps)
+          std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      },
+      [&] { run_exclusively(exclusive, [] { add_plainly(entered, 1); }); });
+  other.join();
+  EXPECT_EQ(entered, 2U);
+}
+
+TEST_F(Guarded, SerialTransactionsEnterWhatOthersHoldForThem) {
+  TestOutput output("test", {"A!", "B!"});
+  const tandem_section &reach = output.reach("reach", {0});
+  const tandem_section &hybrid = output.hybrid("hybrid", {0});
+  const tandem_section &one = output.exclusive("one", {0});
+  const tandem_section &both = output.exclusive("both", {0, 1});
+  for (const bool sleeps : {false, true}) {
+    enter_what_a_waiter_holds(
+        reach, one,
+        [](const tandem_section &outer, const auto &wait, const auto &enter) {
+          run(outer, [&](bool) {
+            wait();
+            enter();
+          });
+        },
+        sleeps);
+    enter_what_a_waiter_holds(
+        hybrid, both,
+        [](const tandem_section &nested, const auto &wait, const auto &enter) {
+          run_gcc([&] {
+            run(nested, [](bool) {});
+            wait();
+            enter();
+          });
+        },
+        sleeps);
+  }
+}
+
 // What a colour of the whole process guards may be accessed by transactions that have no colours.
 TEST_F(Guarded, ProcessColoursExcludeGccsTransactions) {
   TestOutput output("test", {"tandem.process*", "A!"});

@@ -182,6 +182,38 @@ template <Algorithm kAlgorithm>
 
 } // namespace
 
+namespace {
+
+// What settings.special asks of a begin, but for a look at the algorithms; then the begin.
+[[gnu::always_inline]] inline Actions begin_first(Thread &thread, std::uint32_t special) noexcept {
+  if (special != 0) {
+    if ((special & kSpecialProfile) != 0) [[unlikely]]
+      return begin_profiled(thread);
+    if ((special & kSpecialAlone) != 0 && __libc_single_threaded)
+      return begin_single(thread);
+    if ((special & (kSpecialHourglass | kSpecialReadersWriter)) != 0) [[unlikely]] {
+      thread.depth = first_depth(thread);
+      return begin_otherwise(thread);
+    }
+  }
+  if ((thread.properties & (itm::kDoesGoIrrevocable | itm::kInstrumentedCode)) !=
+      itm::kInstrumentedCode)
+    return begin_otherwise(thread);
+  const std::uint64_t time = clock_now();
+  const Algorithm algorithm = settings.algorithm.load(std::memory_order_relaxed);
+  if (algorithm != Algorithm::norec || (time & 1) != 0)
+    return begin_joining(thread, algorithm, time);
+  return begin_by<Algorithm::norec>(thread, time);
+}
+
+// One begin of many. A function of its own, so that the others save no registers for its call.
+[[gnu::noinline]] Actions begin_after_look(Thread &thread) noexcept {
+  automatic::look();
+  return begin_first(thread, settings.special);
+}
+
+} // namespace
+
 // The two begins are called from assembler, which the compiler does not see. The common case, NOrec
 // without anything to wait for, is inline and calls nothing; the rest is in tail position.
 extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties,
@@ -191,25 +223,10 @@ extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties
   ++thread->transactions;
   if (thread->uncaught != nullptr)
     thread->uncaught_before = *thread->uncaught;
-  if (const std::uint32_t special = settings.special; special != 0) {
-    if ((special & kSpecialAdapt) != 0 && automatic::due(thread->transactions.load())) [[unlikely]]
-      automatic::look();
-    if ((special & kSpecialProfile) != 0) [[unlikely]]
-      return begin_profiled(*thread);
-    if ((special & kSpecialAlone) != 0 && __libc_single_threaded)
-      return begin_single(*thread);
-    if ((special & (kSpecialHourglass | kSpecialReadersWriter)) != 0) [[unlikely]] {
-      thread->depth = first_depth(*thread);
-      return begin_otherwise(*thread);
-    }
-  }
-  if ((properties & (itm::kDoesGoIrrevocable | itm::kInstrumentedCode)) != itm::kInstrumentedCode)
-    return begin_otherwise(*thread);
-  const std::uint64_t time = clock_now();
-  const Algorithm algorithm = settings.algorithm.load(std::memory_order_relaxed);
-  if (algorithm != Algorithm::norec || (time & 1) != 0)
-    return begin_joining(*thread, algorithm, time);
-  return begin_by<Algorithm::norec>(*thread, time);
+  const std::uint32_t special = settings.special;
+  if ((special & kSpecialAdapt) != 0 && automatic::due(thread->transactions.load())) [[unlikely]]
+    return begin_after_look(*thread);
+  return begin_first(*thread, special);
 }
 
 extern "C" [[gnu::used]] Actions tandem_begin(std::uint32_t properties,
@@ -318,7 +335,7 @@ namespace {
 [[gnu::always_inline]] inline bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept {
   if (thread.depth != 1 || thread.restarts != 0 || actions::pending(thread)) [[unlikely]]
     return false;
-  if (thread.mode == Mode::norec) {
+  if (thread.mode == Mode::norec) [[likely]] {
     if (!commit_norec(thread)) [[unlikely]]
       return false;
   } else if (thread.mode == Mode::eager) {
