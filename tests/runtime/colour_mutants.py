@@ -51,8 +51,20 @@ BUGS = {
     "no-scan": Bug(
         "who takes a colour does not wait for those that share it",
         COLOURS,
-        "  if (plan.scans)\n    wait_for_marks(plan);",
-        "  (void)wait_for_marks;",
+        "  while (plan.scans && !wait_for_marks(plan));",
+        "  while (false && wait_for_marks(plan));",
+    ),
+    "no-giving-way": Bug(
+        "who holds colours waits for a serial transaction that waits for them",
+        COLOURS,
+        "enters_with_mark.load() == identity + 1;",
+        "enters_with_mark.load() == kNoMark;",
+    ),
+    "asleep-with-colours": Bug(
+        "a serial transaction does not wake who holds the colours that it waits for",
+        COLOURS,
+        "  if (shared.sleepers.load() != 0)\n    _TANDEM_colours_wake();\n  lock_all(plan);",
+        "  lock_all(plan);",
     ),
     "no-look": Bug(
         "a transaction that shares does not look at the words",

@@ -233,6 +233,66 @@ def waking(without: frozenset[str]) -> Machine:
     return Machine({"mark0": 1, "sleepers": 0, "cleared": 0}, [sleeper, clearing])
 
 
+def entering(without: frozenset[str]) -> Machine:
+    """A serial transaction with a mark enters a section with that colour. Whoever holds the colour
+    and waits for the mark, awake or asleep, gives way: the mark stays, or the section would come
+    into the transaction's middle."""
+    wake: Program = [
+        Load("s", "sleepers"),
+        Go("told", lambda r: not r["s"]),
+        Swap("_", "cleared", lambda r: r["_"] + 1),
+        Label("told"),
+    ]
+    alone: Program = [
+        Load("before", "x"),
+        *([] if "announcement" in without else [Swap("_", "enters", lambda _: 1)]),
+        *([] if "wake" in without else wake),
+        *([Store("mark0", lambda _: 0)] if "mark" in without else []),
+        *acquire("take", "word"),
+        Load("x", "x"),
+        Check(lambda r: r["x"] == r["before"], "a section in the middle of a serial transaction"),
+        Store("x", lambda r: r["x"] + 1),
+        Swap("_", "word", lambda _: 0),
+        Store("enters", lambda _: 0),
+        Load("now", "x"),
+        Check(lambda r: r["now"] == r["x"] + 1, "a section beside a serial transaction"),
+        Store("mark0", lambda _: 0),
+        *[rename(step, 1) for step in wake],
+    ]
+    give_way: Program = [
+        Load("e", "enters"),
+        Go("stay", lambda r: not r["e"]),
+        Swap("_", "word", lambda _: 0),
+        *spin("ended", "mark0"),
+        Go("take"),
+        Label("stay"),
+    ]
+    holder: Program = [
+        *acquire("take", "word"),
+        Load("m", "mark0"),
+        Go("in", lambda r: not r["m"]),
+        Swap("_", "sleepers", lambda _: 1),
+        Label("look"),
+        Load("before", "cleared"),
+        Barrier(),
+        Load("m", "mark0"),
+        Go("in", lambda r: not r["m"]),
+        *([] if "giving way" in without else give_way),
+        Label("asleep"),
+        Load("now", "cleared"),
+        Go("look", lambda r: r["now"] != r["before"]),
+        Go("asleep"),
+        Label("in"),
+        Load("x", "x"),
+        Store("x", lambda r: r["x"] + 1),
+        Load("now", "x"),
+        Check(lambda r: r["now"] == r["x"] + 1, "a plain section beside a serial one"),
+        Swap("_", "word", lambda _: 0),
+    ]
+    memory = {"mark0": 1, "enters": 0, "sleepers": 0, "cleared": 0}
+    return Machine(MEMORY | memory, [alone, holder])
+
+
 def gccs_transactions(without: frozenset[str]) -> Machine:
     """A transaction without colours, and a section with a colour of the whole process, which takes
     the serial word as well; beside a serial transaction that enters a section with that colour."""

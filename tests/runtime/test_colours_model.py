@@ -13,6 +13,7 @@ SOUND = (
     "upgrade",
     "serial",
     "waking",
+    "entering",
     "gccs_transactions",
 )
 NEEDED = [
@@ -32,6 +33,10 @@ NEEDED = [
     ("waking", "announcement"),
     ("waking", "barrier"),
     ("waking", "order"),
+    ("entering", "announcement"),
+    ("entering", "giving way"),
+    ("entering", "mark"),
+    ("entering", "wake"),
     ("gccs_transactions", "serial word"),
     ("gccs_transactions", "giving back"),
 ]

@@ -297,9 +297,13 @@ int main(int argc, char **argv) {
   cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
   long operations = total(operations_of);
   printf("{\"benchmark\": \"%s\", \"variant\": \"%s\", \"threads\": %d, \"operations\": %ld, "
-         "\"seconds\": %.6f, \"cpu_ns\": %.3f, \"wall_ns\": %.3f}\n",
-         chosen->name, MICRO_VARIANT, threads, operations, wall, cpu * 1e9 / (double)operations,
-         wall * 1e9 / (double)operations);
+         "\"seconds\": %.6f, ",
+         chosen->name, MICRO_VARIANT, threads, operations, wall);
+  if (operations == 0) /* it was too short */
+    printf("\"cpu_ns\": null, \"wall_ns\": null}\n");
+  else
+    printf("\"cpu_ns\": %.3f, \"wall_ns\": %.3f}\n", cpu * 1e9 / (double)operations,
+           wall * 1e9 / (double)operations);
   if (chosen->check())
     return 0;
   fprintf(stderr, "micro: %s: an operation was lost, or the structure is broken\n", chosen->name);
