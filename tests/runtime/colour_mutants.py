@@ -60,11 +60,29 @@ BUGS = {
         "enters_with_mark.load() == identity + 1;",
         "enters_with_mark.load() == kNoMark;",
     ),
+    "gives-way-too-long": Bug(
+        "who gave way waits for the mark, while its thread shares the colour again and again",
+        COLOURS,
+        "wait_for_others([&] { return !waits_with_mark(i); });",
+        "wait_for_others([&] { return slot.load() != seen; });",
+    ),
+    "own-colours": Bug(
+        "a transaction waits for colours that its own thread holds",
+        GUARDED,
+        " || !_TANDEM_colours_others_hold(&plan)",
+        "",
+    ),
+    "waits-unannounced": Bug(
+        "a serial transaction waits with its marks for colours to share, and does not say so",
+        GUARDED,
+        "  const colours::Entering entering(thread.identity);\n",
+        "",
+    ),
     "asleep-with-colours": Bug(
         "a serial transaction does not wake who holds the colours that it waits for",
-        COLOURS,
-        "  if (shared.sleepers.load() != 0)\n    _TANDEM_colours_wake();\n  lock_all(plan);",
-        "  lock_all(plan);",
+        "irrevocable/colours.h",
+        "    if (_TANDEM_colours_shared.sleepers.load() != 0)\n      _TANDEM_colours_wake();",
+        "",
     ),
     "no-look": Bug(
         "a transaction that shares does not look at the words",

@@ -235,8 +235,8 @@ def waking(without: frozenset[str]) -> Machine:
 
 def entering(without: frozenset[str]) -> Machine:
     """A serial transaction with a mark enters a section with that colour. Whoever holds the colour
-    and waits for the mark, awake or asleep, gives way: the mark stays, or the section would come
-    into the transaction's middle."""
+    and waits for the mark, awake or asleep, gives way until it has it: the mark stays, or the section
+    would come into the transaction's middle."""
     wake: Program = [
         Load("s", "sleepers"),
         Go("told", lambda r: not r["s"]),
@@ -249,11 +249,12 @@ def entering(without: frozenset[str]) -> Machine:
         *([] if "wake" in without else wake),
         *([Store("mark0", lambda _: 0)] if "mark" in without else []),
         *acquire("take", "word"),
+        Swap("_", "enters", lambda _: 0),
+        *[rename(step, 2) for step in wake],
         Load("x", "x"),
         Check(lambda r: r["x"] == r["before"], "a section in the middle of a serial transaction"),
         Store("x", lambda r: r["x"] + 1),
         Swap("_", "word", lambda _: 0),
-        Store("enters", lambda _: 0),
         Load("now", "x"),
         Check(lambda r: r["now"] == r["x"] + 1, "a section beside a serial transaction"),
         Store("mark0", lambda _: 0),
@@ -263,8 +264,15 @@ def entering(without: frozenset[str]) -> Machine:
         Load("e", "enters"),
         Go("stay", lambda r: not r["e"]),
         Swap("_", "word", lambda _: 0),
-        *spin("ended", "mark0"),
-        Go("take"),
+        Label("away"),
+        Load("before", "cleared"),
+        Barrier(),
+        Load("e", "enters"),
+        Go("take", lambda r: not r["e"]),
+        Label("away asleep"),
+        Load("now", "cleared"),
+        Go("away", lambda r: r["now"] != r["before"]),
+        Go("away asleep"),
         Label("stay"),
     ]
     holder: Program = [

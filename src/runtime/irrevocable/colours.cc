@@ -74,6 +74,16 @@ const tandem_section &entered_section() noexcept {
   return held != nullptr ? *held->section : *_TANDEM_phase_mark.section;
 }
 
+// By the calling thread, exclusively.
+bool is_held(const Colour &colour) noexcept {
+  if (held == nullptr)
+    return depth() != 0 && &colour_of(_TANDEM_phase_mark) == &colour;
+  for (std::uint32_t i = 0; i < held->colour_count; ++i)
+    if (held->colours[i] == &colour)
+      return true;
+  return false;
+}
+
 const Engine *engine() noexcept {
   return _TANDEM_colours_shared.engine.load(std::memory_order_acquire);
 }
@@ -187,37 +197,27 @@ bool waits_with_mark(std::size_t identity) noexcept {
   return _TANDEM_colours_shared.enters_with_mark.load() == identity + 1;
 }
 
-// Returns when the slot has another value than `seen`; false at once where its thread waits for
-// colours, if the caller holds any. Where the value is `seen` again because the thread tries to
-// share once more, that one withdraws soon: the words are held.
-[[gnu::noinline]] bool wait_for_slot(std::size_t identity, const std::atomic<const Plan *> &slot,
-                                     const Plan *seen, bool holds) noexcept {
-  for (sync::Patience patience; patience.rounds() < kRoundsBeforeSleep; patience.round()) {
-    if (slot.load(std::memory_order_acquire) != seen)
-      return true;
-    if (holds && waits_with_mark(identity))
-      return false;
-  }
+// Returns when `over()`, which looks at marks or at who waits with one.
+template <class Over> [[gnu::noinline]] void wait_for_others(const Over &over) noexcept {
+  for (sync::Patience patience; patience.rounds() < kRoundsBeforeSleep; patience.round())
+    if (over())
+      return;
   Shared &shared = _TANDEM_colours_shared;
-  bool changed = false;
-  bool gives_way = false;
   shared.sleepers.fetch_add(1);
-  while (!changed && !gives_way) {
+  for (;;) {
     const std::uint32_t cleared = shared.cleared.load(std::memory_order_acquire);
     const bool ordered = barrier::everywhere();
-    changed = slot.load(std::memory_order_acquire) != seen;
-    gives_way = holds && waits_with_mark(identity);
-    if (!changed && !gives_way)
-      sync::wait_on_for(shared.cleared, cleared, ordered ? 0 : barrier::kLookAgainNs);
+    if (over())
+      break;
+    sync::wait_on_for(shared.cleared, cleared, ordered ? 0 : barrier::kLookAgainNs);
   }
   shared.sleepers.fetch_sub(1);
-  return changed;
 }
 
 // Returns true when every mark of another thread that shares one of the colours has been cleared
 // since they were acquired. Acquire: what those transactions did happens before what the caller
-// does. False: one of those threads waits for colours, so the caller has released its own, and that
-// thread has ended.
+// does. False: one of those threads waited for colours, so the caller has released its own, and
+// that thread has what it waited for.
 [[gnu::noinline]] bool wait_for_marks(const Plan &plan) noexcept {
   const Engine *present = engine();
   const std::size_t own = present != nullptr ? present->identity() : kNoMark;
@@ -232,9 +232,13 @@ bool waits_with_mark(std::size_t identity) noexcept {
         if (colour == nullptr)
           break;
         const Waiting waiting(*colour);
-        if (!wait_for_slot(i, slot, seen, true)) [[unlikely]] {
+        // Where the value is `seen` again because the thread tries to share once more, that one
+        // withdraws soon: the words are held.
+        wait_for_others(
+            [&] { return slot.load(std::memory_order_acquire) != seen || waits_with_mark(i); });
+        if (waits_with_mark(i)) [[unlikely]] {
           unlock_all(plan);
-          wait_for_slot(i, slot, seen, false);
+          wait_for_others([&] { return !waits_with_mark(i); });
           return false;
         }
       }
@@ -247,17 +251,6 @@ bool waits_with_mark(std::size_t identity) noexcept {
     for (std::uint32_t i = 0; i < plan.colour_count; ++i)
       lock(*plan.colours[i]);
   while (plan.scans && !wait_for_marks(plan));
-}
-
-// Of a serial transaction, which may share colours: whoever holds some of them and waits for its
-// mark gives way.
-void lock_all_with_mark(const Engine &present, const Plan &plan) noexcept {
-  Shared &shared = _TANDEM_colours_shared;
-  shared.enters_with_mark.store(present.identity() + 1); // seq_cst: before the load of sleepers
-  if (shared.sleepers.load() != 0)
-    _TANDEM_colours_wake();
-  lock_all(plan);
-  shared.enters_with_mark.store(0, std::memory_order_relaxed);
 }
 
 [[gnu::noinline, gnu::cold]] void watch_exit() noexcept {
@@ -284,10 +277,12 @@ void free_after_fork() noexcept {
 
 [[gnu::noinline]] void enter_beside(const Engine &present, const Plan &plan) noexcept {
   const bool begins = present.prepare(plan);
-  if (begins)
+  if (begins) {
     lock_all(plan);
-  else
-    lock_all_with_mark(present, plan);
+  } else {
+    const Entering entering(present.identity());
+    lock_all(plan);
+  }
   while (begins && plan.process && !present.try_alone()) {
     unlock_all(plan);
     present.wait_alone();
@@ -462,11 +457,19 @@ void _TANDEM_colours_release(void) {
   colours::unlock_all(plan);
 }
 
+bool _TANDEM_colours_others_hold(const colours::Plan *plan) {
+  using namespace colours;
+  for (std::uint32_t i = 0; i < plan->guard_count; ++i)
+    if (plan->guard[i]->word.load(std::memory_order_acquire) != kFree && !is_held(*plan->guard[i]))
+      return true;
+  return false;
+}
+
 void _TANDEM_colours_wait(const colours::Plan *plan) {
   using namespace colours;
   for (std::uint32_t i = 0; i < plan->guard_count; ++i) {
     std::atomic<std::uint32_t> &word = plan->guard[i]->word;
-    if (word.load(std::memory_order_acquire) == kFree)
+    if (word.load(std::memory_order_acquire) == kFree || is_held(*plan->guard[i]))
       continue;
     const Waiting waiting(*plan->guard[i]);
     for (sync::Patience patience; patience.rounds() < sync::Patience::kSpins; patience.round())
@@ -521,15 +524,6 @@ void _TANDEM_colours_after_fork(void) {
 
 namespace tandem::colours {
 namespace {
-
-bool is_held(const Colour &colour) noexcept {
-  if (held == nullptr)
-    return depth() != 0 && &colour_of(_TANDEM_phase_mark) == &colour;
-  for (std::uint32_t i = 0; i < held->colour_count; ++i)
-    if (held->colours[i] == &colour)
-      return true;
-  return false;
-}
 
 void after_fork_in_child() {
   const Colours all = all_colours();

@@ -16,8 +16,9 @@
 //
 // So of two that exclude each other one sees the other, and if both do, the sharing one withdraws:
 // an exclusive one waits only for those that share already (it is preferred), and a thread never
-// waits for a word while it has a mark, but for a serial transaction that enters a section with
-// colours: whoever holds some of them and waits for its mark releases them until it has ended.
+// waits for a word while it has a mark, but for a serial transaction, when sections with colours
+// are inside it. Then whoever holds some of them and waits for its mark releases them until it has
+// them (Entering).
 //
 // Lock order: colours with TANDEM_COLOUR_PROCESS by name, then the output's by index; then the word
 // of serial transactions (irrevocable/serial.h), which is only tried and never waited for while
@@ -99,7 +100,7 @@ struct Shared {
   // Exclusive threads that sleep until a mark is cleared, and how often one was cleared for them.
   std::atomic<std::uint32_t> sleepers{0};
   std::atomic<std::uint32_t> cleared{0};
-  // 1 + the identity of the serial transaction that waits for colours inside it. 0: none.
+  // 1 + the identity of the serial transaction that waits for colours, with its marks. 0: none.
   std::atomic<std::size_t> enters_with_mark{0};
   // Between the program's phases (phases/) and the choice of an algorithm (algorithms/automatic):
   // phases of locks that have begun, in which no transaction runs; and how often comparing
@@ -137,7 +138,11 @@ _TANDEM_colours_make_plan(const tandem_section *section);
 TANDEM_COLOURS void _TANDEM_colours_take(const tandem::colours::Plan *plan);
 TANDEM_COLOURS void _TANDEM_colours_release(void);
 
-// Waits until each colour of the guard has been free for a moment. The caller's mark is 0.
+// Whether another thread wants or holds a word of the guard exclusively. As guard_taken.
+TANDEM_COLOURS bool _TANDEM_colours_others_hold(const tandem::colours::Plan *plan);
+
+// Waits until each colour of the guard that the caller does not hold itself has been free for a
+// moment. The caller has no marks, or is Entering.
 TANDEM_COLOURS void _TANDEM_colours_wait(const tandem::colours::Plan *plan);
 
 // After a mark was cleared: wakes those that sleep for it.
@@ -191,5 +196,21 @@ namespace tandem::colours {
   if (_TANDEM_colours_shared.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
     _TANDEM_colours_wake();
 }
+
+// While it lives the calling thread, a serial transaction, waits for colours and may have marks.
+class Entering {
+public:
+  explicit Entering(std::size_t identity) noexcept { tell(identity + 1); }
+  Entering(const Entering &) = delete;
+  Entering &operator=(const Entering &) = delete;
+  ~Entering() { tell(0); }
+
+private:
+  static void tell(std::size_t who) noexcept {
+    _TANDEM_colours_shared.enters_with_mark.store(who); // seq_cst: before the load of sleepers
+    if (_TANDEM_colours_shared.sleepers.load() != 0)
+      _TANDEM_colours_wake();
+  }
+};
 
 } // namespace tandem::colours

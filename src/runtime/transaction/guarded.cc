@@ -201,18 +201,23 @@ void adopt(Thread &thread, const tandem_section &section) noexcept {
     return;
   add_guard(thread, plan);
   const std::uint32_t slot = thread.guard_count - 1;
-  for (;;) {
+  const auto share = [&] {
     colours::set_mark(thread.identity, slot, &plan);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (!colours::guard_taken(plan))
-      return;
-    if (!is_alone(thread)) // it begins again with all of its guards
-      transaction::restart(thread, transaction::Reason::colour);
+    // What this thread holds it may share as well.
+    return !colours::guard_taken(plan) || !_TANDEM_colours_others_hold(&plan);
+  };
+  if (share()) [[likely]]
+    return;
+  if (!is_alone(thread)) // it begins again with all of its guards
+    transaction::restart(thread, transaction::Reason::colour);
+  const colours::Entering entering(thread.identity);
+  do {
     _TANDEM_colours_shared.marks[thread.identity].held[slot].store(nullptr,
                                                                    std::memory_order_release);
     _TANDEM_colours_wake();
     _TANDEM_colours_wait(&plan);
-  }
+  } while (!share());
 }
 
 void restart_exclusively(Thread &thread) noexcept {

@@ -499,6 +499,76 @@ TEST_F(Guarded, SerialTransactionsEnterWhatOthersHoldForThem) {
   }
 }
 
+// The same where it is a transaction that begins in it, beside one whose colours it has already.
+TEST_F(Guarded, SerialTransactionsShareWhatOthersHoldForThem) {
+  TestOutput output("test", {"A!", "B!"});
+  const tandem_section &first = output.hybrid("first", {0});
+  const tandem_section &second = output.hybrid("second", {1});
+  const tandem_section &both = output.exclusive("both", {0, 1});
+  const colours::Colour &last = *colours::plan_of(both).colours[1];
+  for (const bool sleeps : {false, true}) {
+    std::atomic<bool> inside{false};
+    std::thread other([&] {
+      while (!inside)
+        std::this_thread::yield();
+      run_exclusively(both, [] {});
+    });
+    run_gcc([&] {
+      _ITM_changeTransactionMode(0);
+      run(first, [](bool) {});
+      inside = true;
+      while (last.word.load() == colours::kFree)
+        std::this_thread::yield();
+      if (sleeps)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      run(second, [](bool) {});
+    });
+    other.join();
+  }
+}
+
+// Who gave way has the colours again before the transaction has ended: the thread cannot share them
+// once more.
+TEST_F(Guarded, WhoGaveWayIsPreferred) {
+  TestOutput output("test", {"A!"});
+  const tandem_section &hybrid = output.hybrid("hybrid", {0});
+  const tandem_section &exclusive = output.exclusive("exclusive", {0});
+  const colours::Colour &colour = *colours::plan_of(exclusive).colours[0];
+  std::atomic<bool> inside{false};
+  std::atomic<bool> entered{false};
+  std::thread other([&] {
+    while (!inside)
+      std::this_thread::yield();
+    run_exclusively(exclusive, [&] { entered = true; });
+  });
+  const auto wait_for_other = [&] {
+    while (colour.word.load() == colours::kFree)
+      std::this_thread::yield();
+  };
+  run_gcc([&] {
+    _ITM_changeTransactionMode(0);
+    run(hybrid, [](bool) {});
+    inside = true;
+    wait_for_other();
+    run_exclusively(exclusive, [] {});
+    wait_for_other(); // it holds the colour, and waits for the mark
+  });
+  run(hybrid, [&](bool) { EXPECT_TRUE(entered); });
+  other.join();
+}
+
+TEST_F(Guarded, TransactionsInsideExclusiveSectionsInsideTransactions) {
+  TestOutput output("test", {"A!"});
+  const tandem_section &exclusive = output.exclusive("exclusive", {0});
+  const tandem_section &hybrid = output.hybrid("hybrid", {0});
+  int times = 0;
+  run_gcc([&] {
+    _ITM_changeTransactionMode(0);
+    run_exclusively(exclusive, [&] { run(hybrid, [&](bool) { ++times; }); });
+  });
+  EXPECT_EQ(times, 1);
+}
+
 // What a colour of the whole process guards may be accessed by transactions that have no colours.
 TEST_F(Guarded, ProcessColoursExcludeGccsTransactions) {
   TestOutput output("test", {"tandem.process*", "A!"});

@@ -94,8 +94,7 @@ void prepare(Thread &thread) noexcept {
   thread.signals.store(0, std::memory_order_relaxed);
   thread.reads.clear();
   thread.reads.push(nullptr); // orec::kFirstRead
-  thread.values.clear();
-  thread.writes.clear();
+  norec::forget(thread);      // also what a fork has interrupted
   thread.writes.prepare();
   find_stack(thread);
   thread.owned.clear();

@@ -70,7 +70,8 @@ public:
     if (given_ == nullptr)
       pthread_attr_destroy(&own_);
     else
-      pthread_attr_setsigmask_np(given_, nullptr); // as it was: no test has a mask there
+      pthread_attr_setsigmask_np(
+          given_, nullptr); // as it was: no test has a mask there, or threads that share them
   }
   pthread_attr_t *get() const noexcept { return given_ == nullptr ? &own_ : given_; }
 
