@@ -235,8 +235,8 @@ def waking(without: frozenset[str]) -> Machine:
 
 def entering(without: frozenset[str]) -> Machine:
     """A serial transaction with a mark enters a section with that colour. Whoever holds the colour
-    and waits for the mark, awake or asleep, gives way until it has it: the mark stays, or the section
-    would come into the transaction's middle."""
+    and waits for the mark, awake or asleep, gives way until it has it: the mark stays, or the
+    section would come into the transaction's middle."""
     wake: Program = [
         Load("s", "sleepers"),
         Go("told", lambda r: not r["s"]),
