@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Transactions beside sections with exclusive colours. Runs once for each algorithm.
+// Transactions beside sections with exclusive colours. Runs once for each algorithm. In this order:
+//
+//     atomicity   threads with sections of all kinds at once
+//     waiting     for who holds a colour or shares it; who becomes irrevocable; fairness
+//     nesting     sections in transactions, and the reverse; serial ones that others wait for
+//     begin, end  colours of the process, uninstrumented code, actions, retry, fork, misuse
 #include "runtime/transaction/guarded.h"
 
 #include "runtime/abi/itm.h"
@@ -86,6 +91,8 @@ struct Guarded : testing::Test {
         ASSERT_EQ(held.load(), nullptr);
   }
 };
+
+// --- atomicity
 
 // The pairs (a, b) are equal outside sections. Kinds of sections: hybrid transactions, plain ones
 // with exclusive colours, and ones that become irrevocable now and then. Beside them pure ones.
@@ -189,6 +196,8 @@ TEST_F(Guarded, LargeCommitsAreWholeToExclusiveSections) {
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(words[4095], 150U);
 }
+
+// --- waiting
 
 TEST_F(Guarded, WaitsForWhoHoldsItsColour) {
   TestOutput output("test", {"A!", "B!"});
@@ -335,6 +344,8 @@ TEST_F(Guarded, CancelsGiveTheColoursBack) {
   run_exclusively(exclusive, [] { add_plainly(word, 1); });
   EXPECT_EQ(word, 1U);
 }
+
+// --- nesting
 
 TEST_F(Guarded, NestedSectionsAreHeldToTheEnd) {
   TestOutput output("test", {"A!"});
@@ -568,6 +579,8 @@ TEST_F(Guarded, TransactionsInsideExclusiveSectionsInsideTransactions) {
   });
   EXPECT_EQ(times, 1);
 }
+
+// --- begin and end
 
 // What a colour of the whole process guards may be accessed by transactions that have no colours.
 TEST_F(Guarded, ProcessColoursExcludeGccsTransactions) {
