@@ -11,12 +11,12 @@ struct tandem_section;
 extern const struct tandem_section section;
 void _TANDEM_inline_global_lock_enter(const struct tandem_section *);
 void _TANDEM_inline_global_lock_leave(const struct tandem_section *);
-extern __thread void *_TANDEM_thread_3 __attribute__((tls_model("initial-exec")));
+extern __thread void *_TANDEM_thread_4 __attribute__((tls_model("initial-exec")));
 unsigned long _TANDEM_inline_RfWU8(const unsigned long *, void *);
 void _TANDEM_inline_WU8(unsigned long *, unsigned long, void *);
 int counter;
 void transactional(unsigned long *place) {
-  _TANDEM_inline_WU8(place, _TANDEM_inline_RfWU8(place, _TANDEM_thread_3) * 3, _TANDEM_thread_3);
+  _TANDEM_inline_WU8(place, _TANDEM_inline_RfWU8(place, _TANDEM_thread_4) * 3, _TANDEM_thread_4);
 }
 void user(void) {
   _TANDEM_inline_global_lock_enter(&section);
@@ -47,7 +47,7 @@ for flags in "-O2" "-O2 -fPIC" "-O2 -fno-pic" "-O2 -mavx2 -g" "-O2 -march=haswel
   fi
   for line in '@_TANDEM_global_lock_depth = external thread_local(initialexec)' \
     'declare void @_TANDEM_global_lock_enter' 'declare void @_TANDEM_global_lock_leave' \
-    '@_TANDEM_thread_3 = external thread_local(initialexec)' 'call preserve_mostcc noundef i64' 'call preserve_mostcc void'; do
+    '@_TANDEM_thread_4 = external thread_local(initialexec)' 'call preserve_mostcc noundef i64' 'call preserve_mostcc void'; do
     if ! grep -qF "$line" "$work/linked.ll"; then
       printf 'flags %s: no %s\n' "$flags" "$line" >&2
       exit 1

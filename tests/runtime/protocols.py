@@ -32,6 +32,9 @@ from protocols_orecs import (
     lazy_skew,
 )
 from protocols_short import (
+    apart_alone,
+    apart_opacity,
+    apart_short,
     short_alone,
     short_locks,
     short_switching,
@@ -44,6 +47,9 @@ from protocols_two_phase import (
 
 __all__ = [
     "alone",
+    "apart_alone",
+    "apart_opacity",
+    "apart_short",
     "eager_abort",
     "eager_opacity",
     "eager_privatisation",

@@ -107,3 +107,87 @@ def short_locks(without: frozenset[str]) -> Machine:
         Swap("_", "word", lambda _: 0),
     ]
     return Machine(MEMORY, [section, single])
+
+
+# --- locks that stay apart (runtime/transaction/apart.h)
+
+
+def acquire_word(without: frozenset[str]) -> Program:
+    """The lock's word, 0 while it is free; "gone" where it is taken."""
+    if "locked word" in without:
+        take: Program = [Load("held", "lock"), Store("lock", lambda r: r["held"] or 1)]
+    else:
+        take = [Swap("held", "lock", lambda r: r["held"] or 1)]
+    return [*take, Go("gone", lambda r: r["held"])]
+
+
+def apart_alone(without: frozenset[str]) -> Machine:
+    """A short section of such a lock, beside a thread that is alone. The word is in the list of
+    those that are used before it is first held."""
+    note: Program = [Swap("_", "used", lambda _: 1)]
+    held: Program = [*word(without), *BODY, Label("back"), Store("lock", lambda _: 0)]
+    section: Program = [
+        *([] if "list" in without else note),
+        *acquire_word(without),
+        *held,
+        *(note if "list" in without else []),
+        Label("gone"),
+    ]
+    wait: Program = [
+        Load("u", "used"),
+        Go("free", lambda r: not r["u"]),
+        Label("taken"),
+        Load("l", "lock"),
+        Go("taken", lambda r: r["l"]),
+        Label("free"),
+    ]
+    single: Program = [
+        Swap("_", "word", lambda _: 1),
+        *([] if "waiting" in without else wait),
+        *ALONE,
+        Swap("_", "word", lambda _: 0),
+    ]
+    return Machine({**MEMORY, "used": 0}, [section, single])
+
+
+def apart_short(without: frozenset[str]) -> Machine:
+    """A short section, beside a transaction that holds the lock and writes back at its end."""
+    section: Program = [*acquire_word(without), *BODY, Store("lock", lambda _: 0), Label("gone")]
+    written: Program = [Store("x", lambda _: 1), Store("x", lambda _: 2)]
+    released: Program = [Store("lock", lambda _: 0)]
+    end = [*released, *written] if "to its end" in without else [*written, *released]
+    transaction: Program = [
+        *([] if "entry" in without else acquire_word(without)),
+        Load("y", "y"),
+        Check(lambda r: r["y"] == 0, "sees the middle of a short section"),
+        *end,
+        Label("gone"),
+    ]
+    return Machine(MEMORY, [section, transaction])
+
+
+def apart_opacity(without: frozenset[str]) -> Machine:
+    """Ownership records: what is read with the lock held is as new as what was read before.
+
+    The writer holds the lock, and gives it up when the time of its commit is in the clock."""
+    time: Program = [Store("clock", lambda _: 1)]
+    released: Program = [Store("lock", lambda _: 0)]
+    writer: Program = [
+        *acquire_word(frozenset()),
+        Store("x", lambda _: 1),
+        Store("y", lambda _: 1),
+        *([*released, *time] if "order" in without else [*time, *released]),
+        Label("gone"),
+    ]
+    look: Program = [Load("now", "clock"), Go("again", lambda r: r["now"])]
+    reader: Program = [
+        Load("x", "x"),
+        *acquire_word(frozenset()),
+        *([] if "validation" in without else look),
+        Load("y", "y"),
+        Check(lambda r: r["x"] == r["y"], "reads of two times"),
+        Label("again"),
+        Store("lock", lambda _: 0),
+        Label("gone"),
+    ]
+    return Machine(MEMORY, [writer, reader])

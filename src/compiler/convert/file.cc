@@ -60,10 +60,11 @@ private:
       return balanced(table);
     if (name == "real-region")
       return real_region(table);
-    return locks(table, name == "section" ? file_.sections : file_.gates);
+    return name == "section" ? locks(table, file_.sections, true)
+                             : locks(table, file_.gates, false);
   }
 
-  Status locks(const toml::table &table, std::vector<ConversionFile::Locks> &into) {
+  Status locks(const toml::table &table, std::vector<ConversionFile::Locks> &into, bool section) {
     ConversionFile::Locks locks;
     locks.line = table.source().begin.line;
     for (const auto &[key, value] : table) {
@@ -72,8 +73,11 @@ private:
         read = strings(value, "locks", locks.names);
       else if (key.str() == "reason")
         read = text(value, "reason", locks.reason);
+      else if (section && key.str() == "apart")
+        read = truth(value, "apart", locks.apart);
       else
-        return at(key, fmt::format("'{}' is not known here; use locks and reason", key.str()));
+        return at(key, fmt::format("'{}' is not known here; use {}", key.str(),
+                                   section ? "locks, reason and apart" : "locks and reason"));
       if (!read)
         return read;
     }

@@ -18,7 +18,8 @@ struct ConversionFile {
   struct Locks {
     std::vector<std::string> names;
     std::string reason;
-    unsigned line = 0; // in the file
+    bool apart = false; // a section: what these guard, no section touches without them
+    unsigned line = 0;  // in the file
   };
   // A function that returns with no converted lock of its own held, although its text does not show
   // it. Checked while the program runs.

@@ -218,6 +218,8 @@ std::optional<std::size_t> NamedLocks::section_of(const LockSite &site) const {
   return static_cast<std::size_t>(found - file_->sections.data());
 }
 
+bool NamedLocks::is_apart(std::size_t section) const { return file_->sections[section].apart; }
+
 bool NamedLocks::has_real_regions(std::size_t section) const {
   return any_of(file_->real_regions, [&](const ConversionFile::RealRegion &region) {
     return is_contained(file_->sections[section].names, region.lock);
@@ -288,6 +290,16 @@ Status check_locks(const Module &module, const ConversionFile &file, const LockC
           return at(*site, fmt::format("lock '{}' is used where exceptions may pass, which cannot "
                                        "become a section yet; make it a gate",
                                        name));
+        if (named.is_apart(*section) &&
+            (site->operation == LockOperation::trylock || named.has_real_regions(*section)))
+          return at(*site,
+                    fmt::format("lock '{}' {}, so its sections cannot stay apart; take apart "
+                                "= true out of {}:{}",
+                                name,
+                                site->operation == LockOperation::trylock
+                                    ? "is tried"
+                                    : "has regions that stay real",
+                                file.path, file.sections[*section].line));
         const Function *callee = called_function(*site->call);
         if (site->wrapper == nullptr && named.has_real_regions(*section) &&
             (callee == nullptr || !is_contained(kLookedAt, callee->getName())))
@@ -409,10 +421,12 @@ private:
   // What stands for the operation that the library has as `library`.
   FunctionCallee stand_in(StringRef library, ConvertedSite::Kind kind, std::size_t section) {
     const bool held = tried_.contains(section);
+    const bool apart = named_.is_apart(section) && kind == ConvertedSite::Kind::acquire;
     const std::string name =
-        keeps_locks_ ? std::string(kOwnLock) + (held ? "held_" : "plain_") + library.str()
-                     : std::string(kStandIn) + (held ? "held." : "plain.") +
-                           kOperations[static_cast<int>(kind)];
+        apart          ? (keeps_locks_ ? kOwnApart + library.str() : std::string(kApartAcquire))
+        : keeps_locks_ ? std::string(kOwnLock) + (held ? "held_" : "plain_") + library.str()
+                       : std::string(kStandIn) + (held ? "held." : "plain.") +
+                             kOperations[static_cast<int>(kind)];
     LLVMContext &context = module_.getContext();
     FunctionCallee callee = module_.getOrInsertFunction(
         name,
@@ -525,6 +539,18 @@ bool keeps_held(const Module &module) {
          });
 }
 
+void finish_apart(Module &module) {
+  Function *acquire = module.getFunction(kApartAcquire);
+  if (acquire == nullptr)
+    return;
+  for (User *user : make_early_inc_range(acquire->users())) {
+    auto *call = cast<CallBase>(user);
+    call->replaceAllUsesWith(Constant::getNullValue(call->getType()));
+    call->eraseFromParent();
+  }
+  acquire->eraseFromParent();
+}
+
 bool finish_stand_ins(Module &module) {
   bool held = module.getFunction(kHeldReally) != nullptr || has_sleepers(module);
   for (const char *operation : kOperations)
@@ -581,6 +607,12 @@ bool finish_own_locks(Module &module, function_ref<bool(const Function &)> trans
         auto &call = *cast<CallBase>(user);
         resolve_own_lock(call, operation, held, transactional(*call.getFunction()));
       }
+      stand_in->eraseFromParent();
+    }
+  for (const OwnOperation &operation : kOwnOperations)
+    if (Function *stand_in = module.getFunction(std::string(kOwnApart) + operation.name)) {
+      for (User *user : make_early_inc_range(stand_in->users()))
+        resolve_own_lock(*cast<CallBase>(user), operation, /*held=*/false, /*transactional=*/false);
       stand_in->eraseFromParent();
     }
   // Code that holds the program's locks needs no list of them. A section begins with an empty one.

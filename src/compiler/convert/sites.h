@@ -39,6 +39,8 @@ public:
 
   // Index of the file's section that converts the site; nothing where it stays real.
   [[nodiscard]] std::optional<std::size_t> section_of(const LockSite &site) const;
+  // Whether that section's locks stay apart.
+  [[nodiscard]] bool is_apart(std::size_t section) const;
   // Whether some regions of that section's locks stay real.
   [[nodiscard]] bool has_real_regions(std::size_t section) const;
   // Whether the file says of all of those that sections begin with their lock.
@@ -92,6 +94,10 @@ ConvertedSites take_over(llvm::Module &module, const LockCalls &calls, const Nam
 
 // Whether the library has an operation for each converted site that take_over() can keep.
 bool can_keep_locks(const llvm::Module &module, const LockCalls &calls, const NamedLocks &named);
+
+// Takes out the acquisitions of locks that stay apart which are in no transaction. Behind the
+// enforcement, and finish_own_locks().
+void finish_apart(llvm::Module &module);
 
 // Makes what take_over() left in the module code: nothing for locks that no one tries, else calls
 // of held.c. Result: whether there are any.

@@ -105,6 +105,45 @@ private:
   BlockFrequencyInfo frequencies_;
 };
 
+// Whether the value can be computed before the section begins: from its arguments and from memory
+// that no section writes. `needed`: gets the instructions for that, operands first.
+bool known_before(Value *value, const BasicBlock &first, SetVector<Instruction *> &needed) {
+  auto *instruction = dyn_cast<Instruction>(value);
+  if (instruction == nullptr || needed.contains(instruction))
+    return true;
+  const auto *load = dyn_cast<LoadInst>(instruction);
+  const bool is_read = load != nullptr && Barriers::is_unwritten(*load) &&
+                       load->getParent() == &first && !is_local(load->getPointerOperand());
+  if (!is_read && !isa<GetElementPtrInst, CastInst>(instruction) &&
+      !(isa<BinaryOperator>(instruction) && !instruction->isIntDivRem()))
+    return false;
+  if (!all_of(instruction->operands(),
+              [&](Value *operand) { return known_before(operand, first, needed); }))
+    return false;
+  needed.insert(instruction);
+  return true;
+}
+
+bool acquires_apart(const Instruction &instruction) {
+  const auto *call = dyn_cast<CallInst>(&instruction);
+  const Function *callee = call == nullptr ? nullptr : called_function(*call);
+  return callee != nullptr &&
+         (callee->getName() == kApartAcquire || callee->getName().starts_with(kOwnApart));
+}
+
+// The acquisition of the lock that stays apart whose section this is: it comes before all accesses,
+// and which lock it is is known before. Null: there is none.
+CallInst *lock_of(Function &section) {
+  BasicBlock &first = section.getEntryBlock();
+  const auto acquisition = find_if(
+      first, [](const Instruction &instruction) { return kind_of(instruction) != Kind::computes; });
+  if (acquisition == first.end() || !acquires_apart(*acquisition))
+    return nullptr;
+  auto &call = cast<CallInst>(*acquisition);
+  SetVector<Instruction *> needed;
+  return known_before(call.getArgOperand(0), first, needed) ? &call : nullptr;
+}
+
 // Takes out what is done for the list of the converted locks that the thread holds: a section
 // leaves it as it was, and only a trylock, which leads away, looks at it meanwhile. Where a region
 // that stays real has a lock, the section leads away before that is asked for.
@@ -114,7 +153,8 @@ void forget_held(Function &function) {
     return name == kHeldAcquire || name == kHeldRelease || name == kHeldRestore ||
            name == kHeldRefused || name == kHeldNest ||
            (name == kHeldRefuse && isa<ConstantPointerNull>(call.getArgOperand(0))) ||
-           (name.starts_with(kOwnLock) && !name.contains("trylock"));
+           (name.starts_with(kOwnLock) && !name.contains("trylock") &&
+            !name.starts_with(kOwnApart));
   };
   for (BasicBlock &block : function)
     for (Instruction &instruction : make_early_inc_range(block))
@@ -139,7 +179,7 @@ bool inline_calls(Function &function, Simplifier &simplifier) {
         if (frequencies.often(block))
           for (Instruction &instruction : block)
             if (auto *call = dyn_cast<CallBase>(&instruction);
-                call != nullptr && kind_of(*call) == Kind::leads_away)
+                call != nullptr && kind_of(*call) == Kind::leads_away && !acquires_apart(*call))
               calls.push_back(call);
     }
     if (calls.empty())
@@ -168,10 +208,11 @@ Parts parts_of(Function &function) {
   if (function.getInstructionCount() > kMostInstructions || has_cycle(function))
     return parts;
   const Frequencies frequencies(function);
-  bool writes = false; // in most executions; what only reads does not want the clock
+  const Instruction *lock = lock_of(function);
+  bool writes = lock != nullptr; // in most executions; what only reads does not want the clock
   for (BasicBlock &block : function) {
-    const auto away = find_if(block, [](const Instruction &instruction) {
-      return kind_of(instruction) == Kind::leads_away;
+    const auto away = find_if(block, [lock](const Instruction &instruction) {
+      return kind_of(instruction) == Kind::leads_away && &instruction != lock;
     });
     if (away != block.end()) {
       if (frequencies.often(block))
@@ -180,7 +221,7 @@ Parts parts_of(Function &function) {
     }
     for (Instruction &instruction : make_range(block.begin(), away)) {
       const Kind kind = kind_of(instruction);
-      if (kind != Kind::computes)
+      if (kind != Kind::computes && &instruction != lock)
         parts.accesses.push_back(&instruction);
       if (kind != Kind::writes)
         continue;
@@ -255,25 +296,6 @@ struct Place {
   std::int64_t to;
 };
 
-// Whether the value can be computed before the section begins: from its arguments and from memory
-// that no section writes. `needed`: gets the instructions for that, operands first.
-bool known_before(Value *value, const BasicBlock &first, SetVector<Instruction *> &needed) {
-  auto *instruction = dyn_cast<Instruction>(value);
-  if (instruction == nullptr || needed.contains(instruction))
-    return true;
-  const auto *load = dyn_cast<LoadInst>(instruction);
-  const bool is_read = load != nullptr && Barriers::is_unwritten(*load) &&
-                       load->getParent() == &first && !is_local(load->getPointerOperand());
-  if (!is_read && !isa<GetElementPtrInst, CastInst>(instruction) &&
-      !(isa<BinaryOperator>(instruction) && !instruction->isIntDivRem()))
-    return false;
-  if (!all_of(instruction->operands(),
-              [&](Value *operand) { return known_before(operand, first, needed); }))
-    return false;
-  needed.insert(instruction);
-  return true;
-}
-
 // The places of all accesses, none where one is not known before. What it takes to compute them is
 // moved to the end of `entry`.
 SmallVector<Place> places_of(const Parts &parts, BasicBlock &first, BasicBlock &entry) {
@@ -344,6 +366,32 @@ void take_over(Function &section, Function &version, BasicBlock &entry) {
   }
 }
 
+// The begins, at the end of `entry`.
+CallInst *begin_apart(CallInst &lock, Value *skipped, BasicBlock &entry) {
+  SetVector<Instruction *> needed;
+  known_before(lock.getArgOperand(0), *lock.getParent(), needed); // lock_of has asked
+  for (Instruction *instruction : needed)
+    instruction->moveBefore(entry, entry.end());
+  IRBuilder<> builder(&entry);
+  CallInst *begin =
+      builder.CreateCall(runtime(*entry.getModule(), "_TANDEM_inline_short_begin_apart",
+                                 builder.getInt64Ty(), {builder.getPtrTy(), builder.getPtrTy()}),
+                         {skipped, lock.getArgOperand(0)}, "word");
+  lock.replaceAllUsesWith(Constant::getNullValue(lock.getType()));
+  lock.eraseFromParent();
+  return begin;
+}
+CallInst *begin_by_places(const Parts &parts, Value *skipped, BasicBlock &first,
+                          BasicBlock &entry) {
+  const SmallVector<Place> places = places_of(parts, first, entry);
+  IRBuilder<> builder(&entry);
+  return builder.CreateCall(runtime(*entry.getModule(), "_TANDEM_short_begin", builder.getInt64Ty(),
+                                    {builder.getPtrTy(), builder.getPtrTy(), builder.getInt32Ty()}),
+                            {skipped, build_places(builder, places),
+                             builder.getInt32(static_cast<std::uint32_t>(places.size()))},
+                            "time");
+}
+
 } // namespace
 
 Function *short_version(Function &body, Simplifier &simplifier) {
@@ -376,17 +424,16 @@ void build_short(Function &section, Function &version, Function &transaction) {
   BasicBlock *entry = BasicBlock::Create(context, "entry", &section);
   BasicBlock *other = BasicBlock::Create(context, "transaction", &section);
   BasicBlock *first = &version.getEntryBlock();
+  CallInst *lock = lock_of(version);
+  const StringRef end = lock != nullptr ? "_TANDEM_inline_short_end_apart" : "_TANDEM_short_end";
+  const StringRef undone = lock != nullptr ? "_TANDEM_short_undone_apart" : "_TANDEM_short_undone";
   take_over(section, version, *entry);
   section.setSubprogram(version.getSubprogram());
   version.setSubprogram(nullptr);
   version.eraseFromParent();
-  const SmallVector<Place> places = places_of(parts, *first, *entry);
+  CallInst *time = lock != nullptr ? begin_apart(*lock, skipped, *entry)
+                                   : begin_by_places(parts, skipped, *first, *entry);
   IRBuilder<> builder(entry);
-  Value *time = builder.CreateCall(
-      runtime(module, "_TANDEM_short_begin", word, {pointer, pointer, builder.getInt32Ty()}),
-      {skipped, build_places(builder, places),
-       builder.getInt32(static_cast<std::uint32_t>(places.size()))},
-      "time");
   builder.CreateCondBr(builder.CreateIsNotNull(time), first, other,
                        MDBuilder(context).createLikelyBranchWeights());
   for (Instruction *cut : parts.cuts) {
@@ -394,14 +441,13 @@ void build_short(Function &section, Function &version, Function &transaction) {
     changeToUnreachable(cut);
     block->getTerminator()->eraseFromParent();
     builder.SetInsertPoint(block);
-    builder.CreateCall(runtime(module, "_TANDEM_short_undone", nothing, {word, pointer}),
-                       {time, skipped});
+    builder.CreateCall(runtime(module, undone, nothing, {word, pointer}), {time, skipped});
     builder.CreateBr(other);
   }
   for (BasicBlock &block : section)
     if (auto *leaves = dyn_cast_if_present<ReturnInst>(block.getTerminator())) {
       builder.SetInsertPoint(leaves);
-      builder.CreateCall(runtime(module, "_TANDEM_short_end", nothing, {word}), {time});
+      builder.CreateCall(runtime(module, end, nothing, {word}), {time});
     }
   builder.SetInsertPoint(other);
   CallInst *result = call_with_same(builder, section, transaction);

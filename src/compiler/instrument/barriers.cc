@@ -23,7 +23,7 @@ constexpr StringRef kUnwritten = "tandem.unwritten";
 const std::string kCalled = "_ITM_";
 const std::string kOurs = "_TANDEM_"; // what libitm does not have
 const std::string kInlined = kInlinedAccess;
-constexpr StringRef kThread = "_TANDEM_thread_3";
+constexpr StringRef kThread = "_TANDEM_thread_4";
 // Which accesses are inlined. An inlined write is some 200 bytes of code, and time for the
 // optimiser in proportion. In a function with few of them: all but those that are estimated to run
 // in less than one of kRarest calls (three even branches deep, or behind an unlikely one). In

@@ -239,10 +239,11 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     holds = finish_own_locks(module, [](const Function &function) {
       return function.hasFnAttribute(kTransactionalAttribute);
     });
+  finish_apart(module);
   if (phases != Phases::none)
     link_runtime(module, beside(runtime_bitcode_, "phases.bc"));
   if (const ReportInstrumentation &made = analysis.report.instrumentation;
-      made.barriers + made.additions != 0)
+      made.barriers + made.additions + made.shorts != 0)
     link_runtime(module, beside(runtime_bitcode_, "barriers.bc"));
   if (holds)
     link_runtime(module, beside(runtime_bitcode_, "held.bc"));

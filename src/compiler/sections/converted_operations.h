@@ -28,6 +28,12 @@ inline constexpr char kHeldRefused[] = "_TANDEM_held_refused";
 inline constexpr char kHeldWait[] = "_TANDEM_held_wait";
 inline constexpr char kHeldNest[] = "_TANDEM_held_nest";
 
+// An acquisition of a lock whose sections stay apart (runtime/transaction/apart.h). The catalogue
+// has it replaced in transactions; elsewhere finish_apart() takes it out. The second one, followed
+// by the library's name, is kept as kOwnLock's are.
+inline constexpr char kApartAcquire[] = "_TANDEM_apart_acquire";
+inline constexpr char kOwnApart[] = "_TANDEM_own_apart_";
+
 // Of sleepers.c, for waits with converted locks: a section takes a ticket, and where it waits asks
 // for that; sleeps for a condition; signals one.
 inline constexpr char kHeldTicket[] = "_TANDEM_held_ticket";

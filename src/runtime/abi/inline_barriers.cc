@@ -2,7 +2,8 @@
 //
 // The accesses of transactional clones, compiled to bitcode (barriers.bc) that the pass links into
 // programs, from the engine's own templates. Inline is what NOrec does first: the reads of a
-// transaction that has written nothing; and NOrec's and lazy's writes. All else is in the library,
+// transaction that has written nothing; and NOrec's and lazy's writes. And begin and end of short
+// sections of locks that stay apart (transaction/short.h). All else is in the library,
 // by the table of the thread's mode (algorithms/barriers.h, SavingBarriers). Invariant: no state
 // here.
 //
@@ -14,8 +15,11 @@
 
 #include "runtime/algorithms/barriers.h"
 #include "runtime/algorithms/norec.h"
+#include "runtime/irrevocable/serial.h"
 #include "runtime/memory/cell.h"
 #include "runtime/thread/thread.h"
+#include "runtime/transaction/apart.h"
+#include "runtime/transaction/short.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +31,9 @@ namespace {
 // Where the state of the process is, seen from a program (algorithms/barriers.h, InLibrary).
 struct InProgram {
   static std::atomic<std::uint64_t> &clock(Thread *thread) noexcept { return *thread->clock; }
+  static std::atomic<std::uint64_t> &waiters(Thread *thread) noexcept {
+    return reinterpret_cast<sync::Clock *>(thread->clock)->waiters;
+  }
 };
 using Norec = norec::Quick<InProgram>;
 
@@ -65,6 +72,45 @@ using Norec = norec::Quick<InProgram>;
       add_far_##WIDTH(address, by);                                                                \
   }
 
+namespace {
+
+// What is rare saves all registers.
+[[gnu::noinline, clang::preserve_most]] std::uint64_t begin_apart_far(std::uint32_t *skipped,
+                                                                      const void *lock) {
+  return _TANDEM_short_begin_apart(skipped, lock);
+}
+[[gnu::noinline, clang::preserve_most]] void end_apart_far(std::uint64_t how) {
+  _TANDEM_short_end_apart(how);
+}
+
+} // namespace
+
+TANDEM_INLINE std::uint64_t _TANDEM_inline_short_begin_apart(std::uint32_t *skipped,
+                                                             const void *lock) {
+  Thread *thread = current_thread;
+  if (thread != nullptr && thread->apart_holder != 0 && thread->depth == 0 &&
+      (skipped == nullptr || std::atomic_ref(*skipped).load(std::memory_order_relaxed) == 0))
+      [[likely]] {
+    apart::Word &word = thread->apart_words[apart::index_of(lock)];
+    std::uint64_t free = apart::kFree;
+    // seq_cst: before the load of the serial word.
+    if (word.value.compare_exchange_strong(free, thread->apart_holder)) [[likely]] {
+      if (thread->serial_word->load(std::memory_order_acquire) == serial::kFree) [[likely]]
+        return reinterpret_cast<std::uint64_t>(&word);
+      word.value.store(apart::kFree, std::memory_order_release);
+    }
+  }
+  return begin_apart_far(skipped, lock);
+}
+TANDEM_INLINE void _TANDEM_inline_short_end_apart(std::uint64_t how) {
+  Thread *thread = current_thread;
+  if (how == kShortSingle || InProgram::waiters(thread).load(std::memory_order_relaxed) != 0)
+      [[unlikely]]
+    return end_apart_far(how);
+  ++thread->transactions;
+  reinterpret_cast<apart::Word *>(how)->value.store(apart::kFree, std::memory_order_release);
+}
+
 TANDEM_WIDTH(U1, saving_u1, std::uint8_t)
 TANDEM_WIDTH(U2, saving_u2, std::uint16_t)
 TANDEM_WIDTH(U4, saving_u4, std::uint32_t)
@@ -90,3 +136,9 @@ static_assert(sizeof(memory::WriteMap) == 96);
 static_assert(sizeof(memory::WriteMap::Entry) == 24);
 static_assert(offsetof(Thread, stack_high) == 328);
 static_assert(offsetof(Thread, beyond_stack) == 344);
+static_assert(offsetof(Thread, apart_words) == 352);
+static_assert(offsetof(Thread, serial_word) == 360);
+static_assert(offsetof(Thread, apart_holder) == 368);
+static_assert(offsetof(Thread, transactions) == 376);
+static_assert(offsetof(sync::Clock, now) == 0 && offsetof(sync::Clock, waiters) == 16);
+static_assert(sizeof(apart::Word) == 64 && apart::kCountLog2 == 10 && apart::kFree == 1);

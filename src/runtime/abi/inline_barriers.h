@@ -9,7 +9,7 @@ extern "C" {
 
 // The calling thread's Thread; not null in a transaction. The number is the version of what
 // inline_barriers.cc asserts.
-extern __thread void *_TANDEM_thread_3 __attribute__((tls_model("initial-exec")));
+extern __thread void *_TANDEM_thread_4 __attribute__((tls_model("initial-exec")));
 
 // abi/itm_barriers.cc.
 void _TANDEM_add_4(std::uint32_t *address, std::uint32_t by);

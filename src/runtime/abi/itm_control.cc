@@ -46,7 +46,7 @@ namespace {
 // nested one's, and a thread's very first one's, go to the stack and from there to their place.
 // Both begins are this, with other registers: the second argument stays in %rsi where there is one.
 #define TANDEM_BEGIN(THREAD, OUTERMOST, BUFFER, NESTED)                                            \
-  __asm__("movq _TANDEM_thread_3@gottpoff(%%rip), %%rax\n\t"                                       \
+  __asm__("movq _TANDEM_thread_4@gottpoff(%%rip), %%rax\n\t"                                       \
           "movq %%fs:(%%rax), %%" THREAD "\n\t"                                                    \
           "leaq 8(%%rsp), %%rcx\n\t"                                                               \
           "movq (%%rsp), %%r8\n\t"                                                                 \

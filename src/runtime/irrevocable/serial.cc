@@ -5,6 +5,7 @@
 #include "runtime/settings/settings.h"
 #include "runtime/sync/clock.h"
 #include "runtime/sync/futex.h"
+#include "runtime/transaction/apart.h"
 
 namespace tandem::serial {
 // Returns when every other thread's mark has been 0 since the word was acquired. Acquire: what
@@ -19,7 +20,9 @@ void wait_for_all(const Thread *thread) noexcept {
     for (sync::Patience patience; marks[i].value.load(std::memory_order_acquire) != 0;)
       patience.round();
   }
-  // Who has no mark and holds the clock is in a short section (transaction/short.h).
+  // Who has no mark and holds a lock's word, or the clock, is in a short section
+  // (transaction/short.h).
+  apart::wait_for_all(thread);
   const bool own = thread != nullptr && thread->depth != 0 && thread->mode == Mode::norec &&
                    norec::owns_clock(*thread);
   if (settings.algorithm == Algorithm::norec && !own)

@@ -4,8 +4,10 @@
 #include "runtime/thread/thread.h"
 
 #include "runtime/fatal.h"
+#include "runtime/irrevocable/serial.h"
 #include "runtime/memory/pages.h"
 #include "runtime/sync/clock.h"
+#include "runtime/transaction/apart.h"
 #include "runtime/transaction/transaction.h"
 
 #include <algorithm>
@@ -49,6 +51,8 @@ Thread *make_thread() noexcept {
   thread->mark = &marks[identity].value;
   thread->random = contention::Xorshift(0x9e3779b97f4a7c15U * (identity + 1));
   thread->clock = &sync::global_clock.now;
+  thread->apart_words = apart::words;
+  thread->serial_word = &serial::word.value;
   thread->lock_word = reinterpret_cast<std::uintptr_t>(thread) | (std::uint64_t{1} << 63);
   all_threads[identity] = thread;
   // Release: who sees the new end sees the mark, which is 0.

@@ -22,6 +22,10 @@ struct tandem_section;
 
 namespace tandem {
 
+namespace apart {
+struct Word;
+}
+
 namespace colours {
 struct Plan; // irrevocable/colours.h
 }
@@ -172,6 +176,12 @@ struct alignas(128) Thread {
   // this. 0: unknown. The main thread's stack, which may grow, is taken for larger than it is.
   std::uintptr_t beyond_stack;
 
+  // For short sections of locks that stay apart (transaction/apart.h), in programs.
+  apart::Word *apart_words;
+  std::atomic<std::uint32_t> *serial_word;
+  std::uint64_t apart_holder; // what words that it holds have; 0: the library is to be asked first
+  Counter transactions;       // begins, for identities
+
   // --- begin, end, restart
   JumpBuffer jump;          // of the outermost begin
   std::uint32_t properties; // of the outermost begin (abi/itm.h)
@@ -181,7 +191,6 @@ struct alignas(128) Thread {
   bool alone_too;         //   it has the serial word
   std::uint32_t restarts; // in a row
   std::uint64_t known_quiesced; // Clock::quiesced at begin
-  Counter transactions;         // begins, for identities
   Counter nested;               // of them, nested ones that can be cancelled
   Counter undone;               // attempts that began again
   Counter cancelled;            // outermost transactions
@@ -199,6 +208,7 @@ struct alignas(128) Thread {
   memory::Log<UserAction> user_actions;
   memory::Log<AllocationAction> allocations;
   memory::Log<memory::CellValue> additions; // that wait for the commit (algorithms/additions.h)
+  memory::Log<apart::Word *> apart;         // words of locks that it holds (transaction/apart.h)
 
   // --- hardware transactions (transaction/hardware.cc)
   bool hardware_plain;                           // the present one runs uninstrumented
@@ -225,7 +235,7 @@ struct alignas(128) Thread {
 
 // The calling thread's; null before its first transaction. Defined in thread.cc. Code in programs
 // finds it by this name (abi/inline_barriers.h).
-extern __thread Thread *current_thread __asm__("_TANDEM_thread_3")
+extern __thread Thread *current_thread __asm__("_TANDEM_thread_4")
     __attribute__((tls_model("initial-exec"), visibility("default")));
 
 // Threads that have transactions at the same time, at most.

@@ -39,6 +39,7 @@ void after_fork_in_child() noexcept {
   forget_other_threads();
   hourglass::forget_other_threads();
   hardware::forget_other_threads();
+  apart::forget_other_threads();
   profile::after_fork_in_child();
   automatic::forget_other_threads();
   // Whoever slept on the word is not in this process.

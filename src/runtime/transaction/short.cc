@@ -10,6 +10,7 @@
 #include "runtime/sync/futex.h"
 #include "runtime/sync/quiescence.h"
 #include "runtime/thread/thread.h"
+#include "runtime/transaction/apart.h"
 #include "runtime/wait/wait.h"
 
 #include <sys/single_threaded.h>
@@ -21,8 +22,9 @@ namespace {
 
 // What a section has begun by: an even number is the time at which it commits, with the clock.
 constexpr std::uint64_t kNot = 0;
-constexpr std::uint64_t kSingle = 1; // the process has one thread, and nothing was acquired
+constexpr std::uint64_t kSingle = kShortSingle;
 constexpr std::uint64_t kLocks = 3;  // two-phase's
+constexpr std::uint64_t kLooked = 5; // not a way: it may begin by one
 
 // Attempts to get the clock, each after a longer pause; then a transaction does better.
 constexpr std::uint32_t kAttempts = 6;
@@ -110,12 +112,9 @@ std::uint64_t begin_by_locks(Thread &thread, const tandem_short_place *places,
   return true;
 }
 
-} // namespace
-
-TANDEM_ITM std::uint64_t _TANDEM_short_begin(std::uint32_t *skipped,
-                                             const tandem_short_place *places,
-                                             std::uint32_t count) noexcept {
-  Thread *thread = current_thread;
+// kLooked: it is to acquire what it takes. Else what its begin is to return.
+[[gnu::always_inline]] inline std::uint64_t first_look(const Thread *thread,
+                                                       std::uint32_t *skipped) noexcept {
   if (thread == nullptr || thread->depth != 0) [[unlikely]]
     return kNot;
   const std::uint32_t special = settings.special;
@@ -128,6 +127,26 @@ TANDEM_ITM std::uint64_t _TANDEM_short_begin(std::uint32_t *skipped,
   if ((special & kSpecialAdapt) != 0 && automatic::due(thread->transactions.load() + 1))
       [[unlikely]]
     return kNot;
+  return kLooked;
+}
+
+// Algorithms whose transactions hold the words of locks whose sections stay apart.
+bool holds_words(Algorithm algorithm) noexcept {
+  return algorithm != Algorithm::serial && algorithm != Algorithm::htm;
+}
+
+void release_word(std::uint64_t how) noexcept {
+  reinterpret_cast<apart::Word *>(how)->value.store(apart::kFree, std::memory_order_release);
+}
+
+} // namespace
+
+TANDEM_ITM std::uint64_t _TANDEM_short_begin(std::uint32_t *skipped,
+                                             const tandem_short_place *places,
+                                             std::uint32_t count) noexcept {
+  Thread *thread = current_thread;
+  if (const std::uint64_t how = first_look(thread, skipped); how != kLooked) [[unlikely]]
+    return how;
   if (runs_by(Algorithm::norec)) {
     // While it waits for the clock.
     for (std::uint32_t i = 0; i < count; ++i)
@@ -160,4 +179,38 @@ TANDEM_ITM void _TANDEM_short_undone(std::uint64_t how, std::uint32_t *skipped) 
     release_locks(*current_thread);
   else if (how != kSingle)
     global_clock.now.store(how, std::memory_order_release);
+}
+
+TANDEM_ITM std::uint64_t _TANDEM_short_begin_apart(std::uint32_t *skipped,
+                                                   const void *lock) noexcept {
+  Thread *thread = current_thread;
+  if (const std::uint64_t how = first_look(thread, skipped); how != kLooked) [[unlikely]]
+    return how;
+  apart::Word &word = apart::word_of(lock);
+  if (!holds_words(settings.algorithm.load(std::memory_order_relaxed)) ||
+      !apart::acquire(word, *thread)) [[unlikely]]
+    return kNot;
+  // From now on the code in the program does the same without a call (abi/inline_barriers.cc). That
+  // holds for as long as the thread lives: the settings that matter here do not change.
+  thread->apart_holder = apart::held_by(thread->identity);
+  const auto how = reinterpret_cast<std::uint64_t>(&word);
+  if (!serial::taken()) [[likely]]
+    return how;
+  release_word(how);
+  return kNot;
+}
+
+TANDEM_ITM void _TANDEM_short_end_apart(std::uint64_t how) noexcept {
+  if (how == kSingle)
+    return;
+  ++current_thread->transactions;
+  release_word(how);
+  if (wait::anybody()) [[unlikely]]
+    wait::notify(wait::kEverything);
+}
+
+TANDEM_ITM void _TANDEM_short_undone_apart(std::uint64_t how, std::uint32_t *skipped) noexcept {
+  std::atomic_ref<std::uint32_t>(*skipped).store(kSkipped, std::memory_order_relaxed);
+  if (how != kSingle)
+    release_word(how);
 }

@@ -53,6 +53,7 @@ void roll_back(Thread &thread) noexcept {
   }
   if (!is_alone(thread) && thread.mode != Mode::idle)
     leave_shared();
+  apart::leave(thread);
   // Release: what this one read and undid is over for whoever waits for the mark.
   thread.mark->store(0, std::memory_order_release);
   if (thread.guard_count != 0)

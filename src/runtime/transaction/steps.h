@@ -19,6 +19,7 @@
 #include "runtime/sync/hourglass.h"
 #include "runtime/sync/quiescence.h"
 #include "runtime/sync/readers_writer.h"
+#include "runtime/transaction/apart.h"
 #include "runtime/transaction/guarded.h"
 #include "runtime/transaction/hardware.h"
 #include "runtime/transaction/transaction.h"
@@ -226,6 +227,7 @@ inline void leave_alone() noexcept {
 
 // After the outermost transaction has committed: a read-only one at its snapshot.
 [[gnu::always_inline]] inline void leave(Thread &thread, std::uint64_t time) noexcept {
+  apart::leave(thread);
   leave_shared();
   // Release: this transaction is over for whoever waits for the mark.
   thread.mark->store(0, std::memory_order_release);

@@ -103,6 +103,7 @@ void prepare(Thread &thread) noexcept {
   thread.user_actions.clear();
   thread.allocations.clear();
   additions::forget(thread);
+  thread.apart.clear();
   thread.fresh_bytes = 0;
   thread.throwing = false;
   forget_restarts(thread);
@@ -332,7 +333,8 @@ namespace {
 }
 
 [[gnu::always_inline]] inline bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept {
-  if (thread.depth != 1 || thread.restarts != 0 || actions::pending(thread)) [[unlikely]]
+  if (thread.depth != 1 || thread.restarts != 0 || actions::pending(thread) ||
+      !thread.apart.empty()) [[unlikely]]
     return false;
   if (thread.mode == Mode::norec) [[likely]] {
     if (!commit_norec(thread)) [[unlikely]]
@@ -384,6 +386,7 @@ template <bool kSpecial>
     fatal("a transaction commits that is in no mode");
   case Mode::direct:
   case Mode::undo:
+    apart::leave(thread); // from before it was alone
     if (!kSpecial || !thread.coloured)
       leave_alone();
     if (wait::anybody()) [[unlikely]]

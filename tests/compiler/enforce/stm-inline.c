@@ -29,11 +29,11 @@ int main(int argc, char **argv) {
   return (int)stack(argc);
 }
 // CHECK-LABEL: define internal {{.*}}@fast.tandem.tm(
-// CHECK: %[[PLACE:.*]] = call {{.*}}ptr @llvm.threadlocal.address.p0(ptr {{.*}}@_TANDEM_thread_3)
+// CHECK: %[[PLACE:.*]] = call {{.*}}ptr @llvm.threadlocal.address.p0(ptr {{.*}}@_TANDEM_thread_4)
 // CHECK: %[[THREAD:.*]] = load ptr, ptr %[[PLACE]]
 // CHECK: call i32 @_ITM_RfWU4(ptr @refused)
 // CHECK: call void @_ITM_WU4(ptr @refused, i32 %{{.*}})
-// CHECK-NOT: _TANDEM_thread_3
+// CHECK-NOT: _TANDEM_thread_4
 // CHECK: call i64 @_TANDEM_inline_RfWU8(ptr @total, ptr %[[THREAD]])
 // CHECK: call void @_TANDEM_inline_WU8(ptr @total, i64 %{{.*}}, ptr %[[THREAD]])
 // CHECK: %[[BITS:.*]] = call i64 @_TANDEM_inline_RfWU8(ptr @sum, ptr %[[THREAD]])

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/transaction/apart.h"
+
+#include "runtime/abi/itm_export.h"
+#include "runtime/algorithms/hardware.h"
+#include "runtime/algorithms/orec.h"
+#include "runtime/irrevocable/serial.h"
+#include "runtime/profile/profile.h"
+#include "runtime/sync/futex.h"
+#include "runtime/transaction/transaction.h"
+
+namespace tandem::apart {
+
+constinit Word words[std::size_t{1} << kCountLog2] = {};
+
+namespace {
+
+// Words that threads have looked at, so that who wants to be alone need not look at all of them. A
+// word is in the list before it is held for the first time.
+std::atomic<Word *> used[std::size_t{1} << kCountLog2];
+std::atomic<std::size_t> used_end{0};
+
+// Attempts, each after a longer pause, before a short section is rather a transaction.
+constexpr std::uint32_t kAttempts = 6;
+// Rounds of waiting before a transaction rather begins again: the holder's is as short as the
+// program made what it does with the lock held, unless it is off its processor.
+constexpr std::uint32_t kRounds = 64;
+
+[[gnu::cold, gnu::noinline]] void note_use(Word &word) noexcept {
+  std::uint64_t unused = kUnused;
+  // A value that nobody has, while it is put in the list.
+  if (!word.value.compare_exchange_strong(unused, held_by(kMostThreads)))
+    return;
+  used[used_end.fetch_add(1)].store(&word);
+  word.value.store(kFree, std::memory_order_release);
+}
+
+bool try_acquire(Word &word, std::uint64_t holder) noexcept {
+  std::uint64_t seen = word.value.load(std::memory_order_relaxed);
+  // seq_cst: before the load of the serial word.
+  if (seen == kFree && word.value.compare_exchange_strong(seen, holder)) [[likely]]
+    return true;
+  if (seen == kUnused) [[unlikely]]
+    note_use(word);
+  return false;
+}
+
+} // namespace
+
+bool acquire(Word &word, const Thread &thread) noexcept {
+  const std::uint64_t holder = held_by(thread.identity);
+  for (std::uint32_t attempt = 0; attempt < kAttempts; ++attempt) {
+    if (try_acquire(word, holder)) [[likely]]
+      return true;
+    for (std::uint32_t i = 0; i < 1U << attempt; ++i)
+      sync::pause();
+  }
+  return false;
+}
+
+namespace {
+
+// Whether its accesses are consistent with what it has read before whatever others commit.
+bool extend(Thread &thread) noexcept {
+  return (thread.mode != Mode::eager && thread.mode != Mode::lazy) || orec::extend(thread);
+}
+
+[[gnu::noinline]] void wait(Thread &thread, Word &word) noexcept {
+  const std::uint64_t holder = held_by(thread.identity);
+  const profile::Waiting waiting(thread);
+  for (sync::Patience patience; patience.rounds() < kRounds; patience.round()) {
+    if (try_acquire(word, holder))
+      return;
+    if (serial::taken()) // who has it may be waiting for this one
+      transaction::restart(thread, transaction::Reason::serial);
+  }
+  transaction::restart(thread, transaction::Reason::conflict);
+}
+
+} // namespace
+
+void enter(Thread &thread, const void *lock) noexcept {
+  if (thread.mode < Mode::eager || thread.mode == Mode::hardware || hardware::in_use())
+    return; // nobody else runs, or nobody looks at the words
+  Word &word = word_of(lock);
+  const std::uint64_t holder = held_by(thread.identity);
+  if (word.value.load(std::memory_order_relaxed) == holder)
+    return;
+  if (!try_acquire(word, holder)) [[unlikely]]
+    wait(thread, word);
+  thread.apart.push(&word);
+  if (!extend(thread)) [[unlikely]]
+    transaction::restart(thread, transaction::Reason::validation);
+}
+
+void leave_all(Thread &thread) noexcept {
+  for (Word *word : thread.apart)
+    word->value.store(kFree, std::memory_order_release);
+  thread.apart.clear();
+}
+
+void wait_for_all(const Thread *thread) noexcept {
+  const std::size_t end = used_end.load();
+  for (std::size_t i = 0; i < end; ++i) {
+    sync::Patience patience;
+    Word *word = used[i].load();
+    for (; word == nullptr; word = used[i].load())
+      patience.round();
+    for (std::uint64_t seen = word->value.load();
+         seen != kFree && (thread == nullptr || seen != held_by(thread->identity));
+         seen = word->value.load())
+      patience.round();
+  }
+}
+
+void forget_other_threads() noexcept {
+  const Thread *thread = current_thread;
+  std::size_t end = 0;
+  for (Word &word : words) {
+    const std::uint64_t seen = word.value.load(std::memory_order_relaxed);
+    if (seen == kUnused)
+      continue;
+    if (thread == nullptr || seen != held_by(thread->identity))
+      word.value.store(kFree, std::memory_order_relaxed);
+    used[end++].store(&word); // another thread may just have been putting it there
+  }
+  used_end.store(end);
+}
+
+} // namespace tandem::apart
+
+// What pthread_mutex_lock() of such a lock is in a transaction.
+TANDEM_ITM int _TANDEM_apart_enter(const void *lock) noexcept {
+  tandem::apart::enter(*tandem::current_thread, lock);
+  return 0;
+}

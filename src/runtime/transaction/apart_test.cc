@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sections of locks that stay apart: short ones, transactions, and what is alone. Runs once for
+// each algorithm (runtime/CMakeLists.txt); with the code that programs have inline.
+#include "runtime/transaction/apart.h"
+
+#include "runtime/algorithms/automatic.h"
+#include "runtime/settings/settings.h"
+#include "runtime/thread/thread.h"
+#include "runtime/transaction/short.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <latch>
+#include <memory>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <tandem/transaction.h>
+
+extern "C" {
+int _TANDEM_apart_enter(const void *lock) noexcept;
+// abi/inline_barriers.cc.
+std::uint64_t _TANDEM_inline_short_begin_apart(std::uint32_t *skipped, const void *lock);
+void _TANDEM_inline_short_end_apart(std::uint64_t how);
+}
+
+namespace tandem {
+namespace {
+
+// What a lock guards: together they stay zero.
+struct alignas(64) Pair {
+  std::int64_t lock = 0;
+  std::int64_t left = 0;
+  alignas(32) std::int64_t right = 0;
+};
+
+void run(const std::function<void()> &body, const tandem_options *options = nullptr) {
+  tandem_run([](void *given) { (*static_cast<const std::function<void()> *>(given))(); },
+             const_cast<std::function<void()> *>(&body), options);
+}
+void alone(const std::function<void()> &body) {
+  tandem_options options = {};
+  options.irrevocable = 1;
+  run(body, &options);
+}
+
+std::int64_t read(const std::int64_t &place) {
+  return static_cast<std::int64_t>(
+      tandem_read_u64(reinterpret_cast<const std::uint64_t *>(&place)));
+}
+void write(std::int64_t &place, std::int64_t value) {
+  tandem_write_u64(reinterpret_cast<std::uint64_t *>(&place), static_cast<std::uint64_t>(value));
+}
+void add(std::int64_t &place, std::int64_t by) { write(place, read(place) + by); }
+
+// The lock is held to the end of the transaction.
+void enter(const Pair &pair) { EXPECT_EQ(_TANDEM_apart_enter(&pair.lock), 0); }
+
+void move_in_transaction(Pair &pair) {
+  run([&] {
+    enter(pair);
+    add(pair.left, 1);
+    add(pair.right, -1);
+  });
+}
+
+enum class Way { straight, slow, away };
+
+// As the compiler builds it. Result: whether it ran in place.
+bool move_in_place(Pair &pair, std::uint32_t *skipped = nullptr, Way way = Way::straight) {
+  const std::uint64_t how = _TANDEM_inline_short_begin_apart(skipped, &pair.lock);
+  if (how == 0)
+    return false;
+  const std::int64_t before = pair.left;
+  pair.left += 1;
+  if (way == Way::slow) // others come to wait for it
+    std::this_thread::yield();
+  if (way == Way::away) {
+    pair.left = before;
+    _TANDEM_short_undone_apart(how, skipped);
+    return false;
+  }
+  pair.right -= 1;
+  _TANDEM_inline_short_end_apart(how);
+  return true;
+}
+
+void move(Pair &pair, std::uint32_t *skipped = nullptr, Way way = Way::straight) {
+  if (!move_in_place(pair, skipped, way))
+    move_in_transaction(pair);
+}
+
+bool is_free(const Pair &pair) {
+  const std::uint64_t value = apart::word_of(&pair.lock).value.load();
+  return value == apart::kFree || value == apart::kUnused;
+}
+
+bool holds_words() { return settings.algorithm != Algorithm::serial; }
+
+// Not the first transaction of the process's only thread.
+class Apart : public testing::Test {
+protected:
+  Apart() {
+    std::thread([] {}).join();
+    move_in_transaction(pair_);
+  }
+  Pair pair_;
+};
+
+TEST_F(Apart, ShortOnesRunInPlaceUnderEveryAlgorithmButSerial) {
+  for (int i = 2; i < 5; ++i) { // the library's begin, then the one inline
+    EXPECT_EQ(move_in_place(pair_), holds_words());
+    if (holds_words()) {
+      EXPECT_EQ(pair_.left, i);
+      EXPECT_EQ(pair_.right, -i);
+    }
+  }
+  EXPECT_TRUE(is_free(pair_));
+}
+
+TEST_F(Apart, ShortOnesDoNotBeginInATransaction) {
+  move(pair_);
+  run([&] { EXPECT_EQ(_TANDEM_inline_short_begin_apart(nullptr, &pair_.lock), 0U); });
+}
+
+TEST_F(Apart, AreSkippedForAWhileAfterTheyLedAway) {
+  std::uint32_t skipped = 0;
+  move(pair_);
+  EXPECT_FALSE(move_in_place(pair_, &skipped, Way::away));
+  EXPECT_TRUE(is_free(pair_));
+  EXPECT_EQ(skipped != 0, holds_words());
+  int begins = 0;
+  while (skipped != 0) {
+    EXPECT_FALSE(move_in_place(pair_, &skipped));
+    ASSERT_LT(++begins, 100);
+  }
+  EXPECT_EQ(move_in_place(pair_, &skipped), holds_words());
+}
+
+// Another thread that has had a section, and calls `body` once it is told to.
+class Other {
+public:
+  explicit Other(std::function<void()> body)
+      : thread_([this, body = std::move(body)] {
+          Pair own;
+          move(own);
+          move(own);
+          ready_ = true;
+          while (!told_)
+            std::this_thread::yield();
+          body();
+          done_ = true;
+        }) {
+    while (!ready_)
+      std::this_thread::yield();
+  }
+  ~Other() { thread_.join(); }
+  Other(const Other &) = delete;
+  Other &operator=(const Other &) = delete;
+  void tell() { told_ = true; }
+  void wait() {
+    while (!done_)
+      std::this_thread::yield();
+  }
+
+private:
+  std::atomic<bool> ready_ = false;
+  std::atomic<bool> told_ = false;
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
+};
+
+TEST_F(Apart, ATransactionHoldsItsLockToItsEnd) {
+  Other other([&] { EXPECT_FALSE(move_in_place(pair_)); });
+  run([&] {
+    enter(pair_);
+    enter(pair_); // a second region of the same lock
+    other.tell();
+    other.wait();
+  });
+  EXPECT_EQ(move_in_place(pair_), holds_words());
+}
+
+TEST_F(Apart, ACancelledTransactionHoldsNothing) {
+  int ended = 0;
+  run([&] {
+    enter(pair_);
+    write(pair_.left, 100);
+    ++ended;
+    tandem_cancel();
+  });
+  EXPECT_EQ(ended, 1);
+  EXPECT_EQ(pair_.left, 1);
+  EXPECT_TRUE(is_free(pair_));
+}
+
+TEST_F(Apart, ATransactionWaitsForAShortOne) {
+  std::atomic<bool> inside = false;
+  std::atomic<bool> leaves = false;
+  Other other([&] {
+    const std::uint64_t how = _TANDEM_inline_short_begin_apart(nullptr, &pair_.lock);
+    inside = true;
+    if (how == 0)
+      return;
+    pair_.left += 1;
+    while (!leaves)
+      std::this_thread::yield();
+    pair_.right -= 1;
+    _TANDEM_inline_short_end_apart(how);
+  });
+  other.tell();
+  while (!inside)
+    std::this_thread::yield();
+  // The attempts live outside of it: it is undone while it waits.
+  static std::atomic<int> attempts;
+  attempts = 0;
+  run([&] {
+    if (++attempts == 3)
+      leaves = true;
+    if (!holds_words())
+      leaves = true;
+    enter(pair_);
+    EXPECT_EQ(read(pair_.left), -read(pair_.right));
+  });
+  leaves = true;
+  EXPECT_EQ(attempts >= 3, holds_words());
+}
+
+// Who will be alone waits for a short section that is under way, and one that begins sees it.
+TEST_F(Apart, WhoIsAloneIsAlone) {
+  std::atomic<bool> is_alone = false;
+  std::atomic<bool> tried = false;
+  Other other([&] {
+    while (!is_alone)
+      std::this_thread::yield();
+    EXPECT_FALSE(move_in_place(pair_));
+    tried = true;
+  });
+  other.tell();
+  alone([&] {
+    is_alone = true;
+    while (!tried)
+      std::this_thread::yield();
+  });
+}
+
+// A transaction that has read `left` before another one writes it must not see what a short section
+// did on the strength of that: no ownership record tells of it.
+TEST_F(Apart, WhatItReadsIsOfOneTime) {
+  Pair second;
+  const auto wait_for = [&](const std::int64_t &place) {
+    while (std::atomic_ref(const_cast<std::int64_t &>(place)).load() == 0 || !is_free(second))
+      std::this_thread::yield();
+  };
+  Other writer([&] {
+    run([&] {
+      write(pair_.left, 7);
+      enter(second);
+      add(second.left, 1);
+    });
+  });
+  Other copier([&] {
+    wait_for(second.left);
+    std::uint64_t how = 0;
+    while (how == 0)
+      how = _TANDEM_inline_short_begin_apart(nullptr, &second.lock);
+    second.right = second.left;
+    _TANDEM_inline_short_end_apart(how);
+  });
+  std::vector<std::pair<std::int64_t, std::int64_t>> seen;
+  int attempts = 0;
+  run([&] {
+    const std::int64_t left = read(pair_.left);
+    if (++attempts == 1) {
+      writer.tell(); // its commit is done, and it waits for this transaction
+      copier.tell();
+      wait_for(second.right);
+    }
+    enter(second);
+    const std::int64_t there = read(second.right);
+    seen.emplace_back(left, there); // also of an attempt that goes on wrongly
+  });
+  EXPECT_EQ(seen, (std::vector<std::pair<std::int64_t, std::int64_t>>{{7, 1}}));
+}
+
+TEST_F(Apart, BecomesIrrevocableWithItsLock) {
+  Pair second;
+  std::atomic<bool> stop = false;
+  Other other([&] {
+    while (!stop)
+      move(second);
+  });
+  other.tell();
+  for (int i = 0; i < 200; ++i)
+    run([&] {
+      enter(pair_);
+      add(pair_.left, 1);
+      tandem_become_irrevocable();
+      EXPECT_EQ(second.left, -second.right);
+      pair_.right -= 1;
+    });
+  stop = true;
+  EXPECT_EQ(pair_.left, 201);
+  EXPECT_EQ(pair_.right, -201);
+  EXPECT_TRUE(is_free(pair_));
+}
+
+TEST_F(Apart, AChildProcessHasFreeLocks) {
+  std::array<Pair, 16> pairs{};
+  std::atomic<bool> stop = false;
+  Other other([&] {
+    for (std::size_t i = 0; !stop; ++i)
+      move(pairs[i % pairs.size()]);
+  });
+  other.tell();
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      bool good = true;
+      for (Pair &pair : pairs) {
+        good = good && is_free(pair) && pair.left == -pair.right;
+        good = good && move_in_place(pair) == holds_words();
+      }
+      alone([&] { good = good && pairs[0].left == -pairs[0].right; });
+      _exit(good ? 0 : 1);
+    }
+    ASSERT_GT(child, 0);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  stop = true;
+}
+
+// Short sections and transactions of four threads, transactions that check or hold several locks in
+// any order, and one that is alone now and then.
+TEST_F(Apart, IsAtomicBesideAllOthers) {
+  std::array<Pair, 4> pairs{};
+  constexpr int kMoves = 20'000;
+  const bool changes = (settings.special & kSpecialAdapt) != 0;
+  std::latch start(changes ? 8 : 7);
+  std::atomic<int> left = 4;
+  std::vector<std::thread> threads;
+  const auto pair_of = [&](int n) -> Pair & { return pairs[static_cast<std::size_t>(n) % 4]; };
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      std::uint32_t skipped = 0;
+      start.arrive_and_wait();
+      for (int n = 0; n < kMoves; ++n)
+        move(pair_of(n + i), &skipped,
+             n % 100 == 0   ? Way::away
+             : n % 50 == 11 ? Way::slow
+                            : Way::straight);
+      --left;
+    });
+  threads.emplace_back([&] { // from one to the other
+    start.arrive_and_wait();
+    for (int n = 0; n < kMoves / 10; ++n)
+      run([&] {
+        Pair &from = pair_of(n);
+        Pair &to = pair_of(n * 7 + 1);
+        enter(from);
+        add(from.left, -1);
+        enter(to);
+        add(to.left, 1);
+        add(from.right, 1);
+        add(to.right, -1);
+      });
+  });
+  threads.emplace_back([&] {
+    start.arrive_and_wait();
+    for (int n = 0; n < kMoves / 10; ++n)
+      run([&] {
+        for (const Pair &pair : pairs) {
+          enter(pair);
+          const std::int64_t right = read(pair.right);
+          EXPECT_EQ(-read(pair.left), right);
+        }
+      });
+  });
+  threads.emplace_back([&] {
+    start.arrive_and_wait();
+    for (int n = 0; n < kMoves / 50; ++n)
+      alone([&] { // plain accesses, with nobody else
+        for (Pair &pair : pairs) {
+          EXPECT_EQ(pair.left, -pair.right);
+          pair.left += 1;
+          std::atomic_signal_fence(std::memory_order_seq_cst);
+          pair.right -= 1;
+        }
+      });
+  });
+  if (changes)
+    threads.emplace_back([&] {
+      start.arrive_and_wait();
+      for (int n = 0; n < 2 || left != 0; ++n)
+        automatic::change_to(n % 2 == 0 ? Algorithm::two_phase : Algorithm::norec);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  std::int64_t moved = 0;
+  for (const Pair &pair : pairs) {
+    EXPECT_EQ(pair.left, -pair.right);
+    EXPECT_TRUE(is_free(pair));
+    moved += pair.left;
+  }
+  EXPECT_EQ(moved, 4 * kMoves + 4 * (kMoves / 50));
+}
+
+} // namespace
+} // namespace tandem
