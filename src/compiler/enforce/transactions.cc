@@ -132,15 +132,15 @@ public:
     LLVMContext &context = module_.getContext();
     IRBuilder<> builder(BasicBlock::Create(context, "entry", &section_));
     const SmallVector<Value *> arguments = arguments_of(builder);
-    Value *action =
-        begin(builder,
-              (may_be_undone() ? 0 : kHasNoAbort) |
-                  (clone == nullptr ? kUninstrumentedCode | kDoesGoIrrevocable
-                                    : kInstrumentedCode | (may_wait() ? 0 : kUninstrumentedCode)));
+    const bool both = clone != nullptr && !may_wait();
+    Value *action = begin(builder, (may_be_undone() ? 0 : kHasNoAbort) |
+                                       (clone == nullptr ? kDoesGoIrrevocable : kInstrumentedCode) |
+                                       (both || clone == nullptr ? kUninstrumentedCode : 0));
     BasicBlock *commit = BasicBlock::Create(context, "commit");
     Value *result = nullptr;
-    if (clone == nullptr) {
-      result = call(builder, body, arguments);
+    if (!both) {
+      // No branch that is never taken would keep the other version in the program.
+      result = call(builder, clone == nullptr ? body : *clone, arguments);
       builder.CreateBr(commit);
     } else {
       BasicBlock *plain = BasicBlock::Create(context, "plain", &section_);

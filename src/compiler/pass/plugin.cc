@@ -9,6 +9,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
 
 #include <cstdio>
 #include <dlfcn.h>
@@ -111,6 +112,8 @@ void register_callbacks(PassBuilder &builder) {
         manager.addPass(make_pass());
         if (level == OptimizationLevel::O0)
           return;
+        // Plain versions of sections that only their clones replace.
+        manager.addPass(GlobalDCEPass());
         if (level.getSpeedupLevel() > 1)
           manager.addPass(PassByClones());
         manager.addPass(builder.buildLTOPreLinkDefaultPipeline(level));
