@@ -8,6 +8,7 @@
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Instructions.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
@@ -20,13 +21,17 @@ using namespace llvm;
 
 // More locks at once, or more ways through a function, than anyone writes: then nothing is known.
 constexpr unsigned kMostHeld = 8;
+constexpr unsigned kMany = 4; // or more, in functions that are declared to be balanced
 constexpr std::size_t kMostStates = 50000;
 
 class Walk {
 public:
+  // `declared`: to be balanced. Paths on which it is not are none; they are told apart by the
+  // latest trylock only, or there would be too many.
   Walk(const Function &function, const LockCalls &calls,
-       function_ref<bool(const LockSite &)> counts)
-      : function_(function), calls_(calls), counts_(counts), flags_(function, &calls) {}
+       function_ref<bool(const LockSite &)> counts, bool declared)
+      : function_(function), calls_(calls), counts_(counts), declared_(declared),
+        flags_(function, &calls) {}
 
   Balance run() {
     const Instruction &first = function_.getEntryBlock().front();
@@ -36,11 +41,19 @@ public:
       work_.pop_back();
       if (seen_.size() > kMostStates) {
         result_.returns_inside = true;
+        result_.inside = {};
         break;
       }
       walk(std::move(state));
     }
     return result_;
+  }
+
+  // Behind run(): what no path reaches with none held. Empty where not all paths were looked at.
+  DenseSet<const Instruction *> only_inside() {
+    for (const Instruction *instruction : outside_)
+      result_.inside.erase(instruction);
+    return std::move(result_.inside);
   }
 
 private:
@@ -73,7 +86,8 @@ private:
         return;
       if (isa<ReturnInst>(instruction) && state.held > 0)
         fail(result_.returns_inside, state.since);
-      flags_.apply(instruction, state.flags);
+      if (!declared_)
+        flags_.apply(instruction, state.flags);
       note(instruction, state, loaded);
     }
     const Instruction &branch = *state.block->getTerminator();
@@ -89,10 +103,12 @@ private:
       } else if (!may_follow(branch, number, loaded)) {
         continue;
       }
-      std::optional<Flags::Values> flags = flags_.follow(branch, number, state.flags);
-      if (!flags)
-        continue;
-      next.flags = std::move(*flags);
+      if (!declared_) {
+        std::optional<Flags::Values> flags = flags_.follow(branch, number, state.flags);
+        if (!flags)
+          continue;
+        next.flags = std::move(*flags);
+      }
       push(std::move(next));
     }
   }
@@ -100,9 +116,11 @@ private:
   void note_inside(const Instruction &instruction, const State &state) {
     if (state.held > 0 || state.tried != nullptr)
       result_.inside.insert(&instruction);
+    if (state.held == 0)
+      outside_.insert(&instruction);
   }
 
-  static void note(const Instruction &instruction, State &state, Loaded &loaded) {
+  void note(const Instruction &instruction, State &state, Loaded &loaded) const {
     if (const auto *load = dyn_cast<LoadInst>(&instruction)) {
       if (const auto found = state.results.find(load->getPointerOperand());
           found != state.results.end())
@@ -111,7 +129,7 @@ private:
       const Value *variable = store->getPointerOperand();
       state.results.erase(variable);
       if (const auto *value = dyn_cast<Constant>(store->getValueOperand());
-          value != nullptr && value->isNullValue() && is_result(variable))
+          value != nullptr && value->isNullValue() && is_result(variable) && !declared_)
         state.results[variable] = false;
     }
   }
@@ -177,17 +195,23 @@ private:
     case LockOperation::trylock:
       state.tried = &site;
       state.since = site.call;
+      if (declared_)
+        state.results.clear();
       break;
     case LockOperation::unlock:
       if (state.held == 0) {
         fail(result_.releases_callers, site.call);
         return false;
       }
+      if (declared_ && state.held == kMany)
+        go_on_behind(site, state);
       --state.held;
       break;
     case LockOperation::wait:
       break;
     }
+    if (declared_)
+      state.held = std::min(state.held, kMany);
     if (state.held > kMostHeld) {
       fail(result_.returns_inside, site.call);
       return false;
@@ -197,9 +221,16 @@ private:
 
   // The rest of the block with another number of locks, as if the trylock had acquired.
   bool resume(const LockSite &site, State state) {
-    if (!apply(site, state))
-      return true;
+    if (apply(site, state))
+      go_on_behind(site, std::move(state));
+    return true;
+  }
+
+  // Stores in that part are not looked at.
+  void go_on_behind(const LockSite &site, State state) {
     bool behind = false;
+    if (declared_)
+      state.results.clear();
     for (const Instruction &instruction : *state.block) {
       if (&instruction == site.call) {
         behind = true;
@@ -210,7 +241,7 @@ private:
       note_inside(instruction, state);
       if (const LockSite *next = calls_.at(instruction);
           next != nullptr && counts_(*next) && !operate(*next, state))
-        return true;
+        return;
       if (isa<ReturnInst>(instruction) && state.held > 0)
         fail(result_.returns_inside, state.since);
     }
@@ -219,10 +250,11 @@ private:
       there.block = next;
       push(std::move(there));
     }
-    return true;
   }
 
   void fail(bool &what, const CallBase *at) {
+    if (declared_)
+      return;
     if (result_.good())
       result_.at = at;
     what = true;
@@ -231,9 +263,11 @@ private:
   const Function &function_;
   const LockCalls &calls_;
   const function_ref<bool(const LockSite &)> counts_;
+  const bool declared_;
   const Flags flags_;
   std::set<State> seen_;
   std::vector<State> work_;
+  DenseSet<const Instruction *> outside_;
   Balance result_;
 };
 
@@ -246,7 +280,15 @@ Balance balance_of(const Function &function, const LockCalls &calls, const Named
 
 Balance balance_of(const Function &function, const LockCalls &calls,
                    function_ref<bool(const LockSite &)> counts) {
-  return Walk(function, calls, counts).run();
+  return Walk(function, calls, counts, /*declared=*/false).run();
+}
+
+DenseSet<const Instruction *> always_inside(const Function &function, const LockCalls &calls,
+                                            const NamedLocks &named) {
+  const auto counts = [&](const LockSite &site) { return named.section_of(site).has_value(); };
+  Walk walk(function, calls, counts, /*declared=*/true);
+  walk.run();
+  return walk.only_inside();
 }
 
 } // namespace tandem

@@ -26,6 +26,11 @@ struct Balance {
 
 Balance balance_of(const llvm::Function &function, const LockCalls &calls, const NamedLocks &named);
 
+// Of a function that is declared to be balanced: instructions that no path reaches with no such
+// lock held, if it is a path on which it is balanced.
+llvm::DenseSet<const llvm::Instruction *>
+always_inside(const llvm::Function &function, const LockCalls &calls, const NamedLocks &named);
+
 // Of the locks whose operations `counts` is true for.
 Balance balance_of(const llvm::Function &function, const LockCalls &calls,
                    llvm::function_ref<bool(const LockSite &)> counts);

@@ -67,12 +67,17 @@ public:
       if (!function.isDeclaration() && !is_balanced(function))
         if (Balance balance = balance_of(function, calls, *named); balance.good())
           balances.emplace(&function, std::move(balance));
+    std::map<const Function *, DenseSet<const Instruction *>> always;
+    for (const Function &function : module_)
+      if (!function.isDeclaration() && is_balanced(function))
+        always.emplace(&function, always_inside(function, calls, *named));
     BlocksInside inside;
     result_.keeps_locks = keep_locks_ && can_keep_locks(module_, calls, *named);
     for (auto &[function, sites] : take_over(module_, calls, *named, result_.keeps_locks)) {
       const auto balance = balances.find(function);
       const ModesResult modes = split_modes(
-          *function, sites, balance == balances.end() ? nullptr : &balance->second.inside);
+          *function, sites, balance == balances.end() ? nullptr : &balance->second.inside,
+          always[function]);
       result_.sections += modes.sections;
       result_.counted += modes.counted;
       result_.merged += modes.merged;

@@ -49,8 +49,9 @@ struct Inside {
 class Splitter {
 public:
   Splitter(Function &function, const std::vector<ConvertedSite> &sites,
-           const DenseSet<const Instruction *> *held)
-      : function_(function), held_(held), holds_(keeps_held(*function.getParent())) {
+           const DenseSet<const Instruction *> *held, const DenseSet<const Instruction *> &always)
+      : function_(function), held_(held), always_(always),
+        holds_(keeps_held(*function.getParent())) {
     for (const ConvertedSite &site : sites)
       isolate(site);
   }
@@ -122,6 +123,11 @@ private:
            held_->contains(&block.front());
   }
 
+  // Of the block behind a release. Sites are not known to `always_`: they were replaced.
+  [[nodiscard]] bool may_be_outside(BasicBlock &block) const {
+    return site_at(&block) != nullptr || !always_.contains(&block.front());
+  }
+
   void discover(Inside &inside) {
     std::deque<BasicBlock *> work;
     const auto reach = [&](BasicBlock *block, Depth depth) {
@@ -147,7 +153,7 @@ private:
       }
       BasicBlock *next = block->getSingleSuccessor();
       if (site->kind == Kind::release) {
-        if (depth == 1 || depth == kSome)
+        if (depth == 1 || (depth == kSome && may_be_outside(*next)))
           outside_.insert(next);
         if (depth != 1)
           reach(next, depth == kSome ? kSome : depth - 1);
@@ -410,7 +416,16 @@ private:
       here->getTerminator()->setSuccessor(0, stay);
     else
       leave_if(here, builder.CreateICmpEQ(left, builder.getInt32(0)), inside,
-               call_in(inside, block), next, stay);
+               call_in(inside, block), may_be_outside(*next) ? next : mistake(), stay);
+  }
+
+  // Where a section would end in the middle of what is declared to hold a lock.
+  BasicBlock *mistake() {
+    BasicBlock *block = BasicBlock::Create(function_.getContext(), "tandem.mistake", &function_);
+    IRBuilder<> builder(block);
+    builder.CreateIntrinsic(Intrinsic::trap, {}, {});
+    builder.CreateUnreachable();
+    return block;
   }
 
   // The section's begin: in the block that runs outside.
@@ -467,6 +482,7 @@ private:
 
   Function &function_;
   const DenseSet<const Instruction *> *held_;
+  const DenseSet<const Instruction *> &always_;
   const bool holds_;
   std::map<BasicBlock *, ConvertedSite> site_of_;
   SetVector<BasicBlock *> outside_;
@@ -485,8 +501,9 @@ private:
 } // namespace
 
 ModesResult split_modes(Function &function, const std::vector<ConvertedSite> &sites,
-                        const DenseSet<const Instruction *> *held) {
-  return Splitter(function, sites, held).run();
+                        const DenseSet<const Instruction *> *held,
+                        const DenseSet<const Instruction *> &always) {
+  return Splitter(function, sites, held, always).run();
 }
 
 } // namespace tandem

@@ -44,8 +44,10 @@ struct ModesResult {
 
 // Puts markers of atomic blocks (compiler/sections/blocks.h) around what `sites` of `function`
 // guard. The function has no landing pads. `held`: instructions that some path reaches with a lock
-// held, so that all others are mistakes inside; null where that is not known.
+// held, so that all others are mistakes inside; null where that is not known. `always`: that none
+// reaches without, so that sections do not end before them and none begins behind them.
 ModesResult split_modes(llvm::Function &function, const std::vector<ConvertedSite> &sites,
-                        const llvm::DenseSet<const llvm::Instruction *> *held);
+                        const llvm::DenseSet<const llvm::Instruction *> *held,
+                        const llvm::DenseSet<const llvm::Instruction *> &always);
 
 } // namespace tandem
