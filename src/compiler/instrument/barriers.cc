@@ -29,7 +29,7 @@ constexpr StringRef kThread = "_TANDEM_thread_4";
 // in less than one of kRarest calls (three even branches deep, or behind an unlikely one). In
 // others: those that run kOften times in a call. In an output no more than kMost: memcached's link,
 // with all of a form of 300 bytes inlined, took four times as long as with none.
-constexpr std::uint64_t kMost = 512;
+constexpr std::uint64_t kMost = 640;
 constexpr std::uint64_t kFew = 32;
 constexpr std::uint64_t kRarest = 8;
 constexpr std::uint64_t kOften = 4;
