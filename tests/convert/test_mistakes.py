@@ -84,11 +84,6 @@ FILES = {
         SECTION_A + '[[gate]]\nlocks = ["b"]\nreason = "r"\napart = true\n',
         "p.toml:8:1: 'apart' is not known here; use locks and reason",
     ),
-    "real region of a lock that stays apart": (
-        SECTION_A + 'apart = true\n[[real-region]]\nfunction = "f"\nlock = "a"\nreason = "r"\n',
-        f"p.c:{FIRST}: lock 'a' has regions that stay real, so its sections cannot stay apart; "
-        "take apart = true out of p.toml:2",
-    ),
     "unknown key of a real region": (
         SECTION_A + '[[real-region]]\nfunction = "f"\nlocks = ["a"]\nreason = "r"\n',
         "p.toml:7:1: 'locks' is not known here; use function, lock, reason and outermost",
@@ -361,18 +356,6 @@ def test_regions_that_cannot_stay_real(converter: Converter, case: str) -> None:
     conversion = (SECTION_AB if both else SECTION_A + REGION).replace('"a"', f'"{lock}"')
     _, line = refused(converter, code, conversion)
     assert line.startswith(message), line
-
-
-def test_a_lock_apart_that_is_tried(converter: Converter) -> None:
-    code = (
-        "static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a);\n"
-        "  if (pthread_mutex_trylock(&a) == 0) { ++x; pthread_mutex_unlock(&a); } }\n" + MAIN
-    )
-    _, line = refused(converter, code, SECTION_A + "apart = true\n")
-    assert line == (
-        f"p.c:{FIRST + 1}: lock 'a' is tried, so its sections cannot stay apart; take apart = true "
-        "out of p.toml:2"
-    )
 
 
 def test_an_entry_for_what_another_is_about(converter: Converter) -> None:

@@ -167,27 +167,28 @@ def apart_short(without: frozenset[str]) -> Machine:
 
 
 def apart_opacity(without: frozenset[str]) -> Machine:
-    """Ownership records: what is read with the lock held is as new as what was read before.
-
-    The writer holds the lock, and gives it up when the time of its commit is in the clock."""
-    time: Program = [Store("clock", lambda _: 1)]
+    """What is read with the lock held is as new as what was read before: who held it has waited for
+    those who have not seen its commit."""
+    wait: Program = [Label("wait"), Load("m", "mark0"), Go("wait", lambda r: r["m"])]
     released: Program = [Store("lock", lambda _: 0)]
     writer: Program = [
         *acquire_word(frozenset()),
         Store("x", lambda _: 1),
         Store("y", lambda _: 1),
-        *([*released, *time] if "order" in without else [*time, *released]),
+        Swap("_", "clock", lambda _: 1),
+        *released * ("order" in without),
+        *([] if "quiescence" in without else wait),
+        *([] if "order" in without else released),
         Label("gone"),
     ]
-    look: Program = [Load("now", "clock"), Go("again", lambda r: r["now"])]
     reader: Program = [
+        Swap("_", "mark0", lambda _: 1),
         Load("x", "x"),
         *acquire_word(frozenset()),
-        *([] if "validation" in without else look),
         Load("y", "y"),
         Check(lambda r: r["x"] == r["y"], "reads of two times"),
-        Label("again"),
         Store("lock", lambda _: 0),
         Label("gone"),
+        Store("mark0", lambda _: 0),
     ]
     return Machine(MEMORY, [writer, reader])

@@ -95,7 +95,7 @@ NEEDED = [
     ("apart_short", "entry"),
     ("apart_short", "locked word"),
     ("apart_short", "to its end"),
-    ("apart_opacity", "validation"),
+    ("apart_opacity", "quiescence"),
     ("apart_opacity", "order"),
     ("alone", "word"),
     ("alone", "waiting"),

@@ -438,6 +438,9 @@ private:
     builder.CreateCall(enter_, {inside.token})->setDebugLoc(site.call->getDebugLoc());
     if (holds_)
       builder.CreateCall(held_restore_, {held});
+    if (site.apart && site.kind == Kind::acquire)
+      builder.CreateCall(apart_mark(*function_.getParent(), kApartFirst),
+                         {Constant::getNullValue(builder.getPtrTy())});
     builder.SetInsertPoint(block->getTerminator());
     if (inside.counts)
       builder.CreateStore(builder.getInt32(1), inside.counter);

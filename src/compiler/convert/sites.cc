@@ -8,6 +8,7 @@
 #include "compiler/findings/lock_address.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/section.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -220,6 +221,10 @@ std::optional<std::size_t> NamedLocks::section_of(const LockSite &site) const {
 
 bool NamedLocks::is_apart(std::size_t section) const { return file_->sections[section].apart; }
 
+bool NamedLocks::has_apart() const {
+  return any_of(file_->sections, [](const ConversionFile::Locks &locks) { return locks.apart; });
+}
+
 bool NamedLocks::has_real_regions(std::size_t section) const {
   return any_of(file_->real_regions, [&](const ConversionFile::RealRegion &region) {
     return is_contained(file_->sections[section].names, region.lock);
@@ -290,16 +295,6 @@ Status check_locks(const Module &module, const ConversionFile &file, const LockC
           return at(*site, fmt::format("lock '{}' is used where exceptions may pass, which cannot "
                                        "become a section yet; make it a gate",
                                        name));
-        if (named.is_apart(*section) &&
-            (site->operation == LockOperation::trylock || named.has_real_regions(*section)))
-          return at(*site,
-                    fmt::format("lock '{}' {}, so its sections cannot stay apart; take apart "
-                                "= true out of {}:{}",
-                                name,
-                                site->operation == LockOperation::trylock
-                                    ? "is tried"
-                                    : "has regions that stay real",
-                                file.path, file.sections[*section].line));
         const Function *callee = called_function(*site->call);
         if (site->wrapper == nullptr && named.has_real_regions(*section) &&
             (callee == nullptr || !is_contained(kLookedAt, callee->getName())))
@@ -377,10 +372,28 @@ ConvertedSite::Kind kind_of(LockOperation operation) {
 
 constexpr const char *kOperations[] = {"acquire", "try", "release"};
 
+} // namespace
+
+FunctionCallee apart_mark(Module &module, StringRef name) {
+  LLVMContext &context = module.getContext();
+  FunctionCallee mark = module.getOrInsertFunction(
+      name, FunctionType::get(Type::getInt32Ty(context), {PointerType::getUnqual(context)}, false));
+  cast<Function>(mark.getCallee())->setDoesNotThrow();
+  return mark;
+}
+
+namespace {
+
+bool has_marks(Module &module) {
+  return any_of(discover_sections(module),
+                [](const Section &section) { return section.kind != SectionKind::lock_region; });
+}
+
 class TakeOver {
 public:
   TakeOver(Module &module, const LockCalls &calls, const NamedLocks &named, bool keeps_locks)
-      : module_(module), calls_(calls), named_(named), keeps_locks_(keeps_locks) {}
+      : module_(module), calls_(calls), named_(named), keeps_locks_(keeps_locks),
+        apart_(named.has_apart() && !has_marks(module)) {}
 
   ConvertedSites run() {
     find_tried();
@@ -398,8 +411,8 @@ public:
                          named_.has_real_regions(section) && !ends_real(*call);
       CallBase *now = site->wrapper == nullptr ? replace(*call, *site, section)
                                                : redirect(*call, *site, section);
-      sites[function].push_back(
-          {now, kind_of(site->operation), site->acquired, looks, named_.is_outermost(section)});
+      sites[function].push_back({now, kind_of(site->operation), site->acquired, looks,
+                                 named_.is_outermost(section), apart_ && named_.is_apart(section)});
     }
     // A wrapper whose callers are all converted would go on using the real lock if someone called
     // it.
@@ -421,12 +434,10 @@ private:
   // What stands for the operation that the library has as `library`.
   FunctionCallee stand_in(StringRef library, ConvertedSite::Kind kind, std::size_t section) {
     const bool held = tried_.contains(section);
-    const bool apart = named_.is_apart(section) && kind == ConvertedSite::Kind::acquire;
     const std::string name =
-        apart          ? (keeps_locks_ ? kOwnApart + library.str() : std::string(kApartAcquire))
-        : keeps_locks_ ? std::string(kOwnLock) + (held ? "held_" : "plain_") + library.str()
-                       : std::string(kStandIn) + (held ? "held." : "plain.") +
-                             kOperations[static_cast<int>(kind)];
+        keeps_locks_ ? std::string(kOwnLock) + (held ? "held_" : "plain_") + library.str()
+                     : std::string(kStandIn) + (held ? "held." : "plain.") +
+                           kOperations[static_cast<int>(kind)];
     LLVMContext &context = module_.getContext();
     FunctionCallee callee = module_.getOrInsertFunction(
         name,
@@ -435,17 +446,79 @@ private:
     return callee;
   }
 
+  // `operation`, the stand-in of an acquisition, behind the mark that says what kind of lock it is:
+  // what a section looks at comes behind that.
+  Function &marked(FunctionCallee operation, StringRef mark, StringRef kind) {
+    const std::string name = "tandem." + kind.str() + "." + operation.getCallee()->getName().str();
+    if (Function *known = module_.getFunction(name))
+      return *known;
+    Function &function = new_operation(name);
+    IRBuilder<> builder(BasicBlock::Create(module_.getContext(), "entry", &function));
+    builder.CreateCall(apart_mark(module_, mark), {function.getArg(0)});
+    builder.CreateRet(builder.CreateCall(operation, {function.getArg(0)}));
+    return function;
+  }
+
+  Function &new_operation(const std::string &name) {
+    LLVMContext &context = module_.getContext();
+    Function *function = Function::Create(
+        FunctionType::get(Type::getInt32Ty(context), {PointerType::getUnqual(context)}, false),
+        GlobalValue::InternalLinkage, name, module_);
+    function->setDoesNotThrow();
+    return *function;
+  }
+
+  // `operation`, a trylock's stand-in, for a lock that stays apart: fails where another thread is
+  // in one of its sections, too.
+  Function &apart_try(FunctionCallee operation, FunctionCallee release) {
+    const std::string name = "tandem.apart." + operation.getCallee()->getName().str();
+    if (Function *known = module_.getFunction(name))
+      return *known;
+    Function *function = &new_operation(name);
+    LLVMContext &context = module_.getContext();
+    IRBuilder<> builder(BasicBlock::Create(context, "entry", function));
+    Value *lock = function->getArg(0);
+    BasicBlock *enter = BasicBlock::Create(context, "enter", function);
+    BasicBlock *taken = BasicBlock::Create(context, "taken", function);
+    BasicBlock *done = BasicBlock::Create(context, "done", function);
+    Value *busy = builder.CreateCall(operation, {lock});
+    PHINode *answer = PHINode::Create(builder.getInt32Ty(), 3, "answer", done);
+    answer->addIncoming(busy, builder.GetInsertBlock());
+    builder.CreateCondBr(builder.CreateICmpEQ(busy, builder.getInt32(0)), enter, done);
+    builder.SetInsertPoint(enter);
+    Value *entered = builder.CreateCall(apart_mark(module_, kApartTry), {lock});
+    answer->addIncoming(entered, enter);
+    builder.CreateCondBr(builder.CreateICmpEQ(entered, builder.getInt32(0)), done, taken);
+    builder.SetInsertPoint(taken);
+    builder.CreateCall(release, {lock});
+    answer->addIncoming(entered, taken);
+    builder.CreateBr(done);
+    builder.SetInsertPoint(done);
+    builder.CreateRet(answer);
+    return *function;
+  }
+
   // The call of the library's operation becomes one of a stand-in.
   CallBase *replace(CallBase &call, const LockSite &site, std::size_t section) {
     IRBuilder<> builder(&call);
     const StringRef library = called_function(call)->getName();
     FunctionCallee now_called = stand_in(library, kind_of(site.operation), section);
-    if (named_.has_real_regions(section) && site.operation != LockOperation::unlock &&
-        !ends_real(call)) {
+    const bool acquires = site.operation != LockOperation::unlock;
+    const bool tries = site.operation == LockOperation::trylock;
+    if (apart_ && acquires) {
+      if (!named_.is_apart(section))
+        now_called = &marked(now_called, kApartOther, "other");
+      else if (!tries)
+        now_called = &marked(now_called, kApartAcquire, "apart");
+      else
+        now_called = &apart_try(
+            now_called, stand_in("pthread_mutex_unlock", ConvertedSite::Kind::release, section));
+    }
+    if (named_.has_real_regions(section) && acquires && !ends_real(call)) {
       const std::string name = "tandem.looking." + now_called.getCallee()->getName().str();
-      now_called = &looking(module_, name, now_called,
-                            stand_in("pthread_mutex_unlock", ConvertedSite::Kind::release, section),
-                            site.operation == LockOperation::trylock);
+      now_called =
+          &looking(module_, name, now_called,
+                   stand_in("pthread_mutex_unlock", ConvertedSite::Kind::release, section), tries);
     }
     CallInst *now = builder.CreateCall(now_called, {call.getArgOperand(0)});
     call.replaceAllUsesWith(now);
@@ -485,6 +558,8 @@ private:
   const LockCalls &calls_;
   const NamedLocks &named_;
   const bool keeps_locks_;
+  // Some locks stay apart. Not where the program marks sections itself: those touch what they like.
+  const bool apart_;
   std::set<std::size_t> tried_;
   std::map<std::pair<Function *, std::size_t>, Function *> copies_;
   std::vector<Function *> replaced_;
@@ -540,15 +615,17 @@ bool keeps_held(const Module &module) {
 }
 
 void finish_apart(Module &module) {
-  Function *acquire = module.getFunction(kApartAcquire);
-  if (acquire == nullptr)
-    return;
-  for (User *user : make_early_inc_range(acquire->users())) {
-    auto *call = cast<CallBase>(user);
-    call->replaceAllUsesWith(Constant::getNullValue(call->getType()));
-    call->eraseFromParent();
+  for (const char *name : {kApartAcquire, kApartTry, kApartOther, kApartFirst}) {
+    Function *mark = module.getFunction(name);
+    if (mark == nullptr)
+      continue;
+    for (User *user : make_early_inc_range(mark->users())) {
+      auto *call = cast<CallBase>(user);
+      call->replaceAllUsesWith(Constant::getNullValue(call->getType()));
+      call->eraseFromParent();
+    }
+    mark->eraseFromParent();
   }
-  acquire->eraseFromParent();
 }
 
 bool finish_stand_ins(Module &module) {
@@ -607,12 +684,6 @@ bool finish_own_locks(Module &module, function_ref<bool(const Function &)> trans
         auto &call = *cast<CallBase>(user);
         resolve_own_lock(call, operation, held, transactional(*call.getFunction()));
       }
-      stand_in->eraseFromParent();
-    }
-  for (const OwnOperation &operation : kOwnOperations)
-    if (Function *stand_in = module.getFunction(std::string(kOwnApart) + operation.name)) {
-      for (User *user : make_early_inc_range(stand_in->users()))
-        resolve_own_lock(*cast<CallBase>(user), operation, /*held=*/false, /*transactional=*/false);
       stand_in->eraseFromParent();
     }
   // Code that holds the program's locks needs no list of them. A section begins with an empty one.

@@ -15,6 +15,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -124,11 +125,14 @@ bool known_before(Value *value, const BasicBlock &first, SetVector<Instruction *
   return true;
 }
 
-bool acquires_apart(const Instruction &instruction) {
+bool calls(const Instruction &instruction, StringRef name) {
   const auto *call = dyn_cast<CallInst>(&instruction);
   const Function *callee = call == nullptr ? nullptr : called_function(*call);
-  return callee != nullptr &&
-         (callee->getName() == kApartAcquire || callee->getName().starts_with(kOwnApart));
+  return callee != nullptr && callee->getName() == name;
+}
+// What is neither inlined nor left out: it says what a section has to hold.
+bool is_mark(const Instruction &instruction) {
+  return calls(instruction, kApartAcquire) || calls(instruction, kApartOther);
 }
 
 // The acquisition of the lock that stays apart whose section this is: it comes before all accesses,
@@ -137,11 +141,22 @@ CallInst *lock_of(Function &section) {
   BasicBlock &first = section.getEntryBlock();
   const auto acquisition = find_if(
       first, [](const Instruction &instruction) { return kind_of(instruction) != Kind::computes; });
-  if (acquisition == first.end() || !acquires_apart(*acquisition))
+  if (acquisition == first.end() || !calls(*acquisition, kApartAcquire))
     return nullptr;
   auto &call = cast<CallInst>(*acquisition);
   SetVector<Instruction *> needed;
   return known_before(call.getArgOperand(0), first, needed) ? &call : nullptr;
+}
+
+// Calls that do nothing, and give 0.
+void erase_calls(Function &function, function_ref<bool(const CallInst &)> goes) {
+  for (BasicBlock &block : function)
+    for (Instruction &instruction : make_early_inc_range(block))
+      if (auto *call = dyn_cast<CallInst>(&instruction); call != nullptr && goes(*call)) {
+        if (!call->getType()->isVoidTy())
+          call->replaceAllUsesWith(Constant::getNullValue(call->getType()));
+        call->eraseFromParent();
+      }
 }
 
 // Takes out what is done for the list of the converted locks that the thread holds: a section
@@ -153,17 +168,11 @@ void forget_held(Function &function) {
     return name == kHeldAcquire || name == kHeldRelease || name == kHeldRestore ||
            name == kHeldRefused || name == kHeldNest ||
            (name == kHeldRefuse && isa<ConstantPointerNull>(call.getArgOperand(0))) ||
-           (name.starts_with(kOwnLock) && !name.contains("trylock") &&
-            !name.starts_with(kOwnApart));
+           name == kApartFirst || (name.starts_with(kOwnLock) && !name.contains("trylock"));
   };
-  for (BasicBlock &block : function)
-    for (Instruction &instruction : make_early_inc_range(block))
-      if (auto *call = dyn_cast<CallInst>(&instruction);
-          call != nullptr && called_function(*call) != nullptr && is_for_list(*call)) {
-        if (!call->getType()->isVoidTy())
-          call->replaceAllUsesWith(Constant::getNullValue(call->getType()));
-        call->eraseFromParent();
-      }
+  erase_calls(function, [&](const CallInst &call) {
+    return called_function(call) != nullptr && is_for_list(call);
+  });
 }
 
 // Calls of small functions that most executions make become these functions. False where one is
@@ -179,7 +188,7 @@ bool inline_calls(Function &function, Simplifier &simplifier) {
         if (frequencies.often(block))
           for (Instruction &instruction : block)
             if (auto *call = dyn_cast<CallBase>(&instruction);
-                call != nullptr && kind_of(*call) == Kind::leads_away && !acquires_apart(*call))
+                call != nullptr && kind_of(*call) == Kind::leads_away && !is_mark(*call))
               calls.push_back(call);
     }
     if (calls.empty())
@@ -401,7 +410,12 @@ Function *short_version(Function &body, Simplifier &simplifier) {
   ValueToValueMapTy map;
   Function *version = CloneFunction(&body, map);
   version->setName(body.getName() + ".tandem.short");
-  if (inline_calls(*version, simplifier) && parts_of(*version).is_short)
+  const bool inlined = inline_calls(*version, simplifier);
+  // Where no lock stays apart, what the section holds is enough for all of them.
+  if (none_of(instructions(*version),
+              [](const Instruction &instruction) { return calls(instruction, kApartAcquire); }))
+    erase_calls(*version, [](const CallInst &call) { return calls(call, kApartOther); });
+  if (inlined && parts_of(*version).is_short)
     return version;
   version->eraseFromParent();
   return nullptr;

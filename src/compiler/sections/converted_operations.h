@@ -28,11 +28,14 @@ inline constexpr char kHeldRefused[] = "_TANDEM_held_refused";
 inline constexpr char kHeldWait[] = "_TANDEM_held_wait";
 inline constexpr char kHeldNest[] = "_TANDEM_held_nest";
 
-// An acquisition of a lock whose sections stay apart (runtime/transaction/apart.h). The catalogue
-// has it replaced in transactions; elsewhere finish_apart() takes it out. The second one, followed
-// by the library's name, is kept as kOwnLock's are.
+// Beside operations on locks, where some locks stay apart (runtime/transaction/apart.h): before an
+// acquisition of one that does; behind a successful attempt at one, 0 or EBUSY; before an
+// acquisition of another lock; at the begin of a section of one. The catalogue has them replaced in
+// transactions; elsewhere finish_apart() takes them out.
 inline constexpr char kApartAcquire[] = "_TANDEM_apart_acquire";
-inline constexpr char kOwnApart[] = "_TANDEM_own_apart_";
+inline constexpr char kApartTry[] = "_TANDEM_apart_try";
+inline constexpr char kApartOther[] = "_TANDEM_apart_other";
+inline constexpr char kApartFirst[] = "_TANDEM_apart_first";
 
 // Of sleepers.c, for waits with converted locks: a section takes a ticket, and where it waits asks
 // for that; sleeps for a condition; signals one.

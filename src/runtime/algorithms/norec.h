@@ -45,6 +45,10 @@ std::uint64_t interest(Thread &thread) noexcept;
 
 bool commit(Thread &thread, std::uint64_t &time) noexcept;
 
+// The commit of one that is in sections of locks that stay apart, and in no others
+// (transaction/apart.h); it does not own the clock. Its locks are still held.
+void commit_apart(Thread &thread) noexcept;
+
 // The common commit of a transaction that has written: nobody else has committed since its
 // snapshot. False, and nothing is done, where that is not so. Not in a process that is profiled.
 bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept;
@@ -58,6 +62,7 @@ void roll_back(Thread &thread) noexcept;
   thread.barriers = &norec_barriers;
   thread.quick_end = thread.values_end = thread.values.limit();
   thread.written = 0;
+  thread.only_apart = false;
   allow_quick_writes(thread);
 }
 

@@ -22,7 +22,7 @@ void wait_for_all(const Thread *thread) noexcept {
   }
   // Who has no mark and holds a lock's word, or the clock, is in a short section
   // (transaction/short.h).
-  apart::wait_for_all(thread);
+  apart::wait_for_short_ones();
   const bool own = thread != nullptr && thread->depth != 0 && thread->mode == Mode::norec &&
                    norec::owns_clock(*thread);
   if (settings.algorithm == Algorithm::norec && !own)

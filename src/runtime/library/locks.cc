@@ -5,6 +5,7 @@
 #include "runtime/irrevocable/serial.h"
 #include "runtime/library/access.h"
 #include "runtime/library/hooks.h"
+#include "runtime/transaction/apart.h"
 #include "runtime/transaction/hardware.h"
 #include "runtime/transaction/transaction.h"
 
@@ -170,6 +171,7 @@ template <const Kind &K> int lock_here(void *lock, const int *holder) noexcept {
   if (thread == nullptr || thread->depth == 0)
     return K.acquire(lock);
   note_use();
+  apart::join(*thread);
   if (thread->mode == Mode::direct)
     return acquire_irrevocably(K, lock, holder);
   if (thread->mode == Mode::hardware) { // elided: whoever takes it from now on undoes this one
@@ -200,6 +202,7 @@ template <const Kind &K> int try_here(void *lock) noexcept {
   if (thread == nullptr)
     return K.attempt(lock);
   note_use();
+  apart::join(*thread);
   switch (keep<K>(*thread, lock)) {
   case Pending::kept:
     return 0;

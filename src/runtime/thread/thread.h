@@ -157,6 +157,7 @@ struct alignas(128) Thread {
   std::uintptr_t fresh;
   std::size_t fresh_bytes;
   bool throwing;          // it has allocated an exception
+  bool only_apart;        // norec: it is in sections of locks that stay apart, and in no others
   std::uint32_t puts_off; // transactions with additions that are to put them off
   // norec: where `values` is full; else null. The first also becomes null when the transaction
   // writes. So one comparison tells the mode, that there is room, and that memory has the value.

@@ -3,11 +3,13 @@
 
 #include "runtime/abi/itm_export.h"
 #include "runtime/algorithms/hardware.h"
-#include "runtime/algorithms/orec.h"
+#include "runtime/algorithms/norec.h"
 #include "runtime/irrevocable/serial.h"
 #include "runtime/profile/profile.h"
 #include "runtime/sync/futex.h"
 #include "runtime/transaction/transaction.h"
+
+#include <cerrno>
 
 namespace tandem::apart {
 
@@ -29,7 +31,7 @@ constexpr std::uint32_t kRounds = 64;
 [[gnu::cold, gnu::noinline]] void note_use(Word &word) noexcept {
   std::uint64_t unused = kUnused;
   // A value that nobody has, while it is put in the list.
-  if (!word.value.compare_exchange_strong(unused, held_by(kMostThreads)))
+  if (!word.value.compare_exchange_strong(unused, held_short(kMostThreads)))
     return;
   used[used_end.fetch_add(1)].store(&word);
   word.value.store(kFree, std::memory_order_release);
@@ -48,7 +50,7 @@ bool try_acquire(Word &word, std::uint64_t holder) noexcept {
 } // namespace
 
 bool acquire(Word &word, const Thread &thread) noexcept {
-  const std::uint64_t holder = held_by(thread.identity);
+  const std::uint64_t holder = held_short(thread.identity);
   for (std::uint32_t attempt = 0; attempt < kAttempts; ++attempt) {
     if (try_acquire(word, holder)) [[likely]]
       return true;
@@ -60,13 +62,8 @@ bool acquire(Word &word, const Thread &thread) noexcept {
 
 namespace {
 
-// Whether its accesses are consistent with what it has read before whatever others commit.
-bool extend(Thread &thread) noexcept {
-  return (thread.mode != Mode::eager && thread.mode != Mode::lazy) || orec::extend(thread);
-}
-
 [[gnu::noinline]] void wait(Thread &thread, Word &word) noexcept {
-  const std::uint64_t holder = held_by(thread.identity);
+  const std::uint64_t holder = held_long(thread.identity);
   const profile::Waiting waiting(thread);
   for (sync::Patience patience; patience.rounds() < kRounds; patience.round()) {
     if (try_acquire(word, holder))
@@ -79,18 +76,60 @@ bool extend(Thread &thread) noexcept {
 
 } // namespace
 
+namespace {
+
+// Else nobody else runs, or nobody looks at the words.
+bool holds_words(const Thread &thread) noexcept {
+  return thread.mode >= Mode::eager && thread.mode != Mode::hardware && !hardware::in_use();
+}
+
+} // namespace
+
 void enter(Thread &thread, const void *lock) noexcept {
-  if (thread.mode < Mode::eager || thread.mode == Mode::hardware || hardware::in_use())
-    return; // nobody else runs, or nobody looks at the words
+  if (!holds_words(thread))
+    return;
   Word &word = word_of(lock);
-  const std::uint64_t holder = held_by(thread.identity);
+  const std::uint64_t holder = held_long(thread.identity);
   if (word.value.load(std::memory_order_relaxed) == holder)
     return;
   if (!try_acquire(word, holder)) [[unlikely]]
     wait(thread, word);
   thread.apart.push(&word);
-  if (!extend(thread)) [[unlikely]]
-    transaction::restart(thread, transaction::Reason::validation);
+}
+
+bool try_enter(Thread &thread, const void *lock) noexcept {
+  if (!holds_words(thread))
+    return true;
+  Word &word = word_of(lock);
+  const std::uint64_t holder = held_long(thread.identity);
+  if (word.value.load(std::memory_order_relaxed) == holder)
+    return true;
+  // The second attempt is one at a word that nobody had looked at before.
+  if (!try_acquire(word, holder) && !try_acquire(word, holder))
+    return false;
+  thread.apart.push(&word);
+  return true;
+}
+
+void begin(Thread &thread) noexcept {
+  // Depth 1: nobody counts it, and it shares no colours.
+  if (thread.mode != Mode::norec || thread.depth != 1 || !thread.values.empty() ||
+      !thread.writes.empty() || !thread.undo.empty() || !thread.apart.empty())
+    return;
+  thread.only_apart = true;
+  // Nobody waits for it to look at the clock.
+  thread.mark->store(kMarkNewest, std::memory_order_release);
+}
+
+void join_others(Thread &thread) noexcept {
+  thread.only_apart = false;
+  if (norec::owns_clock(thread))
+    return; // nobody commits before it does
+  // As a begin. What it has read so far nobody else may change.
+  const std::uint64_t time = norec::even_time();
+  thread.mark->exchange(encode_mark(time));
+  thread.snapshot = time;
+  thread.known_quiesced = sync::global_clock.quiesced.load(std::memory_order_acquire);
 }
 
 void leave_all(Thread &thread) noexcept {
@@ -99,16 +138,14 @@ void leave_all(Thread &thread) noexcept {
   thread.apart.clear();
 }
 
-void wait_for_all(const Thread *thread) noexcept {
+void wait_for_short_ones() noexcept {
   const std::size_t end = used_end.load();
   for (std::size_t i = 0; i < end; ++i) {
     sync::Patience patience;
     Word *word = used[i].load();
     for (; word == nullptr; word = used[i].load())
       patience.round();
-    for (std::uint64_t seen = word->value.load();
-         seen != kFree && (thread == nullptr || seen != held_by(thread->identity));
-         seen = word->value.load())
+    while (is_held_short(word->value.load()))
       patience.round();
   }
 }
@@ -120,7 +157,7 @@ void forget_other_threads() noexcept {
     const std::uint64_t seen = word.value.load(std::memory_order_relaxed);
     if (seen == kUnused)
       continue;
-    if (thread == nullptr || seen != held_by(thread->identity))
+    if (thread == nullptr || seen != held_long(thread->identity))
       word.value.store(kFree, std::memory_order_relaxed);
     used[end++].store(&word); // another thread may just have been putting it there
   }
@@ -129,8 +166,21 @@ void forget_other_threads() noexcept {
 
 } // namespace tandem::apart
 
-// What pthread_mutex_lock() of such a lock is in a transaction.
+using namespace tandem;
+
+// What the pass leaves of the marks in transactions (compiler/sections/converted_operations.h).
 TANDEM_ITM int _TANDEM_apart_enter(const void *lock) noexcept {
-  tandem::apart::enter(*tandem::current_thread, lock);
+  apart::enter(*current_thread, lock);
+  return 0;
+}
+TANDEM_ITM int _TANDEM_apart_try_enter(const void *lock) noexcept {
+  return apart::try_enter(*current_thread, lock) ? 0 : EBUSY;
+}
+TANDEM_ITM int _TANDEM_apart_join(const void *) noexcept {
+  apart::join(*current_thread);
+  return 0;
+}
+TANDEM_ITM int _TANDEM_apart_only(const void *) noexcept {
+  apart::begin(*current_thread);
   return 0;
 }

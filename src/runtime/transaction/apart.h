@@ -10,18 +10,18 @@
 //     short section     word := thread (locked); the serial word taken? then free again, and
 //     nothing
 //                       was done
-//     transaction       word := thread (locked); reads of before are validated again where accesses
-//                       do not look at the clock (eager, lazy); commit or undo, then word := free
-//     who will be alone the serial word (locked); all marks 0; all words free but its own
+//     transaction       word := thread (locked); commit, or undo; after a commit it waits for those
+//                       that do not know it (sync/quiescence.h); word := free
+//     one that has been its first accesses come behind that; no look at the clock, neither then nor
+//     at in no other lock  its commit, and it waits for nobody who will be alone the serial word
+//     (locked); all marks 0; no word held by a short section
 //
-// Opacity: while a transaction holds the word nobody else writes what the lock guards. Whatever it
-// reads there that was written after a commit, it reads after that commit was in the clock; so the
-// algorithm's own look at the clock behind that read, or the validation at the entry, finds out
-// what changed before.
+// Opacity: while a transaction holds the word nobody else accesses what the lock guards. Whoever
+// held it before has waited until nobody was left who had not seen what he had committed elsewhere.
 //
-// Privatisation: code that goes on plainly after a short section relies on other sections of the
-// same lock, and none of these is under way. What it took from sections of other locks, their own
-// commits have waited for.
+// Privatisation: code that goes on plainly behind a section relies on other sections of the lock,
+// and none of these is under way; or on what a transaction brought there from what other locks
+// guard, and that one has waited.
 //
 // Nobody waits for ever: who finds the word taken gives up after a while, a short section to be a
 // transaction, a transaction to begin again. So words need no order, and two locks may have one.
@@ -41,11 +41,17 @@ struct alignas(64) Word {
   std::atomic<std::uint64_t> value;
 };
 
-// Values of a word; else held_by() a thread.
+// Values of a word.
 inline constexpr std::uint64_t kUnused = 0; // no thread has ever looked at it
 inline constexpr std::uint64_t kFree = 1;
-
-constexpr std::uint64_t held_by(std::uint64_t identity) noexcept { return (identity << 1) + 2; }
+// Held by a thread's short section, or by its transaction.
+constexpr std::uint64_t held_short(std::uint64_t identity) noexcept { return (identity + 1) << 2; }
+constexpr std::uint64_t held_long(std::uint64_t identity) noexcept {
+  return held_short(identity) | 2;
+}
+constexpr bool is_held_short(std::uint64_t word) noexcept {
+  return word > kFree && (word & 2) == 0;
+}
 
 inline constexpr unsigned kCountLog2 = 10;
 extern Word words[std::size_t{1} << kCountLog2];
@@ -62,6 +68,19 @@ bool acquire(Word &word, const Thread &thread) noexcept;
 
 // The transaction enters a section of `lock`; at its end the word is free again. May restart it.
 void enter(Thread &thread, const void *lock) noexcept;
+// The same where the word is free; else false.
+bool try_enter(Thread &thread, const void *lock) noexcept;
+
+// A section of a lock that stays apart begins; the next thing that the transaction does is to enter
+// it. If that is its first, it runs beside the clock until it joins the others.
+void begin(Thread &thread) noexcept;
+
+// It comes to what other locks guard, or none.
+void join_others(Thread &thread) noexcept;
+[[gnu::always_inline]] inline void join(Thread &thread) noexcept {
+  if (thread.only_apart) [[unlikely]]
+    join_others(thread);
+}
 
 // The transaction has ended, or has been undone.
 void leave_all(Thread &thread) noexcept;
@@ -70,9 +89,10 @@ void leave_all(Thread &thread) noexcept;
     leave_all(thread);
 }
 
-// Returns when every word has been free, or the thread's own, since the serial word was acquired.
-// `thread`: null for a thread that has none.
-void wait_for_all(const Thread *thread) noexcept;
+// Returns when every word has been without a short section since the serial word was acquired.
+// Transactions have marks; one whose mark is 0 may be waiting for the caller before it frees its
+// words.
+void wait_for_short_ones() noexcept;
 
 // In a child process.
 void forget_other_threads() noexcept;

@@ -13,10 +13,9 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
+#include <cerrno>
 #include <functional>
 #include <latch>
-#include <memory>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -26,6 +25,9 @@
 
 extern "C" {
 int _TANDEM_apart_enter(const void *lock) noexcept;
+int _TANDEM_apart_try_enter(const void *lock) noexcept;
+int _TANDEM_apart_only(const void *) noexcept;
+int _TANDEM_apart_join(const void *) noexcept;
 // abi/inline_barriers.cc.
 std::uint64_t _TANDEM_inline_short_begin_apart(std::uint32_t *skipped, const void *lock);
 void _TANDEM_inline_short_end_apart(std::uint64_t how);
@@ -251,14 +253,10 @@ TEST_F(Apart, WhoIsAloneIsAlone) {
   });
 }
 
-// A transaction that has read `left` before another one writes it must not see what a short section
-// did on the strength of that: no ownership record tells of it.
+// A transaction that has read `left` before another one writes it must not enter what that one
+// guards by the lock: it is not given up before everybody has seen the commit.
 TEST_F(Apart, WhatItReadsIsOfOneTime) {
   Pair second;
-  const auto wait_for = [&](const std::int64_t &place) {
-    while (std::atomic_ref(const_cast<std::int64_t &>(place)).load() == 0 || !is_free(second))
-      std::this_thread::yield();
-  };
   Other writer([&] {
     run([&] {
       write(pair_.left, 7);
@@ -266,28 +264,67 @@ TEST_F(Apart, WhatItReadsIsOfOneTime) {
       add(second.left, 1);
     });
   });
-  Other copier([&] {
-    wait_for(second.left);
-    std::uint64_t how = 0;
-    while (how == 0)
-      how = _TANDEM_inline_short_begin_apart(nullptr, &second.lock);
-    second.right = second.left;
-    _TANDEM_inline_short_end_apart(how);
-  });
   std::vector<std::pair<std::int64_t, std::int64_t>> seen;
   int attempts = 0;
   run([&] {
     const std::int64_t left = read(pair_.left);
     if (++attempts == 1) {
-      writer.tell(); // its commit is done, and it waits for this transaction
-      copier.tell();
-      wait_for(second.right);
+      writer.tell();
+      while (std::atomic_ref(second.left).load() == 0)
+        std::this_thread::yield();
     }
     enter(second);
-    const std::int64_t there = read(second.right);
-    seen.emplace_back(left, there); // also of an attempt that goes on wrongly
+    const std::int64_t there = second.left; // no algorithm looks
+    seen.emplace_back(left, there);         // also of an attempt that goes on wrongly
   });
   EXPECT_EQ(seen, (std::vector<std::pair<std::int64_t, std::int64_t>>{{7, 1}}));
+}
+
+// One that has been in no other section does not look at others' commits, until it joins them.
+TEST_F(Apart, ATransactionOfOnlySuchLocksRunsBesideTheClock) {
+  Pair second;
+  Pair third;
+  Other writer([&] {
+    run([&] { write(second.left, 1); });
+    run([&] { write(second.right, -1); });
+  });
+  int attempts = 0;
+  run([&] {
+    _TANDEM_apart_only(nullptr);
+    enter(pair_);
+    add(pair_.left, 1);
+    if (++attempts == 1) {
+      writer.tell();
+      writer.wait(); // also for this one, were it not beside the clock
+    }
+    enter(third);
+    add(third.left, 1);
+    add(pair_.right, -1);
+    add(third.right, -1);
+    _TANDEM_apart_join(nullptr);
+    EXPECT_EQ(read(second.left), -read(second.right));
+  });
+  EXPECT_EQ(attempts, 1);
+  EXPECT_EQ(pair_.left, -pair_.right);
+  EXPECT_EQ(third.left, -third.right);
+  EXPECT_EQ(pair_.left, 2);
+  EXPECT_TRUE(is_free(pair_) && is_free(third));
+}
+
+TEST_F(Apart, ATryFailsWhereAnotherThreadIsInside) {
+  Other other([&] {
+    run([&] {
+      const int status = _TANDEM_apart_try_enter(&pair_.lock);
+      EXPECT_EQ(status, holds_words() ? EBUSY : 0);
+    });
+  });
+  run([&] {
+    EXPECT_EQ(_TANDEM_apart_try_enter(&pair_.lock), 0);
+    EXPECT_EQ(_TANDEM_apart_try_enter(&pair_.lock), 0); // its own
+    other.tell();
+    other.wait();
+  });
+  EXPECT_TRUE(is_free(pair_));
 }
 
 TEST_F(Apart, BecomesIrrevocableWithItsLock) {
@@ -348,6 +385,7 @@ TEST_F(Apart, IsAtomicBesideAllOthers) {
   std::latch start(changes ? 8 : 7);
   std::atomic<int> left = 4;
   std::vector<std::thread> threads;
+  std::int64_t counted = 0;
   const auto pair_of = [&](int n) -> Pair & { return pairs[static_cast<std::size_t>(n) % 4]; };
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&, i] {
@@ -366,18 +404,25 @@ TEST_F(Apart, IsAtomicBesideAllOthers) {
       run([&] {
         Pair &from = pair_of(n);
         Pair &to = pair_of(n * 7 + 1);
+        if (n % 2 == 0)
+          _TANDEM_apart_only(nullptr);
         enter(from);
         add(from.left, -1);
         enter(to);
         add(to.left, 1);
         add(from.right, 1);
         add(to.right, -1);
+        if (n % 4 == 0) { // what no such lock guards
+          _TANDEM_apart_join(nullptr);
+          add(counted, 1);
+        }
       });
   });
   threads.emplace_back([&] {
     start.arrive_and_wait();
     for (int n = 0; n < kMoves / 10; ++n)
       run([&] {
+        add(counted, 1);
         for (const Pair &pair : pairs) {
           enter(pair);
           const std::int64_t right = read(pair.right);
@@ -412,6 +457,7 @@ TEST_F(Apart, IsAtomicBesideAllOthers) {
     moved += pair.left;
   }
   EXPECT_EQ(moved, 4 * kMoves + 4 * (kMoves / 50));
+  EXPECT_EQ(counted, kMoves / 10 / 4 + kMoves / 10);
 }
 
 } // namespace

@@ -25,6 +25,7 @@ void commit_nested(Thread &thread) noexcept {
 Actions begin_nested(Thread &thread, std::uint32_t properties, const JumpBuffer &from) noexcept {
   if (thread.mode == Mode::hardware)
     return begin_nested_in_hardware(thread, properties);
+  apart::join(thread); // it may be a section of any kind
   if ((properties & itm::kHasNoAbort) != 0) {
     if ((properties & itm::kInstrumentedCode) == 0)
       become_irrevocable(thread, profile::Alone::irrevocable_call);

@@ -192,7 +192,7 @@ TANDEM_ITM std::uint64_t _TANDEM_short_begin_apart(std::uint32_t *skipped,
     return kNot;
   // From now on the code in the program does the same without a call (abi/inline_barriers.cc). That
   // holds for as long as the thread lives: the settings that matter here do not change.
-  thread->apart_holder = apart::held_by(thread->identity);
+  thread->apart_holder = apart::held_short(thread->identity);
   const auto how = reinterpret_cast<std::uint64_t>(&word);
   if (!serial::taken()) [[likely]]
     return how;

@@ -227,12 +227,13 @@ inline void leave_alone() noexcept {
 
 // After the outermost transaction has committed: a read-only one at its snapshot.
 [[gnu::always_inline]] inline void leave(Thread &thread, std::uint64_t time) noexcept {
-  apart::leave(thread);
   leave_shared();
   // Release: this transaction is over for whoever waits for the mark.
   thread.mark->store(0, std::memory_order_release);
   if (thread.known_quiesced < time)
     sync::quiesce(time);
+  // Whoever enters a section of such a lock now, and takes something out, need not wait for that.
+  apart::leave(thread);
 }
 
 // Plays the undo log back to position `size`. `frames_end`: the stack pointer of the begin; what is

@@ -332,10 +332,30 @@ namespace {
   return true;
 }
 
-[[gnu::always_inline]] inline bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept {
-  if (thread.depth != 1 || thread.restarts != 0 || actions::pending(thread) ||
-      !thread.apart.empty()) [[unlikely]]
+[[gnu::always_inline]] inline void end_quickly(Thread &thread) noexcept {
+  thread.depth = 0;
+  thread.mode = Mode::idle;
+  thread.undo.clear();
+  thread.caught = 0;
+  thread.descriptor = nullptr; // the next one may have none
+}
+
+// One that holds locks that stay apart, and has been in no other section.
+[[gnu::noinline]] bool commit_apart(Thread &thread) noexcept {
+  if (!thread.only_apart || norec::owns_clock(thread))
     return false;
+  norec::commit_apart(thread);
+  apart::leave_all(thread);
+  thread.mark->store(0, std::memory_order_release);
+  end_quickly(thread);
+  return true;
+}
+
+[[gnu::always_inline]] inline bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept {
+  if (thread.depth != 1 || thread.restarts != 0 || actions::pending(thread)) [[unlikely]]
+    return false;
+  if (!thread.apart.empty())
+    return commit_apart(thread);
   if (thread.mode == Mode::norec) [[likely]] {
     if (!commit_norec(thread)) [[unlikely]]
       return false;
@@ -352,11 +372,7 @@ namespace {
   } else if (!commit_elsewhere(thread)) {
     return false;
   }
-  thread.depth = 0;
-  thread.mode = Mode::idle;
-  thread.undo.clear();
-  thread.caught = 0;
-  thread.descriptor = nullptr; // the next one may have none
+  end_quickly(thread);
   return true;
 }
 
@@ -386,7 +402,6 @@ template <bool kSpecial>
     fatal("a transaction commits that is in no mode");
   case Mode::direct:
   case Mode::undo:
-    apart::leave(thread); // from before it was alone
     if (!kSpecial || !thread.coloured)
       leave_alone();
     if (wait::anybody()) [[unlikely]]
@@ -605,6 +620,7 @@ void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
   leave_hardware(thread);
   if (thread.irrevocable)
     return;
+  apart::join(thread);
   if (thread.profile != nullptr) [[unlikely]]
     profile::serialise(thread, cause);
   if (!is_alone(thread)) {
@@ -630,6 +646,7 @@ void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
     }
     thread.mark->store(0, std::memory_order_release);
     leave_shared();
+    apart::leave(thread); // nobody else is in a section
   }
   thread.undo.clear();
   thread.irrevocable = true;

@@ -53,11 +53,16 @@ int main(void) {
 // CHECK-LABEL: define internal void @pay.tandem.block.tandem.body(
 // CHECK-NOT: _TANDEM_apart
 // CHECK-LABEL: define internal void @pay.tandem.block.tandem.tm(ptr %own
-// CHECK: call i32 @_TANDEM_apart_enter(ptr %own)
+// CHECK: call i32 @_TANDEM_apart_only(
+// CHECK: call i32 @[[ENTER:tandem.apart.tandem.converted.plain.acquire.tandem.tm]](ptr %own)
 // CHECK: call void @_TANDEM_add_8(ptr %account
-// CHECK-LABEL: define internal void @pay_in.tandem.block.tandem.shared.tandem.tm(
-// CHECK: call i32 @_TANDEM_apart_enter(ptr {{.*}}%own)
-// CHECK-NOT: declare {{.*}}@_TANDEM_apart_acquire
+// CHECK-LABEL: define internal void @pay_in.tandem.block.tandem.tm(
+// CHECK-NOT: _TANDEM_apart_only
+// CHECK: call i32 @[[ENTER]](ptr {{.*}}%own)
+// CHECK: define internal i32 @[[ENTER]](
+// CHECK: call i32 @_TANDEM_apart_enter(
+// CHECK-NOT: @_TANDEM_apart_acquire
+// CHECK-NOT: @_TANDEM_apart_other
 // LONG-NOT: _TANDEM_inline_short_
 // LONG: call i32 @_TANDEM_apart_enter(
 // LONG-NOT: _TANDEM_inline_short_

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Each account has a lock that guards its own fields, and stays apart: sections that are short and
-// ones that are not, alone and in sections of another lock, and in one that cannot be undone.
+// Each account has a lock that stays apart: sections that are short and ones that are not, alone, in
+// sections of another lock, around one, beside others; tried; and in one that cannot be undone.
 #include "threads.h"
 #include <unistd.h>
 
-enum { kAccounts = 4 };
+enum { kAccounts = 8 };
 struct account {
   pthread_mutex_t own;
   long left, right; // their sum stays 0
@@ -12,75 +12,178 @@ struct account {
   unsigned moves;
 } accounts[kAccounts];
 static pthread_mutex_t all = PTHREAD_MUTEX_INITIALIZER;
-static long transfers;
+static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER; // acquired last
+static long before, after; // all guards them
+static long inside;        // inner does
+static long moved;         // of all threads, at the end
 
-static void move(struct account *account, long by) {
-  pthread_mutex_lock(&account->own);
+static void move_by(struct account *account, long by) {
   account->left += by;
   account->right -= by;
+}
+static void own(struct account *account) { pthread_mutex_lock(&account->own); }
+static void disown(struct account *account) { pthread_mutex_unlock(&account->own); }
+
+static void move(struct account *account) {
+  pthread_mutex_lock(&account->own);
+  move_by(account, 1);
   pthread_mutex_unlock(&account->own);
 }
-
 // Usually as short.
 static int move_if(struct account *account, long limit) {
-  pthread_mutex_lock(&account->own);
+  own(account);
   account->left += 1;
   if (__builtin_expect(account->moves++ % 64 == 63, 0))
     for (int i = 0; i < 16; ++i)
       account->history[i] = account->left;
   account->right -= 1;
   const int below = account->left < limit;
-  pthread_mutex_unlock(&account->own);
+  disown(account);
   return below;
 }
-
-// Two of them, nested in a section of another lock.
-static void transfer(struct account *from, struct account *to) {
+struct copy {
+  long words[8];
+};
+static long by_value(struct copy copy, struct account *account) {
+  own(account);
+  copy.words[0] = account->left;
+  move_by(account, 1);
+  if (__builtin_expect(copy.words[1] % 16 == 15, 0))
+    for (int i = 0; i < 8; ++i)
+      copy.words[i] += account->left;
+  disown(account);
+  return copy.words[0] + copy.words[3];
+}
+static void move_all(void) {
+  for (int i = 0; i < kAccounts; ++i) {
+    pthread_mutex_lock(&accounts[i].own);
+    move_by(&accounts[i], 1);
+    pthread_mutex_unlock(&accounts[i].own);
+  }
+}
+static void two(struct account *one, struct account *other) {
+  if (one >= other)
+    return move_all();
+  own(one);
+  move_by(one, 1);
+  own(other);
+  move_by(other, 1);
+  disown(other);
+  disown(one);
+}
+// In another lock's section: before, behind what that guards; around it; only now and then.
+static void first(struct account *account) {
   pthread_mutex_lock(&all);
-  ++transfers;
-  pthread_mutex_lock(&from->own);
-  from->left -= 5;
-  from->right += 5;
-  pthread_mutex_unlock(&from->own);
-  pthread_mutex_lock(&to->own);
-  to->left += 5;
-  to->right -= 5;
-  pthread_mutex_unlock(&to->own);
+  ++before;
+  own(account);
+  move_by(account, 1);
+  disown(account);
   pthread_mutex_unlock(&all);
 }
+static void last(struct account *account) {
+  pthread_mutex_lock(&all);
+  own(account);
+  move_by(account, 1);
+  disown(account);
+  ++after;
+  pthread_mutex_unlock(&all);
+}
+static void around(struct account *account) {
+  own(account);
+  move_by(account, 1);
+  pthread_mutex_lock(&inner);
+  ++inside;
+  pthread_mutex_unlock(&inner);
+  disown(account);
+}
+static void rarely(struct account *account, unsigned i) {
+  pthread_mutex_lock(&all);
+  ++after;
+  if (__builtin_expect(i % 100 == 0, 0)) {
+    own(account);
+    move_by(account, 1);
+    disown(account);
+  }
+  pthread_mutex_unlock(&all);
+}
+static void hand_over(struct account *account) {
+  pthread_mutex_lock(&all);
+  ++before;
+  own(account);
+  pthread_mutex_unlock(&all);
+  move_by(account, 1);
+  disown(account);
+}
+static void count(void) {
+  pthread_mutex_lock(&all);
+  ++before;
+  ++after;
+  pthread_mutex_lock(&inner);
+  ++inside;
+  pthread_mutex_unlock(&inner);
+  pthread_mutex_unlock(&all);
+}
+// Result: whether it was free; by the thread itself it is not.
+static int try_move(struct account *account) {
+  if (pthread_mutex_trylock(&account->own) != 0)
+    return 0;
+  if (pthread_mutex_trylock(&account->own) == 0)
+    abort();
+  move_by(account, 1);
+  pthread_mutex_unlock(&account->own);
+  return 1;
+}
 
-static long sum(int say) {
-  long sum = 0;
+static void check(int say) {
   for (int i = 0; i < kAccounts; ++i) {
     struct account *account = &accounts[i];
     pthread_mutex_lock(&account->own);
     if (account->left != -account->right)
       abort();
-    sum += account->left;
     if (say && write(STDERR_FILENO, "", 0) != 0)
       abort();
     if (account->left != -account->right)
       abort();
     pthread_mutex_unlock(&account->own);
   }
-  return sum;
 }
 
 static void work(unsigned thread) {
+  struct copy copy = {{0}};
+  long mine = 0;
   for (unsigned i = 0; i < kRounds; ++i) {
-    move(&accounts[(i + thread) % kAccounts], 2);
-    move_if(&accounts[i % kAccounts], 100);
-    if (i % 8 == 0)
-      transfer(&accounts[i / 8 % kAccounts], &accounts[(i / 8 + thread) % kAccounts]);
+    struct account *account = &accounts[(i + thread) % kAccounts];
+    copy.words[1] = i;
+    move(account);
+    move_if(account, 100);
+    by_value(copy, account);
+    two(account, &accounts[(i + thread + 1) % kAccounts]);
+    first(account);
+    last(account);
+    around(account);
+    hand_over(account);
+    rarely(account, i);
+    count();
+    mine += 7 + (account == &accounts[kAccounts - 1] ? kAccounts : 2) + (i % 100 == 0) + try_move(account);
+    if (i % 8 == 0) {
+      move_all();
+      mine += kAccounts;
+    }
     if (i % 64 == 1)
-      sum(i % 512 == 1);
+      check(i % 512 == 1);
   }
+  __atomic_add_fetch(&moved, mine, __ATOMIC_RELAXED);
 }
 
 int main(int argc, char **argv) {
   for (int i = 0; i < kAccounts; ++i)
     pthread_mutex_init(&accounts[i].own, NULL);
   const long threads = run(argc, argv, work);
-  return expect("sum", sum(0), threads * kRounds * 3) |
-         expect("transfers", transfers, threads * kRounds / 8);
+  long sum = 0;
+  for (int i = 0; i < kAccounts; ++i)
+    sum += accounts[i].left;
+  check(1);
+  return expect("moved", sum, moved) | expect("before", before, threads * kRounds * 3) |
+         expect("after", after, threads * kRounds * 3) |
+         expect("inside", inside, threads * kRounds * 2);
 }
