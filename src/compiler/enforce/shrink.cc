@@ -6,7 +6,6 @@
 #include "compiler/instrument/barriers.h"
 #include "compiler/instrument/captured.h"
 #include "compiler/sections/called_function.h"
-#include "compiler/sections/converted_operations.h"
 
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/CFG.h"
@@ -38,9 +37,6 @@ bool computes_only(const Instruction &instruction, const Actions &actions) {
       if (call->isByValArgument(i) && !Barriers::is_private(call->getArgOperand(i)))
         return false;
     const Function *callee = called_function(*call);
-    if (callee != nullptr &&
-        callee->getName() == kApartOther) // a section that it is about has others
-      return true;
     return callee != nullptr && actions.computes_only(*callee);
   }
   return !instruction.mayReadOrWriteMemory();

@@ -8,6 +8,8 @@
 #include "compiler/enforce/shrink.h"
 #include "compiler/enforce/single.h"
 #include "compiler/instrument/clones.h"
+#include "compiler/sections/called_function.h"
+#include "compiler/sections/converted_operations.h"
 
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
@@ -26,12 +28,27 @@ using namespace llvm;
 constexpr std::uint32_t kInstrumentedCode = 0x1;
 constexpr std::uint32_t kUninstrumentedCode = 0x2;
 constexpr std::uint32_t kHasNoAbort = 0x8;
+constexpr std::uint32_t kBeginsApart = 0x1'0000; // ours (runtime/abi/itm.h)
 constexpr std::uint32_t kDoesGoIrrevocable = 0x40;
 constexpr std::uint32_t kRunUninstrumentedCode = 0x2;
 constexpr std::uint32_t kAborted = 0x10;
 
 bool asks_cancelled(const CallInst &call) {
   return call.getCalledFunction() != nullptr && call.getCalledFunction()->getName() == kCancelled;
+}
+
+// Whether the section is one of a lock that stays apart from its very begin, and not only one that
+// it calls.
+bool begins_apart(const Function &body) {
+  for (const Instruction &instruction : body.getEntryBlock()) {
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    if (call == nullptr || isa<IntrinsicInst>(call))
+      continue;
+    const Function *callee = called_function(*call);
+    if (callee == nullptr || !callee->getName().starts_with(kHeldPrefix))
+      return callee != nullptr && callee->getName() == kApartFirst;
+  }
+  return false;
 }
 
 // A section's body as a function of its own. A variadic one takes a pointer to the caller's va_list
@@ -134,6 +151,7 @@ public:
     const SmallVector<Value *> arguments = arguments_of(builder);
     const bool both = clone != nullptr && !may_wait();
     Value *action = begin(builder, (may_be_undone() ? 0 : kHasNoAbort) |
+                                       (begins_apart(body) ? kBeginsApart : 0) |
                                        (clone == nullptr ? kDoesGoIrrevocable : kInstrumentedCode) |
                                        (both || clone == nullptr ? kUninstrumentedCode : 0));
     BasicBlock *commit = BasicBlock::Create(context, "commit");

@@ -11,7 +11,9 @@ namespace tandem {
 // finish_own_locks(). The catalogue knows them.
 inline constexpr const char *kOwnLock = "_TANDEM_own_";
 
-// Of held.c: the list of the locks that the thread holds; how many they are, and to set that.
+// Of held.c, all of which begin so: the list of the locks that the thread holds; how many they are,
+// and to set that.
+inline constexpr char kHeldPrefix[] = "_TANDEM_held_";
 inline constexpr char kHeldAcquire[] = "_TANDEM_held_acquire";
 inline constexpr char kHeldRelease[] = "_TANDEM_held_release";
 inline constexpr char kHeldCount[] = "_TANDEM_held_count";

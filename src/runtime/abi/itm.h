@@ -13,7 +13,9 @@ enum Properties : std::uint32_t {
   kInstrumentedCode = 0x1,
   kUninstrumentedCode = 0x2,
   kHasNoAbort = 0x8, // no cancel is reachable
-  kDoesGoIrrevocable = 0x40
+  kDoesGoIrrevocable = 0x40,
+  kBeginsApart =
+      0x10000 // not of the ABI: a section of a lock that stays apart (transaction/apart.h)
 };
 
 // What a begin asks its caller to do.

@@ -8,6 +8,7 @@
 #include "runtime/library/deferred.h"
 #include "runtime/library/hooks.h"
 #include "runtime/library/tokens.h"
+#include "runtime/transaction/apart.h"
 #include "runtime/transaction/transaction.h"
 
 #include <tandem/library.h>
@@ -39,7 +40,9 @@ template <class U> UserAction *find(Thread &thread, const U *counter) noexcept {
   return nullptr;
 }
 
+// No lock of the program guards a counter.
 template <class U> void add_plainly(U *counter, U by, Thread *thread) noexcept {
+  apart::join(*thread);
   write_value(counter, static_cast<U>(read_value(counter, thread) + by), thread);
 }
 
@@ -74,6 +77,7 @@ template <class U> U value_of(const U *counter) noexcept {
   Thread *thread = current_thread;
   if (thread == nullptr || thread->depth == 0)
     return memory::load(counter);
+  apart::join(*thread);
   U value = read_value(counter, thread);
   const UserAction *end = thread->user_actions.end();
   for (const UserAction *action = thread->user_actions.begin(); action != end; ++action)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/transaction/apart.h"
 
+#include "runtime/abi/itm.h"
 #include "runtime/abi/itm_export.h"
 #include "runtime/algorithms/hardware.h"
 #include "runtime/algorithms/norec.h"
@@ -113,8 +114,9 @@ bool try_enter(Thread &thread, const void *lock) noexcept {
 
 void begin(Thread &thread) noexcept {
   // Depth 1: nobody counts it, and it shares no colours.
-  if (thread.mode != Mode::norec || thread.depth != 1 || !thread.values.empty() ||
-      !thread.writes.empty() || !thread.undo.empty() || !thread.apart.empty())
+  if ((thread.properties & itm::kBeginsApart) == 0 || thread.mode != Mode::norec ||
+      thread.depth != 1 || !thread.values.empty() || !thread.writes.empty() ||
+      !thread.undo.empty() || !thread.apart.empty())
     return;
   thread.only_apart = true;
   // Nobody waits for it to look at the clock.

@@ -4,6 +4,7 @@
 // each algorithm (runtime/CMakeLists.txt); with the code that programs have inline.
 #include "runtime/transaction/apart.h"
 
+#include "runtime/abi/itm.h"
 #include "runtime/algorithms/automatic.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
@@ -64,6 +65,12 @@ void add(std::int64_t &place, std::int64_t by) { write(place, read(place) + by);
 
 // The lock is held to the end of the transaction.
 void enter(const Pair &pair) { EXPECT_EQ(_TANDEM_apart_enter(&pair.lock), 0); }
+
+// As a section of such a lock does, before anything else.
+void begin_apart() {
+  current_thread->properties |= itm::kBeginsApart;
+  EXPECT_EQ(_TANDEM_apart_only(nullptr), 0);
+}
 
 void move_in_transaction(Pair &pair) {
   run([&] {
@@ -290,7 +297,7 @@ TEST_F(Apart, ATransactionOfOnlySuchLocksRunsBesideTheClock) {
   });
   int attempts = 0;
   run([&] {
-    _TANDEM_apart_only(nullptr);
+    begin_apart();
     enter(pair_);
     add(pair_.left, 1);
     if (++attempts == 1) {
@@ -309,6 +316,25 @@ TEST_F(Apart, ATransactionOfOnlySuchLocksRunsBesideTheClock) {
   EXPECT_EQ(third.left, -third.right);
   EXPECT_EQ(pair_.left, 2);
   EXPECT_TRUE(is_free(pair_) && is_free(third));
+}
+
+// A section of another lock calls one of such a lock before it has touched anything.
+TEST_F(Apart, ASectionOfAnotherLockDoesNotRunBesideTheClock) {
+  Pair second;
+  Other writer([&] { run([&] { write(second.left, 1); }); });
+  int attempts = 0;
+  run([&] {
+    _TANDEM_apart_only(nullptr);
+    enter(pair_);
+    const std::int64_t left = read(second.left);
+    if (++attempts == 1) {
+      writer.tell();
+      while (std::atomic_ref(second.left).load() == 0)
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(left, read(second.left));
+  });
+  EXPECT_EQ(attempts, 2);
 }
 
 TEST_F(Apart, ATryFailsWhereAnotherThreadIsInside) {
@@ -405,7 +431,7 @@ TEST_F(Apart, IsAtomicBesideAllOthers) {
         Pair &from = pair_of(n);
         Pair &to = pair_of(n * 7 + 1);
         if (n % 2 == 0)
-          _TANDEM_apart_only(nullptr);
+          begin_apart();
         enter(from);
         add(from.left, -1);
         enter(to);
