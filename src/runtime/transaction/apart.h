@@ -7,14 +7,13 @@
 // where it is nested in another lock's; and a short one (short.h) needs nothing but that word: not
 // the clock, whose line all threads share, nor a scan of the others' marks.
 //
-//     short section     word := thread (locked); the serial word taken? then free again, and
-//     nothing
-//                       was done
-//     transaction       word := thread (locked); commit, or undo; after a commit it waits for those
-//                       that do not know it (sync/quiescence.h); word := free
-//     one that has been its first accesses come behind that; no look at the clock, neither then nor
-//     at in no other lock  its commit, and it waits for nobody who will be alone the serial word
-//     (locked); all marks 0; no word held by a short section
+//     short section     word := thread (locked); the serial word taken? then free again
+//     transaction       word := thread (locked); commit, or undo; after a commit it waits for
+//                       those that do not know it (sync/quiescence.h); word := free
+//     one of no other   its accesses come behind that; no look at the clock, neither then nor
+//       lock (norec)    at its commit, and it waits for nobody
+//     who will be       the serial word (locked); all marks 0; no word held by a short section
+//       alone
 //
 // Opacity: while a transaction holds the word nobody else accesses what the lock guards. Whoever
 // held it before has waited until nobody was left who had not seen what he had committed elsewhere.
