@@ -68,6 +68,8 @@ Status check_locks(const llvm::Module &module, const ConversionFile &file, const
 // hand back pointers that it was given, but has no locks in objects of the program's types.
 std::vector<ObjectRange> lock_ranges(const LockSite &site, const PointsToAnalysis &points_to);
 
+// --- what becomes of them (stand_ins.cc)
+
 struct ConvertedSite {
   enum class Kind { acquire, try_acquire, release };
   llvm::CallBase *call = nullptr;
