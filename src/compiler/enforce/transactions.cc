@@ -40,14 +40,18 @@ bool asks_cancelled(const CallInst &call) {
 // Whether the section is one of a lock that stays apart from its very begin, and not only one that
 // it calls.
 bool begins_apart(const Function &body) {
-  for (const Instruction &instruction : body.getEntryBlock()) {
-    const auto *call = dyn_cast<CallBase>(&instruction);
-    if (call == nullptr || isa<IntrinsicInst>(call))
-      continue;
-    const Function *callee = called_function(*call);
-    if (callee == nullptr || !callee->getName().starts_with(kHeldPrefix))
-      return callee != nullptr && callee->getName() == kApartFirst;
-  }
+  // Blocks in a row: a body that was taken out of a function begins with an empty one.
+  const BasicBlock *block = &body.getEntryBlock();
+  for (SmallPtrSet<const BasicBlock *, 4> seen; block != nullptr && seen.insert(block).second;
+       block = block->getSingleSuccessor())
+    for (const Instruction &instruction : *block) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      if (call == nullptr || isa<IntrinsicInst>(call))
+        continue;
+      const Function *callee = called_function(*call);
+      if (callee == nullptr || !callee->getName().starts_with(kHeldPrefix))
+        return callee != nullptr && callee->getName() == kApartFirst;
+    }
   return false;
 }
 

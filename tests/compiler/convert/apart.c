@@ -3,6 +3,7 @@
 // RUN: %cc %s > %t.in.ll
 // RUN: env TANDEM_CONVERT=%S/Inputs/apart.toml TANDEM_ENFORCE=stm TANDEM_INLINE_BARRIERS=0 %tandem < %t.in.ll > %t.ll
 // RUN: %FileCheck %s --input-file=%t.ll
+// RUN: %FileCheck %s --input-file=%t.ll --check-prefix=BEGIN
 // RUN: env TANDEM_CONVERT=%S/Inputs/apart.toml TANDEM_ENFORCE=stm TANDEM_INLINE_BARRIERS=0 TANDEM_SHORT_SECTIONS=0 \
 // RUN:   %tandem < %t.in.ll | %FileCheck %s --check-prefix=LONG
 // The program's own locks, in the phase of locks.
@@ -71,3 +72,6 @@ int main(void) {
 // HYBRID-LABEL: define internal {{.*}}@_TANDEM_inline_phase_lock(
 // NONE-NOT: _TANDEM_apart
 // NONE-NOT: _TANDEM_inline_short
+// A begin says that it is one of such a lock (65,536); that of another's section does not.
+// BEGIN-DAG: call i32 @_TANDEM_begin(i32 11, ptr @tandem.section.pay_in_1)
+// BEGIN-DAG: call i32 @_TANDEM_begin(i32 65547, ptr @tandem.section.pay_1)
