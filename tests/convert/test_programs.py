@@ -13,6 +13,7 @@ from conftest import PROGRAMS, RUN_SECONDS, Converter
 
 NAMES = (
     "apart",
+    "apart_in_place",
     "apart_taken",
     "counter",
     "early",

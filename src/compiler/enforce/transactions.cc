@@ -28,10 +28,12 @@ using namespace llvm;
 constexpr std::uint32_t kInstrumentedCode = 0x1;
 constexpr std::uint32_t kUninstrumentedCode = 0x2;
 constexpr std::uint32_t kHasNoAbort = 0x8;
-constexpr std::uint32_t kBeginsApart = 0x1'0000; // ours (runtime/abi/itm.h)
+constexpr std::uint32_t kBeginsApart = 0x1'0000;  // ours, with kHasApartCode
+constexpr std::uint32_t kHasApartCode = 0x2'0000; // and kRunApart (runtime/abi/itm.h)
 constexpr std::uint32_t kDoesGoIrrevocable = 0x40;
 constexpr std::uint32_t kRunUninstrumentedCode = 0x2;
 constexpr std::uint32_t kAborted = 0x10;
+constexpr std::uint32_t kRunApart = 0x100;
 
 bool asks_cancelled(const CallInst &call) {
   return call.getCalledFunction() != nullptr && call.getCalledFunction()->getName() == kCancelled;
@@ -142,10 +144,11 @@ public:
   }
 
   // Gives the emptied section its new body: begin, the plain body or the clone, commit. `clone` is
-  // null where the section is always serial: irrevocable from its begin, and alone.
-  void build(Function &body, Function *clone) {
+  // null where the section is always serial: irrevocable from its begin, and alone. `apart`: the
+  // clone for Mode::apart, if there is one.
+  void build(Function &body, Function *clone, Function *apart) {
     // Their locals must not move into the frame that begin returns to twice.
-    for (Function *attempt : {&body, clone})
+    for (Function *attempt : {&body, clone, apart})
       if (attempt != nullptr) {
         attempt->removeFnAttr(Attribute::AlwaysInline);
         attempt->addFnAttr(Attribute::NoInline);
@@ -156,36 +159,42 @@ public:
     const bool both = clone != nullptr && !may_wait();
     Value *action = begin(builder, (may_be_undone() ? 0 : kHasNoAbort) |
                                        (begins_apart(body) ? kBeginsApart : 0) |
+                                       (apart != nullptr ? kHasApartCode : 0) |
                                        (clone == nullptr ? kDoesGoIrrevocable : kInstrumentedCode) |
                                        (both || clone == nullptr ? kUninstrumentedCode : 0));
     BasicBlock *commit = BasicBlock::Create(context, "commit");
-    Value *result = nullptr;
-    if (!both) {
-      // No branch that is never taken would keep the other version in the program.
-      result = call(builder, clone == nullptr ? body : *clone, arguments);
+    SmallVector<std::pair<Value *, BasicBlock *>> results;
+    const auto run = [&](Function &version) {
+      results.emplace_back(call(builder, version, arguments), builder.GetInsertBlock());
       builder.CreateBr(commit);
-    } else {
-      BasicBlock *plain = BasicBlock::Create(context, "plain", &section_);
-      BasicBlock *transactional = BasicBlock::Create(context, "transactional", &section_);
-      Value *run_plain = builder.CreateICmpNE(
-          builder.CreateAnd(action, builder.getInt32(kRunUninstrumentedCode)), builder.getInt32(0));
-      builder.CreateCondBr(run_plain, plain, transactional);
-      builder.SetInsertPoint(plain);
-      Value *plain_result = call(builder, body, arguments);
-      builder.CreateBr(commit);
-      builder.SetInsertPoint(transactional);
-      Value *clone_result = call(builder, *clone, arguments);
-      builder.CreateBr(commit);
-      if (!section_.getReturnType()->isVoidTy()) {
-        builder.SetInsertPoint(commit);
-        PHINode *either = builder.CreatePHI(section_.getReturnType(), 2);
-        either->addIncoming(plain_result, plain);
-        either->addIncoming(clone_result, transactional);
-        result = either;
-      }
-    }
+    };
+    // One that begin may ask for by the bit. No branch that is never taken would keep a version in
+    // the program.
+    const auto run_where_asked = [&](Function &version, std::uint32_t bit, StringRef name) {
+      BasicBlock *block = BasicBlock::Create(context, name, &section_);
+      BasicBlock *next = BasicBlock::Create(context, "transactional", &section_);
+      builder.CreateCondBr(builder.CreateICmpNE(builder.CreateAnd(action, builder.getInt32(bit)),
+                                                builder.getInt32(0)),
+                           block, next);
+      builder.SetInsertPoint(block);
+      run(version);
+      builder.SetInsertPoint(next);
+    };
+    if (apart != nullptr)
+      run_where_asked(*apart, kRunApart, "apart");
+    if (both)
+      run_where_asked(body, kRunUninstrumentedCode, "plain");
+    run(clone == nullptr ? body : *clone);
     commit->insertInto(&section_);
     builder.SetInsertPoint(commit);
+    Value *result = results.front().first;
+    if (results.size() > 1 && !section_.getReturnType()->isVoidTy()) {
+      PHINode *any =
+          builder.CreatePHI(section_.getReturnType(), static_cast<unsigned>(results.size()));
+      for (const auto &[value, from] : results)
+        any->addIncoming(value, from);
+      result = any;
+    }
     builder.CreateCall(runtime("_ITM_commitTransaction", builder.getVoidTy(), {}));
     finish(builder, result);
     commit_on_exception();
@@ -454,20 +463,22 @@ struct Atomic {
   Function &body;
 };
 
+// One that shares a colour with what cannot be undone would have to look at the colour. Under stm
+// there are none: whoever is irrevocable is alone.
+bool is_coloured(const ReportSection &section, Enforcement mode) {
+  return mode == Enforcement::hybrid &&
+         (section.klass != SectionClass::pure || is_contained(section.colours, kProcessColour));
+}
+
 // Sections of which short versions are tried first; how many.
 std::uint64_t build_shorts(ArrayRef<Atomic> atomics, const Report &report, Enforcement mode,
                            function_ref<bool(std::size_t)> may_be) {
   Simplifier simplifier;
   std::uint64_t built = 0;
   for (const Atomic &atomic : atomics) {
-    const ReportSection &section = report.sections[atomic.index];
-    // One that shares a colour with what cannot be undone would have to look at the colour. Under
-    // stm there are none: whoever is irrevocable is alone.
-    const bool coloured =
-        mode == Enforcement::hybrid &&
-        (section.klass != SectionClass::pure || is_contained(section.colours, kProcessColour));
     // A variadic one's body takes a list in place of the variable arguments.
-    if (coloured || atomic.function.isVarArg() || !may_be(atomic.index))
+    if (is_coloured(report.sections[atomic.index], mode) || atomic.function.isVarArg() ||
+        !may_be(atomic.index))
       continue;
     Function *version = short_version(atomic.body, simplifier);
     if (version == nullptr)
@@ -544,8 +555,14 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
     if (plain_only && descriptors.mode() == Enforcement::hybrid &&
         described.klass == SectionClass::non_revocable)
       wrapper.build_locked(atomic.body);
+    else if (plain_only)
+      wrapper.build(atomic.body, nullptr, nullptr);
     else
-      wrapper.build(atomic.body, plain_only ? nullptr : &clones.clone_of(atomic.function));
+      wrapper.build(atomic.body, &clones.clone_of(atomic.function),
+                    begins_apart(atomic.body) && descriptors.mode() != Enforcement::htm &&
+                            !is_coloured(described, descriptors.mode())
+                        ? &clones.clone_of(atomic.function, Version::apart)
+                        : nullptr);
   }
   clones.instrument();
   // A plain body runs inside a section already: sections that it calls are subsumed.

@@ -389,6 +389,34 @@ void Barriers::replace_copy(MemTransferInst &copy) {
   copy.eraseFromParent();
 }
 
+void Barriers::log(StoreInst &store) {
+  Value *address = store.getPointerOperand();
+  if (stays_plain(address, captured_.written.contains(&store)))
+    return;
+  IRBuilder<> builder(&store);
+  Type *type = store.getValueOperand()->getType();
+  if (const StringRef kind = suffix(type); !kind.empty())
+    access(builder, ("L" + kind).str(), builder.getVoidTy(), {address},
+           is_aligned(type, store.getAlign()));
+  else
+    log_bytes(builder, address,
+              builder.getInt64(module_.getDataLayout().getTypeStoreSize(type).getFixedValue()));
+}
+
+void Barriers::log(MemIntrinsic &write) {
+  if (stays_plain(write.getDest(), captured_.written.contains(&write)))
+    return;
+  IRBuilder<> builder(&write);
+  log_bytes(builder, write.getDest(),
+            builder.CreateZExtOrTrunc(write.getLength(), builder.getInt64Ty()));
+}
+
+void Barriers::log_bytes(IRBuilderBase &builder, Value *address, Value *bytes) {
+  builder.CreateCall(
+      function("_ITM_LB", builder.getVoidTy(), {builder.getPtrTy(), builder.getInt64Ty()}),
+      {address, bytes});
+}
+
 void Barriers::replace_by_value(CallBase &call, unsigned argument) {
   Value *source = call.getArgOperand(argument);
   if (source->getType()->getPointerAddressSpace() != 0 || stays_plain(source, /*captured=*/false))

@@ -62,6 +62,10 @@ public:
                         llvm::SmallPtrSetImpl<const llvm::Instruction *> &gone);
   void replace_copy(llvm::MemTransferInst &copy);
   void replace_set(llvm::MemSetInst &set);
+  // For code of Mode::apart (runtime/transaction/apart.h), whose accesses stay as they are: logs
+  // what the instruction is about to overwrite, unless nobody else can see it.
+  void log(llvm::StoreInst &store);
+  void log(llvm::MemIntrinsic &write);
   // The call copies what this argument of it points to (`byval`): it gets a copy that a barrier
   // made.
   void replace_by_value(llvm::CallBase &call, unsigned argument);
@@ -76,6 +80,7 @@ private:
   // the access is aligned.
   llvm::CallInst *access(llvm::IRBuilderBase &builder, const std::string &name, llvm::Type *result,
                          llvm::ArrayRef<llvm::Value *> arguments, bool aligned);
+  void log_bytes(llvm::IRBuilderBase &builder, llvm::Value *address, llvm::Value *bytes);
   [[nodiscard]] bool is_aligned(llvm::Type *type, llvm::Align align) const;
   // The thread that runs the function.
   llvm::Value *thread();

@@ -4,11 +4,13 @@
 #include "compiler/instrument/captured.h"
 #include "compiler/instrument/twins.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/converted_operations.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 namespace tandem {
@@ -78,6 +80,26 @@ void drop_variables(Function &function) {
   }
 }
 
+// In Mode::apart: what is behind the mark of another lock's section never runs, and it has begun
+// without the mark of its own.
+void cut_at_other_locks(Function &clone) {
+  SmallVector<CallInst *> others;
+  for (Instruction &instruction : make_early_inc_range(instructions(clone))) {
+    auto *call = dyn_cast<CallInst>(&instruction);
+    const Function *callee = call == nullptr ? nullptr : called_function(*call);
+    if (callee == nullptr)
+      continue;
+    if (callee->getName() == kApartFirst)
+      call->eraseFromParent();
+    else if (callee->getName() == kApartOther)
+      others.push_back(call);
+  }
+  for (CallInst *call : others)
+    if (!isa<UnreachableInst>(call->getNextNode()))
+      changeToUnreachable(call->getNextNode());
+  removeUnreachableBlocks(clone);
+}
+
 } // namespace
 
 TransactionalClones::TransactionalClones(Module &module, const Actions &actions,
@@ -92,16 +114,17 @@ bool TransactionalClones::can_clone(const Function &function) const {
 
 void TransactionalClones::stands_for(Function &called, Function &body) { bodies_[&called] = &body; }
 
-Function &TransactionalClones::clone_of(Function &function) {
+Function &TransactionalClones::clone_of(Function &function, Version version) {
   if (nesting_.contains(&function))
     return function;
-  if (Function *made = clones_.lookup(&function))
+  auto &clones = clones_.at(static_cast<std::size_t>(version));
+  if (Function *made = clones.lookup(&function))
     return *made;
   const auto body = bodies_.find(&function);
   Function *source = body == bodies_.end() ? &function : body->second;
   ValueToValueMapTy map;
   Function *clone = CloneFunction(source, map);
-  clone->setName(function.getName() + ".tandem.tm");
+  clone->setName(function.getName() + (version == Version::apart ? ".tandem.apart" : ".tandem.tm"));
   clone->setLinkage(GlobalValue::InternalLinkage);
   clone->setVisibility(GlobalValue::DefaultVisibility);
   clone->setDSOLocal(true);
@@ -117,18 +140,21 @@ Function &TransactionalClones::clone_of(Function &function) {
         actions_.irrevocable_action(*call).empty())
       if (Value *copy = map.lookup(call))
         cast<CallBase>(copy)->addFnAttr(Attribute::get(module_.getContext(), kRevocable));
-  clones_[&function] = clone;
+  if (version == Version::apart)
+    cut_at_other_locks(*clone);
+  clones[&function] = clone;
   const std::uint64_t before = shared_accesses(*clone);
   simplifier_.run(*clone);
   merged_ += before - std::min(before, shared_accesses(*clone));
   if (clone->getReturnType()->isPointerTy())
-    fresh_[&function] =
-        returns_captured(*clone, [this](const CallBase &call) { return makes_fresh_memory(call); });
-  work_.push_back(clone);
+    fresh_[&function] = returns_captured(*clone, [this, version](const CallBase &call) {
+      return makes_fresh_memory(call, version);
+    });
+  work_.emplace_back(clone, version);
   return *clone;
 }
 
-bool TransactionalClones::makes_fresh_memory(const CallBase &call) {
+bool TransactionalClones::makes_fresh_memory(const CallBase &call, Version version) {
   Function *callee = called_function(call);
   if (callee == nullptr)
     return false;
@@ -139,12 +165,13 @@ bool TransactionalClones::makes_fresh_memory(const CallBase &call) {
   }
   if (!can_clone(*callee) || callee->isVarArg())
     return false;
-  clone_of(*callee);
+  clone_of(*callee, version);
   return fresh_.lookup(callee); // not while it is being made: it calls itself
 }
 
-void TransactionalClones::find_captured(Function &clone) {
-  Captured captured(clone, [this](const CallBase &call) { return makes_fresh_memory(call); });
+void TransactionalClones::find_captured(Function &clone, Version version) {
+  Captured captured(
+      clone, [this, version](const CallBase &call) { return makes_fresh_memory(call, version); });
   Barriers::Plain plain;
   for (Instruction &instruction : instructions(clone)) {
     if (const auto *load = dyn_cast<LoadInst>(&instruction)) {
@@ -166,8 +193,10 @@ void TransactionalClones::find_captured(Function &clone) {
 
 void TransactionalClones::instrument() {
   while (!work_.empty()) {
-    while (!work_.empty())
-      instrument(*work_.pop_back_val());
+    while (!work_.empty()) {
+      const auto [clone, version] = work_.pop_back_val();
+      instrument(*clone, version);
+    }
     for (Function *function : called_by_pointer_)
       clone_of(*function);
   }
@@ -175,45 +204,64 @@ void TransactionalClones::instrument() {
     emit_table();
 }
 
-void TransactionalClones::instrument(Function &clone) {
-  find_captured(clone);
+void TransactionalClones::instrument(Function &clone, Version version) {
+  find_captured(clone, version);
   SmallVector<Instruction *> all;
   for (Instruction &instruction : instructions(clone))
     all.push_back(&instruction);
   SmallPtrSet<const Instruction *, 16> gone;
   for (Instruction *instruction : all)
-    if (auto *store = dyn_cast<StoreInst>(instruction); store != nullptr && store->isSimple())
+    if (auto *store = dyn_cast<StoreInst>(instruction);
+        store != nullptr && store->isSimple() && version == Version::transactional)
       barriers_.replace_addition(*store, gone);
   for (Instruction *instruction : all)
     if (!gone.contains(instruction))
-      instrument(*instruction);
+      instrument(*instruction, version);
 }
 
-void TransactionalClones::instrument(Instruction &instruction) {
+void TransactionalClones::instrument(Instruction &instruction, Version version) {
   if (instruction.isAtomic() || touches_other_address_space(instruction)) {
     become_irrevocable(instruction);
-  } else if (auto *load = dyn_cast<LoadInst>(&instruction)) {
-    barriers_.replace_load(*load);
-  } else if (auto *store = dyn_cast<StoreInst>(&instruction)) {
-    barriers_.replace_store(*store);
   } else if (auto *arguments = dyn_cast<VAArgInst>(&instruction)) {
     if (!Barriers::is_private(arguments->getPointerOperand()))
       become_irrevocable(instruction);
+  } else if (auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
+             intrinsic != nullptr && !isa<MemIntrinsic>(intrinsic)) {
+    if (!is_harmless(*intrinsic))
+      become_irrevocable(instruction);
+  } else if (auto *call = dyn_cast<CallBase>(&instruction);
+             call != nullptr && intrinsic == nullptr) {
+    instrument_call(*call, version);
+  } else if (version == Version::apart) {
+    log_write(instruction);
+  } else {
+    instrument_access(instruction);
+  }
+}
+
+void TransactionalClones::log_write(Instruction &instruction) {
+  if (auto *store = dyn_cast<StoreInst>(&instruction))
+    barriers_.log(*store);
+  else if (auto *write = dyn_cast<MemIntrinsic>(&instruction))
+    barriers_.log(*write);
+}
+
+void TransactionalClones::instrument_access(Instruction &instruction) {
+  if (auto *load = dyn_cast<LoadInst>(&instruction)) {
+    barriers_.replace_load(*load);
+  } else if (auto *store = dyn_cast<StoreInst>(&instruction)) {
+    barriers_.replace_store(*store);
   } else if (auto *copy = dyn_cast<MemTransferInst>(&instruction)) {
     barriers_.replace_copy(*copy);
   } else if (auto *set = dyn_cast<MemSetInst>(&instruction)) {
     barriers_.replace_set(*set);
-  } else if (auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction)) {
-    if (!is_harmless(*intrinsic))
-      become_irrevocable(instruction);
-  } else if (auto *call = dyn_cast<CallBase>(&instruction)) {
-    instrument_call(*call);
   }
 }
 
 ReportInstrumentation TransactionalClones::counts() const {
   ReportInstrumentation counts = barriers_.counts();
-  counts.clones = clones_.size();
+  for (const auto &clones : clones_)
+    counts.clones += clones.size();
   counts.merged = merged_;
   counts.irrevocable = irrevocable_;
   return counts;
@@ -228,13 +276,13 @@ void TransactionalClones::become_irrevocable(Instruction &before) {
   builder.CreateCall(change, {builder.getInt32(kModeSerialIrrevocable)});
 }
 
-void TransactionalClones::instrument_call(CallBase &call) {
+void TransactionalClones::instrument_call(CallBase &call, Version version) {
   if (call.isInlineAsm()) {
     if (!actions_.irrevocable_action(call).empty())
       become_irrevocable(call);
     return;
   }
-  for (unsigned i = 0; i < call.arg_size(); ++i)
+  for (unsigned i = 0; i < call.arg_size() && version == Version::transactional; ++i)
     if (call.isByValArgument(i))
       barriers_.replace_by_value(call, i);
   Function *callee = called_function(call);
@@ -255,12 +303,14 @@ void TransactionalClones::instrument_call(CallBase &call) {
     return;
   } else if (!callee->isDeclaration()) {
     // The call keeps its own type; only the target changes.
-    call.setCalledOperand(&clone_of(*callee));
+    call.setCalledOperand(&clone_of(*callee, version));
   } else if (!call.hasFnAttr(kRevocable)) {
     become_irrevocable(call);
     return;
   } else {
     const CatalogueEntry entry = catalogue_.lookup(callee->getName().str());
+    if (version == Version::apart && call.onlyReadsMemory())
+      return; // memory is as the transaction has it
     if (entry.effect == ExternalEffect::reads && !call.doesNotAccessMemory()) {
       // It reads memory behind the runtime's back: only in place, when nothing is buffered or
       // stolen.

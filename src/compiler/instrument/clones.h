@@ -3,6 +3,10 @@
 // Transactional clones: for a function `f` that a transaction may run, `f.tandem.tm`, which
 // accesses memory through barriers and calls clones. What cannot be undone makes the transaction
 // serial and irrevocable first (libitm's _ITM_changeTransactionMode), then runs as it is.
+//
+// And `f.tandem.apart`, for a transaction that has come to no locks but those that stay apart
+// (Mode::apart of runtime/transaction/apart.h): plain accesses, with a log of what was there before
+// each store. It ends where it would come to another lock.
 #pragma once
 
 #include "compiler/catalogue/catalogue.h"
@@ -13,10 +17,16 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <array>
+#include <utility>
+
 namespace tandem {
 
 // Of every clone.
 inline constexpr const char *kTransactionalAttribute = "tandem-transactional";
+
+// Of what a transaction runs in place of a function.
+enum class Version : std::uint8_t { transactional, apart };
 
 class TransactionalClones {
 public:
@@ -39,7 +49,7 @@ public:
 
   // The clone that a transaction runs for `function`; made when first asked for, instrumented
   // later. Of one that nests, itself.
-  llvm::Function &clone_of(llvm::Function &function);
+  llvm::Function &clone_of(llvm::Function &function, Version version = Version::transactional);
 
   // Instruments every clone that was asked for and those that they need, then emits the table in
   // which the runtime finds clones by address.
@@ -49,11 +59,13 @@ public:
   [[nodiscard]] ReportInstrumentation counts() const;
 
 private:
-  bool makes_fresh_memory(const llvm::CallBase &call);
-  void find_captured(llvm::Function &clone);
-  void instrument(llvm::Function &clone);
-  void instrument(llvm::Instruction &instruction);
-  void instrument_call(llvm::CallBase &call);
+  bool makes_fresh_memory(const llvm::CallBase &call, Version version);
+  void find_captured(llvm::Function &clone, Version version);
+  void instrument(llvm::Function &clone, Version version);
+  void instrument(llvm::Instruction &instruction, Version version);
+  void instrument_access(llvm::Instruction &instruction);
+  void log_write(llvm::Instruction &instruction);
+  void instrument_call(llvm::CallBase &call, Version version);
   void become_irrevocable(llvm::Instruction &before);
   void emit_table();
 
@@ -62,11 +74,11 @@ private:
   const Catalogue &catalogue_;
   Barriers barriers_;
   Simplifier simplifier_;
-  std::uint64_t irrevocable_ = 0; // places
-  llvm::MapVector<llvm::Function *, llvm::Function *> clones_;
+  std::uint64_t irrevocable_ = 0;                                             // places
+  std::array<llvm::MapVector<llvm::Function *, llvm::Function *>, 2> clones_; // by version
   llvm::DenseMap<const llvm::Function *, llvm::Function *> bodies_;
   llvm::SmallPtrSet<const llvm::Function *, 8> nesting_;
-  llvm::SmallVector<llvm::Function *> work_;
+  llvm::SmallVector<std::pair<llvm::Function *, Version>> work_;
   llvm::SetVector<llvm::Function *> called_by_pointer_;
   llvm::DenseMap<const llvm::Function *, bool>
       fresh_;                // whether clones of these return captured memory

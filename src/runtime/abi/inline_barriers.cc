@@ -2,8 +2,9 @@
 //
 // The accesses of transactional clones, compiled to bitcode (barriers.bc) that the pass links into
 // programs, from the engine's own templates. Inline is what NOrec does first: the reads of a
-// transaction that has written nothing; and NOrec's and lazy's writes. And begin and end of short
-// sections of locks that stay apart (transaction/short.h). All else is in the library,
+// transaction that has written nothing; and NOrec's and lazy's writes. The undo log of transactions
+// that come to no locks but those that stay apart (transaction/apart.h), and begin and end of short
+// sections of these (transaction/short.h). All else is in the library,
 // by the table of the thread's mode (algorithms/barriers.h, SavingBarriers). Invariant: no state
 // here.
 //
@@ -60,6 +61,16 @@ using Norec = norec::Quick<InProgram>;
     auto *thread = static_cast<Thread *>(data);                                                    \
     if (!Norec::write(address, value, thread)) [[unlikely]]                                        \
       thread->barriers->SAVING.write(address, value, thread);                                      \
+  }                                                                                                \
+  /* Before a store in Mode::apart. */                                                             \
+  [[gnu::noinline, clang::preserve_most]] static void log_far_##NAME(const TYPE *address) {        \
+    _ITM_L##NAME(address);                                                                         \
+  }                                                                                                \
+  TANDEM_INLINE void _TANDEM_inline_L##NAME(const TYPE *address, void *data) {                     \
+    auto *thread = static_cast<Thread *>(data);                                                    \
+    if (thread->undo.full()) [[unlikely]]                                                          \
+      return log_far_##NAME(address);                                                              \
+    thread->undo.push_unchecked({memory::Cell(address), memory::load(address)});                   \
   }
 
 #define TANDEM_ADD(WIDTH, TYPE)                                                                    \
@@ -133,6 +144,7 @@ static_assert(offsetof(Thread, written) == 96);
 static_assert(offsetof(Thread, values) == 136);
 static_assert(offsetof(Thread, writes) == 168);
 static_assert(sizeof(memory::WriteMap) == 96);
+static_assert(offsetof(Thread, undo) == 296);
 static_assert(sizeof(memory::WriteMap::Entry) == 24);
 static_assert(offsetof(Thread, stack_high) == 328);
 static_assert(offsetof(Thread, beyond_stack) == 344);

@@ -14,8 +14,10 @@ enum Properties : std::uint32_t {
   kUninstrumentedCode = 0x2,
   kHasNoAbort = 0x8, // no cancel is reachable
   kDoesGoIrrevocable = 0x40,
-  kBeginsApart =
-      0x10000 // not of the ABI: a section of a lock that stays apart (transaction/apart.h)
+  // Not of the ABI (transaction/apart.h): a section of a lock that stays apart; and one that has
+  // code for Mode::apart.
+  kBeginsApart = 0x10000,
+  kHasApartCode = 0x20000
 };
 
 // What a begin asks its caller to do.
@@ -24,7 +26,8 @@ enum Actions : std::uint32_t {
   kRunUninstrumented = 0x2,
   kSaveLiveVariables = 0x4,
   kRestoreLiveVariables = 0x8,
-  kAbort = 0x10 // skip the transaction
+  kAbort = 0x10,    // skip the transaction
+  kRunApart = 0x100 // not of the ABI: run the code for Mode::apart
 };
 
 // Why a program aborts a transaction; bits.

@@ -50,10 +50,12 @@ inline constexpr bool kExact = false;
              ? nullptr
              : thread;
 }
-// The same for functions that only read: they need no barriers in a transaction that is alone.
+// The same for functions that only read: they need no barriers in a transaction that is alone, or
+// alone with what its locks guard.
 [[gnu::always_inline]] inline Thread *reader() noexcept {
   Thread *thread = writer();
-  return thread == nullptr || thread->mode == Mode::undo ? nullptr : thread;
+  return thread == nullptr || thread->mode == Mode::undo || thread->mode == Mode::apart ? nullptr
+                                                                                        : thread;
 }
 
 inline void read(void *to, const void *from, std::size_t bytes, Thread *thread) noexcept {

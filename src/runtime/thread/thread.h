@@ -55,6 +55,7 @@ enum class Mode : std::uint8_t {
   lazy,
   norec,
   two_phase,
+  apart,   // alone with what its locks guard (transaction/apart.h): with an undo log
   hardware // in the processor (transaction/hardware.h): plain accesses
 };
 
@@ -129,6 +130,8 @@ struct Contender {
 
 // Sections whose history with the hardware a thread keeps apart.
 inline constexpr std::size_t kHardwareSlots = 64;
+// And with locks that stay apart.
+inline constexpr std::size_t kApartPlaces = 64;
 
 struct Barriers;      // algorithms/barriers.h
 struct ThreadProfile; // profile/counters.h
@@ -157,7 +160,7 @@ struct alignas(128) Thread {
   std::uintptr_t fresh;
   std::size_t fresh_bytes;
   bool throwing;          // it has allocated an exception
-  bool only_apart;        // norec: it is in sections of locks that stay apart, and in no others
+  bool only_apart;        // it is in sections of locks that stay apart, and in no others
   std::uint32_t puts_off; // transactions with additions that are to put them off
   // norec: where `values` is full; else null. The first also becomes null when the transaction
   // writes. So one comparison tells the mode, that there is room, and that memory has the value.
@@ -210,6 +213,9 @@ struct alignas(128) Thread {
   memory::Log<AllocationAction> allocations;
   memory::Log<memory::CellValue> additions; // that wait for the commit (algorithms/additions.h)
   memory::Log<apart::Word *> apart;         // words of locks that it holds (transaction/apart.h)
+
+  // Executions that do not begin in Mode::apart, of the sections of each place.
+  std::uint8_t apart_skip[kApartPlaces];
 
   // --- hardware transactions (transaction/hardware.cc)
   bool hardware_plain;                           // the present one runs uninstrumented

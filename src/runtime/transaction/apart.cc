@@ -9,6 +9,7 @@
 #include "runtime/profile/profile.h"
 #include "runtime/sync/futex.h"
 #include "runtime/transaction/transaction.h"
+#include "runtime/wait/wait.h"
 
 #include <cerrno>
 
@@ -28,6 +29,17 @@ constexpr std::uint32_t kAttempts = 6;
 // Rounds of waiting before a transaction rather begins again: the holder's is as short as the
 // program made what it does with the lock held, unless it is off its processor.
 constexpr std::uint32_t kRounds = 64;
+
+// Executions of a section that has come to another lock which do not begin in Mode::apart: one that
+// always does is tried now and then.
+constexpr std::uint8_t kSkips = 15;
+
+// Sections that share a place only disturb one another's guesses.
+std::uint8_t &skip_of(Thread &thread) noexcept {
+  constexpr std::uint64_t kGolden = 0x9E37'79B9'7F4A'7C15;
+  static_assert(kApartPlaces == 64);
+  return thread.apart_skip[reinterpret_cast<std::uintptr_t>(thread.descriptor) * kGolden >> 58];
+}
 
 [[gnu::cold, gnu::noinline]] void note_use(Word &word) noexcept {
   std::uint64_t unused = kUnused;
@@ -123,7 +135,29 @@ void begin(Thread &thread) noexcept {
   thread.mark->store(kMarkNewest, std::memory_order_release);
 }
 
+bool looks_at_words(Algorithm algorithm) noexcept {
+  return algorithm != Algorithm::serial && algorithm != Algorithm::htm;
+}
+
+bool begins_so(Thread &thread) noexcept {
+  std::uint8_t &skip = skip_of(thread);
+  if (skip == 0)
+    return looks_at_words(settings.algorithm.load(std::memory_order_relaxed));
+  --skip;
+  return false;
+}
+
+void commit(Thread &thread) noexcept {
+  if (wait::anybody()) [[unlikely]]
+    norec::tell_waiting(thread);
+  thread.only_apart = false;
+}
+
 void join_others(Thread &thread) noexcept {
+  if (thread.mode == Mode::apart) {
+    skip_of(thread) = kSkips;
+    transaction::restart(thread, transaction::Reason::joins);
+  }
   thread.only_apart = false;
   if (norec::owns_clock(thread))
     return; // nobody commits before it does

@@ -10,8 +10,10 @@
 //     short section     word := thread (locked); the serial word taken? then free again
 //     transaction       word := thread (locked); commit, or undo; after a commit it waits for
 //                       those that do not know it (sync/quiescence.h); word := free
-//     one of no other   its accesses come behind that; no look at the clock, neither then nor
-//       lock (norec)    at its commit, and it waits for nobody
+//     one of no other   its accesses come behind that, in place, with an undo log, whatever the
+//       lock            algorithm (Mode::apart); it waits for nobody behind its commit. Where it
+//                       comes to another lock it begins again, as a transaction like others;
+//                       under NOrec that one looks at no clock before it comes to the other lock
 //     who will be       the serial word (locked); all marks 0; no word held by a short section
 //       alone
 //
@@ -28,6 +30,7 @@
 // Not with hardware transactions, whose plain code does not look at the words, nor under `serial`.
 #pragma once
 
+#include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
 
 #include <atomic>
@@ -70,11 +73,19 @@ void enter(Thread &thread, const void *lock) noexcept;
 // The same where the word is free; else false.
 bool try_enter(Thread &thread, const void *lock) noexcept;
 
+// Whether a section that has code for Mode::apart begins in it: not where it has led away a little
+// while ago, nor under an algorithm that does not look at the words.
+bool begins_so(Thread &thread) noexcept;
+bool looks_at_words(Algorithm algorithm) noexcept;
+
+// In Mode::apart: its locks are still held.
+void commit(Thread &thread) noexcept;
+
 // A section of a lock that stays apart begins; the next thing that the transaction does is to enter
 // it. If that is its first, it runs beside the clock until it joins the others.
 void begin(Thread &thread) noexcept;
 
-// It comes to what other locks guard, or none.
+// It comes to what other locks guard, or none. May restart it.
 void join_others(Thread &thread) noexcept;
 [[gnu::always_inline]] inline void join(Thread &thread) noexcept {
   if (thread.only_apart) [[unlikely]]

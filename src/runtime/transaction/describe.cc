@@ -52,6 +52,8 @@ const char *name_of(Mode mode) noexcept {
     return "norec";
   case Mode::two_phase:
     return "two-phase";
+  case Mode::apart:
+    return "with locks that stay apart";
   case Mode::hardware:
     return "in hardware";
   }

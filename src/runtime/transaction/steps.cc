@@ -50,6 +50,9 @@ void roll_back(Thread &thread) noexcept {
   case Mode::undo:
   case Mode::hardware:
     break;
+  case Mode::apart:
+    thread.only_apart = false;
+    break;
   }
   if (!is_alone(thread) && thread.mode != Mode::idle)
     leave_shared();

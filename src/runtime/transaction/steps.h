@@ -62,6 +62,7 @@ inline void set_mode(Thread &thread, Mode mode) noexcept {
     thread.barriers = &direct_barriers;
     return;
   case Mode::undo:
+  case Mode::apart:
     thread.barriers = &undo_barriers;
     return;
   case Mode::eager:

@@ -41,6 +41,8 @@ profile::Cause cause_of(Reason reason) noexcept {
     return profile::Cause::killed;
   case Reason::colour:
     return profile::Cause::colour_taken;
+  case Reason::joins: // none of a process that is profiled
+    break;
   case Reason::serial:
     return profile::Cause::serial_pending;
   }
@@ -69,6 +71,7 @@ bool commit_in_place(Thread &thread) noexcept {
   case Mode::idle:
   case Mode::direct:
   case Mode::undo:
+  case Mode::apart:
   case Mode::hardware:
     break;
   }
@@ -104,9 +107,11 @@ void prepare(Thread &thread) noexcept {
   thread.allocations.clear();
   additions::forget(thread);
   thread.apart.clear();
+  thread.only_apart = false;
   thread.fresh_bytes = 0;
   thread.throwing = false;
   forget_restarts(thread);
+  std::fill(std::begin(thread.apart_skip), std::end(thread.apart_skip), std::uint8_t{0});
   std::fill(std::begin(thread.hardware_skip), std::end(thread.hardware_skip), std::uint8_t{0});
   std::fill(std::begin(thread.hardware_penalty), std::end(thread.hardware_penalty),
             std::uint8_t{0});
@@ -184,6 +189,27 @@ template <Algorithm kAlgorithm>
 
 namespace {
 
+// One that has code for locks that stay apart: without the algorithm's logs and its clock. 0: it
+// does not begin so.
+[[gnu::noinline]] Actions begin_apart(Thread &thread) noexcept {
+  if (!apart::begins_so(thread))
+    return 0;
+  thread.signals.store(0, std::memory_order_relaxed);
+  // seq_cst: before the load of the serial word. Nobody waits for it to look at the clock.
+  thread.mark->exchange(kMarkNewest);
+  if (serial::taken() || !apart::looks_at_words(settings.algorithm)) [[unlikely]] {
+    thread.mark->store(0, std::memory_order_release);
+    return 0;
+  }
+  thread.snapshot = 0;
+  thread.known_quiesced = 0;
+  thread.irrevocable = false;
+  thread.only_apart = true;
+  thread.mode = Mode::apart;
+  thread.barriers = &undo_barriers;
+  return itm::kRunInstrumented | itm::kSaveLiveVariables | itm::kRunApart;
+}
+
 // What settings.special asks of a begin, but for a look at the algorithms; then the begin.
 [[gnu::always_inline]] inline Actions begin_first(Thread &thread, std::uint32_t special) noexcept {
   if (special != 0) {
@@ -196,9 +222,13 @@ namespace {
       return begin_otherwise(thread);
     }
   }
-  if ((thread.properties & (itm::kDoesGoIrrevocable | itm::kInstrumentedCode)) !=
-      itm::kInstrumentedCode)
-    return begin_otherwise(thread);
+  if ((thread.properties & (itm::kDoesGoIrrevocable | itm::kInstrumentedCode |
+                            itm::kHasApartCode)) != itm::kInstrumentedCode) {
+    if ((thread.properties & itm::kHasApartCode) == 0)
+      return begin_otherwise(thread);
+    if (const Actions actions = begin_apart(thread); actions != 0)
+      return actions;
+  }
   const std::uint64_t time = clock_now();
   const Algorithm algorithm = settings.algorithm.load(std::memory_order_relaxed);
   if (algorithm != Algorithm::norec || (time & 1) != 0)
@@ -344,7 +374,10 @@ namespace {
 [[gnu::noinline]] bool commit_apart(Thread &thread) noexcept {
   if (!thread.only_apart || norec::owns_clock(thread))
     return false;
-  norec::commit_apart(thread);
+  if (thread.mode == Mode::apart)
+    apart::commit(thread);
+  else
+    norec::commit_apart(thread);
   apart::leave_all(thread);
   thread.mark->store(0, std::memory_order_release);
   end_quickly(thread);
@@ -354,7 +387,7 @@ namespace {
 [[gnu::always_inline]] inline bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept {
   if (thread.depth != 1 || thread.restarts != 0 || actions::pending(thread)) [[unlikely]]
     return false;
-  if (!thread.apart.empty())
+  if (thread.only_apart || !thread.apart.empty())
     return commit_apart(thread);
   if (thread.mode == Mode::norec) [[likely]] {
     if (!commit_norec(thread)) [[unlikely]]
@@ -426,6 +459,10 @@ template <bool kSpecial>
     two_phase::commit(thread);
     leave(thread, 0);
     break;
+  case Mode::apart:
+    apart::commit(thread);
+    leave(thread, 0);
+    break;
   case Mode::hardware:
     commit_in_hardware(thread);
     break;
@@ -489,7 +526,8 @@ void restart(Thread &thread, Reason reason) noexcept {
     profile::abort(thread, cause_of(reason));
   thread.contender.priority.fetch_add(thread.contender.size.load(std::memory_order_relaxed),
                                       std::memory_order_relaxed);
-  const bool own_fault = reason != Reason::serial && reason != Reason::colour;
+  const bool own_fault =
+      reason != Reason::serial && reason != Reason::colour && reason != Reason::joins;
   if (own_fault) {
     ++thread.restarts;
     thread.contender.restarts.store(thread.restarts, std::memory_order_relaxed);
@@ -547,6 +585,8 @@ void retry(Thread &thread, std::uint64_t interest, std::int64_t longest) noexcep
   if (!revocable(thread))
     fatal("a transaction waits for a change after it became irrevocable, or where it cannot be "
           "undone");
+  if (thread.mode == Mode::apart)
+    apart::join(thread); // nothing says what it has read
   const bool current = announce_wait(thread, interest);
   const bool alone = is_alone(thread);
   if (thread.profile != nullptr) [[unlikely]]

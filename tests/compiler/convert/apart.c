@@ -72,6 +72,7 @@ int main(void) {
 // HYBRID-LABEL: define internal {{.*}}@_TANDEM_inline_phase_lock(
 // NONE-NOT: _TANDEM_apart
 // NONE-NOT: _TANDEM_inline_short
-// A begin says that it is one of such a lock (65,536); that of another's section does not.
+// A begin says that it is one of such a lock (65,536), and has code for that (131,072); that of another's section does
+// not.
 // BEGIN-DAG: call i32 @_TANDEM_begin(i32 11, ptr @tandem.section.pay_in_1)
-// BEGIN-DAG: call i32 @_TANDEM_begin(i32 65547, ptr @tandem.section.pay_1)
+// BEGIN-DAG: call i32 @_TANDEM_begin(i32 196619, ptr @tandem.section.pay_1)
