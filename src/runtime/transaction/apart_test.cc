@@ -8,6 +8,7 @@
 #include "runtime/algorithms/automatic.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
+#include "runtime/transaction/pairs.h"
 #include "runtime/transaction/short.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <functional>
 #include <latch>
 #include <sys/wait.h>
 #include <thread>
@@ -37,32 +37,6 @@ void _TANDEM_inline_short_end_apart(std::uint64_t how);
 namespace tandem {
 namespace {
 
-// What a lock guards: together they stay zero.
-struct alignas(64) Pair {
-  std::int64_t lock = 0;
-  std::int64_t left = 0;
-  alignas(32) std::int64_t right = 0;
-};
-
-void run(const std::function<void()> &body, const tandem_options *options = nullptr) {
-  tandem_run([](void *given) { (*static_cast<const std::function<void()> *>(given))(); },
-             const_cast<std::function<void()> *>(&body), options);
-}
-void alone(const std::function<void()> &body) {
-  tandem_options options = {};
-  options.irrevocable = 1;
-  run(body, &options);
-}
-
-std::int64_t read(const std::int64_t &place) {
-  return static_cast<std::int64_t>(
-      tandem_read_u64(reinterpret_cast<const std::uint64_t *>(&place)));
-}
-void write(std::int64_t &place, std::int64_t value) {
-  tandem_write_u64(reinterpret_cast<std::uint64_t *>(&place), static_cast<std::uint64_t>(value));
-}
-void add(std::int64_t &place, std::int64_t by) { write(place, read(place) + by); }
-
 // The lock is held to the end of the transaction.
 void enter(const Pair &pair) { EXPECT_EQ(_TANDEM_apart_enter(&pair.lock), 0); }
 
@@ -79,8 +53,6 @@ void move_in_transaction(Pair &pair) {
     add(pair.right, -1);
   });
 }
-
-enum class Way { straight, slow, away };
 
 // As the compiler builds it. Result: whether it ran in place.
 bool move_in_place(Pair &pair, std::uint32_t *skipped = nullptr, Way way = Way::straight) {
@@ -152,39 +124,6 @@ TEST_F(Apart, AreSkippedForAWhileAfterTheyLedAway) {
   }
   EXPECT_EQ(move_in_place(pair_, &skipped), holds_words());
 }
-
-// Another thread that has had a section, and calls `body` once it is told to.
-class Other {
-public:
-  explicit Other(std::function<void()> body)
-      : thread_([this, body = std::move(body)] {
-          Pair own;
-          move(own);
-          move(own);
-          ready_ = true;
-          while (!told_)
-            std::this_thread::yield();
-          body();
-          done_ = true;
-        }) {
-    while (!ready_)
-      std::this_thread::yield();
-  }
-  ~Other() { thread_.join(); }
-  Other(const Other &) = delete;
-  Other &operator=(const Other &) = delete;
-  void tell() { told_ = true; }
-  void wait() {
-    while (!done_)
-      std::this_thread::yield();
-  }
-
-private:
-  std::atomic<bool> ready_ = false;
-  std::atomic<bool> told_ = false;
-  std::atomic<bool> done_ = false;
-  std::thread thread_;
-};
 
 TEST_F(Apart, ATransactionHoldsItsLockToItsEnd) {
   Other other([&] { EXPECT_FALSE(move_in_place(pair_)); });
@@ -459,14 +398,7 @@ TEST_F(Apart, IsAtomicBesideAllOthers) {
   threads.emplace_back([&] {
     start.arrive_and_wait();
     for (int n = 0; n < kMoves / 50; ++n)
-      alone([&] { // plain accesses, with nobody else
-        for (Pair &pair : pairs) {
-          EXPECT_EQ(pair.left, -pair.right);
-          pair.left += 1;
-          std::atomic_signal_fence(std::memory_order_seq_cst);
-          pair.right -= 1;
-        }
-      });
+      move_alone(pairs);
   });
   if (changes)
     threads.emplace_back([&] {
@@ -476,13 +408,9 @@ TEST_F(Apart, IsAtomicBesideAllOthers) {
     });
   for (std::thread &thread : threads)
     thread.join();
-  std::int64_t moved = 0;
-  for (const Pair &pair : pairs) {
-    EXPECT_EQ(pair.left, -pair.right);
+  for (const Pair &pair : pairs)
     EXPECT_TRUE(is_free(pair));
-    moved += pair.left;
-  }
-  EXPECT_EQ(moved, 4 * kMoves + 4 * (kMoves / 50));
+  EXPECT_EQ(moves_of(pairs), 4 * kMoves + 4 * (kMoves / 50));
   EXPECT_EQ(counted, kMoves / 10 / 4 + kMoves / 10);
 }
 

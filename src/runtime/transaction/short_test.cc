@@ -7,58 +7,25 @@
 #include "runtime/algorithms/automatic.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
+#include "runtime/transaction/pairs.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
-#include <functional>
 #include <latch>
 #include <thread>
-#include <utility>
 #include <vector>
-
-#include <tandem/transaction.h>
 
 namespace tandem {
 namespace {
 
-// Together they stay zero. Each has a lock of its own under two-phase.
-struct alignas(64) Pair {
-  std::int64_t left = 0;
-  alignas(32) std::int64_t right = 0;
-};
-
-void atomically(const std::function<void()> &body) {
-  tandem_run([](void *given) { (*static_cast<const std::function<void()> *>(given))(); },
-             const_cast<std::function<void()> *>(&body), nullptr);
-}
-
-// Irrevocable from its begin on.
-void alone(const std::function<void()> &body) {
-  tandem_options options = {};
-  options.irrevocable = 1;
-  tandem_run([](void *given) { (*static_cast<const std::function<void()> *>(given))(); },
-             const_cast<std::function<void()> *>(&body), &options);
-}
-
-std::int64_t read(const std::int64_t &place) {
-  return static_cast<std::int64_t>(
-      tandem_read_u64(reinterpret_cast<const std::uint64_t *>(&place)));
-}
-void write(std::int64_t &place, std::int64_t value) {
-  tandem_write_u64(reinterpret_cast<std::uint64_t *>(&place), static_cast<std::uint64_t>(value));
-}
-
 void move_in_transaction(Pair &pair) {
-  atomically([&] {
-    write(pair.left, read(pair.left) + 1);
-    write(pair.right, read(pair.right) - 1);
+  run([&] {
+    add(pair.left, 1);
+    add(pair.right, -1);
   });
 }
-
-// What a short section does besides.
-enum class Way { straight, slow, away };
 
 // As the compiler builds it. Result: whether it ran in place.
 bool move(Pair &pair, std::uint32_t *skipped = nullptr, Way way = Way::straight) {
@@ -110,7 +77,7 @@ TEST_F(Short, WithoutPlacesItTakesTheClock) {
 }
 
 TEST_F(Short, DoesNotBeginInATransaction) {
-  atomically([&] {
+  run([&] {
     const tandem_short_place place{&pair_, sizeof pair_};
     EXPECT_EQ(_TANDEM_short_begin(nullptr, &place, 1), 0U);
   });
@@ -129,37 +96,11 @@ TEST_F(Short, IsSkippedForAWhileAfterItLedAway) {
   EXPECT_EQ(pair_.left, -pair_.right);
 }
 
-// Another thread that has had a transaction, and calls `body` once it is told to.
-class Other {
-public:
-  explicit Other(std::function<void()> body)
-      : thread_([this, body = std::move(body)] {
-          Pair own;
-          move_in_transaction(own);
-          ready_ = true;
-          while (!told_)
-            std::this_thread::yield();
-          body();
-        }) {
-    while (!ready_)
-      std::this_thread::yield();
-  }
-  ~Other() { thread_.join(); }
-  Other(const Other &) = delete;
-  Other &operator=(const Other &) = delete;
-  void tell() { told_ = true; }
-
-private:
-  std::atomic<bool> ready_ = false;
-  std::atomic<bool> told_ = false;
-  std::thread thread_;
-};
-
 // A transaction that has read the place looks again.
 TEST_F(Short, IsSeenByATransactionThatIsUnderWay) {
   Other other([&] { EXPECT_TRUE(move(pair_)); });
   int attempts = 0;
-  atomically([&] {
+  run([&] {
     const std::int64_t left = read(pair_.left);
     if (++attempts == 1) {
       other.tell(); // it ends after this transaction
@@ -179,7 +120,7 @@ TEST_F(Short, WaitsForNobodyWithLocks) {
     EXPECT_EQ(_TANDEM_short_begin(nullptr, &place, 1), 0U);
     tried = true;
   });
-  atomically([&] {
+  run([&] {
     read(pair_.left);
     other.tell();
     while (!tried)
@@ -209,7 +150,7 @@ TEST_F(Short, IsAtomicBesideAllOthers) {
   threads.emplace_back([&] {
     start.arrive_and_wait();
     for (int n = 0; n < kMoves / 10; ++n)
-      atomically([&] {
+      run([&] {
         for (const Pair &pair : pairs) {
           const std::int64_t right = read(pair.right);
           EXPECT_EQ(-read(pair.left), right);
@@ -219,14 +160,7 @@ TEST_F(Short, IsAtomicBesideAllOthers) {
   threads.emplace_back([&] {
     start.arrive_and_wait();
     for (int n = 0; n < kMoves / 50; ++n)
-      alone([&] { // plain accesses, with nobody else
-        for (Pair &pair : pairs) {
-          EXPECT_EQ(pair.left, -pair.right);
-          pair.left += 1;
-          std::atomic_signal_fence(std::memory_order_seq_cst);
-          pair.right -= 1;
-        }
-      });
+      move_alone(pairs);
   });
   if (changes)
     threads.emplace_back([&] {
@@ -236,12 +170,7 @@ TEST_F(Short, IsAtomicBesideAllOthers) {
     });
   for (std::thread &thread : threads)
     thread.join();
-  std::int64_t moved = 0;
-  for (const Pair &pair : pairs) {
-    EXPECT_EQ(pair.left, -pair.right);
-    moved += pair.left;
-  }
-  EXPECT_EQ(moved, 4 * kMoves + 4 * (kMoves / 50));
+  EXPECT_EQ(moves_of(pairs), 4 * kMoves + 4 * (kMoves / 50));
 }
 
 } // namespace
