@@ -192,3 +192,50 @@ def apart_opacity(without: frozenset[str]) -> Machine:
         Store("mark0", lambda _: 0),
     ]
     return Machine(MEMORY, [writer, reader])
+
+
+def in_place_alone(without: frozenset[str]) -> Machine:
+    """A transaction of nothing but such locks (Mode::apart), beside a thread that is alone, which
+    waits for marks and not for words that transactions hold."""
+    mark: Program = [Swap("_", "mark0", lambda _: 1)]
+    look: Program = (
+        [] if "look" in without else [Load("alone", "word"), Go("end", lambda r: r["alone"])]
+    )
+    begin = [*look, *mark] if "order" in without else [*mark, *look]
+    section: Program = [
+        *(look if "mark" in without else begin),
+        *acquire_word(frozenset()),
+        *BODY,
+        Store("lock", lambda _: 0),
+        Label("gone"),
+        Label("end"),
+        Store("mark0", lambda _: 0),
+    ]
+    wait: Program = [Label("wait"), Load("m", "mark0"), Go("wait", lambda r: r["m"])]
+    single: Program = [
+        Swap("_", "word", lambda _: 1),
+        *([] if "waiting" in without else wait),
+        *ALONE,
+        Swap("_", "word", lambda _: 0),
+    ]
+    return Machine(MEMORY, [section, single])
+
+
+def in_place_undone(without: frozenset[str]) -> Machine:
+    """It comes to another lock when it has written, and is undone; beside one that looks."""
+    undone: Program = [] if "undoing" in without else [Store("y", lambda _: 0)]
+    released: Program = [Store("lock", lambda _: 0)]
+    section: Program = [
+        *acquire_word(frozenset()),
+        Store("y", lambda _: 1),
+        *([*released, *undone] if "order" in without else [*undone, *released]),
+        Label("gone"),
+    ]
+    other: Program = [
+        *([] if "entry" in without else acquire_word(frozenset())),
+        Load("y", "y"),
+        Check(lambda r: r["y"] == 0, "sees what was undone"),
+        *released,
+        Label("gone"),
+    ]
+    return Machine(MEMORY, [section, other])

@@ -34,6 +34,8 @@ SOUND = (
     "apart_alone",
     "apart_short",
     "apart_opacity",
+    "in_place_alone",
+    "in_place_undone",
 )
 NEEDED = [
     ("norec_opacity", "clock"),
@@ -97,6 +99,13 @@ NEEDED = [
     ("apart_short", "to its end"),
     ("apart_opacity", "quiescence"),
     ("apart_opacity", "order"),
+    ("in_place_alone", "look"),
+    ("in_place_alone", "mark"),
+    ("in_place_alone", "order"),
+    ("in_place_alone", "waiting"),
+    ("in_place_undone", "entry"),
+    ("in_place_undone", "undoing"),
+    ("in_place_undone", "order"),
     ("alone", "word"),
     ("alone", "waiting"),
     ("alone", "exchange"),
