@@ -11,6 +11,7 @@
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/converted_operations.h"
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -39,14 +40,22 @@ bool asks_cancelled(const CallInst &call) {
   return call.getCalledFunction() != nullptr && call.getCalledFunction()->getName() == kCancelled;
 }
 
+bool writes_elsewhere(const Instruction &instruction) {
+  const auto *store = dyn_cast<StoreInst>(&instruction);
+  return store != nullptr ? !isa<AllocaInst>(getUnderlyingObject(store->getPointerOperand()))
+                          : instruction.mayWriteToMemory() && !isa<CallBase>(instruction);
+}
+
 // Whether the section is one of a lock that stays apart from its very begin, and not only one that
-// it calls.
+// it calls, or behind something that it writes.
 bool begins_apart(const Function &body) {
   // Blocks in a row: a body that was taken out of a function begins with an empty one.
   const BasicBlock *block = &body.getEntryBlock();
   for (SmallPtrSet<const BasicBlock *, 4> seen; block != nullptr && seen.insert(block).second;
        block = block->getSingleSuccessor())
     for (const Instruction &instruction : *block) {
+      if (writes_elsewhere(instruction) || isa<MemIntrinsic>(instruction))
+        return false;
       const auto *call = dyn_cast<CallBase>(&instruction);
       if (call == nullptr || isa<IntrinsicInst>(call))
         continue;

@@ -25,10 +25,11 @@ const std::string kOurs = "_TANDEM_"; // what libitm does not have
 const std::string kInlined = kInlinedAccess;
 constexpr StringRef kThread = "_TANDEM_thread_4";
 // Which accesses are inlined. An inlined write is some 200 bytes of code, and time for the
-// optimiser in proportion. In a function with few of them: all but those that are estimated to run
-// in less than one of kRarest calls (three even branches deep, or behind an unlikely one). In
-// others: those that run kOften times in a call. In an output no more than kMost: memcached's link,
-// with all of a form of 300 bytes inlined, took four times as long as with none.
+// optimiser in proportion; a log of what is overwritten is a fifth of that. In a function with few
+// of them: all but those that are estimated to run in less than one of kRarest calls (three even
+// branches deep, or behind an unlikely one). In others: those that run kOften times in a call, and
+// all logs but rare ones. In an output no more than kMost: memcached's link, with all of a form of
+// 300 bytes inlined, took four times as long as with none.
 constexpr std::uint64_t kMost = 640;
 constexpr std::uint64_t kFew = 32;
 constexpr std::uint64_t kRarest = 8;
@@ -158,6 +159,7 @@ void Barriers::start(Function &function, Plain captured) {
   function_ = &function;
   thread_ = nullptr;
   inlined_.clear();
+  usual_.clear();
   if (!inlines_ || !is_worth_inlining(function))
     return;
   const DominatorTree dominators(function);
@@ -170,9 +172,13 @@ void Barriers::start(Function &function, Plain captured) {
                      return address != nullptr && !is_private(address);
                    }) <= static_cast<std::ptrdiff_t>(kFew);
   const std::uint64_t least = few ? entry / kRarest : entry * kOften;
-  for (const BasicBlock &block : function)
-    if (frequencies.getBlockFreq(&block).getFrequency() >= least)
+  for (const BasicBlock &block : function) {
+    const std::uint64_t frequency = frequencies.getBlockFreq(&block).getFrequency();
+    if (frequency >= least)
       inlined_.insert(&block);
+    if (frequency >= entry / kRarest)
+      usual_.insert(&block);
+  }
 }
 
 bool Barriers::inlines_at(const BasicBlock &place) const { return inlined_.contains(&place); }
@@ -193,17 +199,21 @@ Value *Barriers::thread() {
 
 CallInst *Barriers::access(IRBuilderBase &builder, const std::string &name, Type *result,
                            ArrayRef<Value *> arguments, bool aligned) {
-  SmallVector<Value *, 3> given(arguments);
   const bool inlined = aligned && made_ < kMost && inlines_at(*builder.GetInsertBlock());
-  if (inlined) {
-    ++made_;
+  made_ += inlined ? 1 : 0;
+  const std::string &called = name.starts_with("add") ? kOurs : kCalled;
+  return call(builder, (inlined ? kInlined : called) + name, result, arguments, inlined);
+}
+
+CallInst *Barriers::call(IRBuilderBase &builder, const std::string &name, Type *result,
+                         ArrayRef<Value *> arguments, bool inlined) {
+  SmallVector<Value *, 3> given(arguments);
+  if (inlined)
     given.push_back(thread());
-  }
   SmallVector<Type *, 3> types;
   for (Value *argument : given)
     types.push_back(argument->getType());
-  const std::string &called = name.starts_with("add") ? kOurs : kCalled;
-  return builder.CreateCall(function((inlined ? kInlined : called) + name, result, types), given);
+  return builder.CreateCall(function(name, result, types), given);
 }
 
 StringRef Barriers::suffix(Type *type) const {
@@ -395,12 +405,14 @@ void Barriers::log(StoreInst &store) {
     return;
   IRBuilder<> builder(&store);
   Type *type = store.getValueOperand()->getType();
-  if (const StringRef kind = suffix(type); !kind.empty())
-    access(builder, ("L" + kind).str(), builder.getVoidTy(), {address},
-           is_aligned(type, store.getAlign()));
-  else
-    log_bytes(builder, address,
-              builder.getInt64(module_.getDataLayout().getTypeStoreSize(type).getFixedValue()));
+  const StringRef kind = suffix(type);
+  if (kind.empty())
+    return log_bytes(
+        builder, address,
+        builder.getInt64(module_.getDataLayout().getTypeStoreSize(type).getFixedValue()));
+  const bool inlined = is_aligned(type, store.getAlign()) && usual_.contains(store.getParent());
+  call(builder, (inlined ? kInlined : kCalled) + ("L" + kind).str(), builder.getVoidTy(), {address},
+       inlined);
 }
 
 void Barriers::log(MemIntrinsic &write) {

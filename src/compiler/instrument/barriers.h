@@ -80,6 +80,9 @@ private:
   // the access is aligned.
   llvm::CallInst *access(llvm::IRBuilderBase &builder, const std::string &name, llvm::Type *result,
                          llvm::ArrayRef<llvm::Value *> arguments, bool aligned);
+  // `inlined`: gets the thread as last argument.
+  llvm::CallInst *call(llvm::IRBuilderBase &builder, const std::string &name, llvm::Type *result,
+                       llvm::ArrayRef<llvm::Value *> arguments, bool inlined);
   void log_bytes(llvm::IRBuilderBase &builder, llvm::Value *address, llvm::Value *bytes);
   [[nodiscard]] bool is_aligned(llvm::Type *type, llvm::Align align) const;
   // The thread that runs the function.
@@ -98,6 +101,7 @@ private:
   Plain captured_;
   llvm::Function *function_ = nullptr;                      // that is being instrumented
   llvm::SmallPtrSet<const llvm::BasicBlock *, 32> inlined_; // blocks whose accesses of words are
+  llvm::SmallPtrSet<const llvm::BasicBlock *, 32> usual_;   // all that are not rare
   llvm::Value *thread_ = nullptr;
   std::uint64_t made_ = 0; // inlined accesses of the output
   ReportInstrumentation counts_;

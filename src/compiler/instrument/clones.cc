@@ -147,9 +147,10 @@ Function &TransactionalClones::clone_of(Function &function, Version version) {
   simplifier_.run(*clone);
   merged_ += before - std::min(before, shared_accesses(*clone));
   if (clone->getReturnType()->isPointerTy())
-    fresh_[&function] = returns_captured(*clone, [this, version](const CallBase &call) {
-      return makes_fresh_memory(call, version);
-    });
+    fresh_.at(static_cast<std::size_t>(version))[&function] =
+        returns_captured(*clone, [this, version](const CallBase &call) {
+          return makes_fresh_memory(call, version);
+        });
   work_.emplace_back(clone, version);
   return *clone;
 }
@@ -166,7 +167,8 @@ bool TransactionalClones::makes_fresh_memory(const CallBase &call, Version versi
   if (!can_clone(*callee) || callee->isVarArg())
     return false;
   clone_of(*callee, version);
-  return fresh_.lookup(callee); // not while it is being made: it calls itself
+  return fresh_.at(static_cast<std::size_t>(version))
+      .lookup(callee); // not while it is being made: it calls itself
 }
 
 void TransactionalClones::find_captured(Function &clone, Version version) {

@@ -80,8 +80,8 @@ private:
   llvm::SmallPtrSet<const llvm::Function *, 8> nesting_;
   llvm::SmallVector<std::pair<llvm::Function *, Version>> work_;
   llvm::SetVector<llvm::Function *> called_by_pointer_;
-  llvm::DenseMap<const llvm::Function *, bool>
-      fresh_;                // whether clones of these return captured memory
+  std::array<llvm::DenseMap<const llvm::Function *, bool>, 2>
+      fresh_;                // by version: whether clones of these return captured memory
   std::uint64_t merged_ = 0; // accesses that simplification took out
 };
 

@@ -16,6 +16,7 @@
 #include "runtime/algorithms/two_phase.h"
 #include "runtime/memory/cell.h"
 #include "runtime/thread/thread.h"
+#include "runtime/transaction/apart.h"
 
 #include <bit>
 #include <complex.h>
@@ -28,11 +29,23 @@ using namespace tandem;
 
 namespace {
 
+// Whether what the thread overwrites comes back at an abort: there is one.
+[[gnu::always_inline]] inline bool is_undone(const Thread *thread) noexcept {
+  return thread != nullptr && thread->mode != Mode::direct && thread->mode != Mode::idle &&
+         thread->mode != Mode::hardware;
+}
+
+template <memory::Word U>
+[[gnu::always_inline]] inline void remember(const U *address, Thread *thread) noexcept {
+  if (thread->undo.full() && thread->mode == Mode::apart) [[unlikely]]
+    apart::shrink_log(*thread);
+  thread->undo.push({memory::Cell(address), memory::load(address)});
+}
+
 // Saves `bytes` from `address` for an abort. A transaction that cannot abort needs nothing.
 void remember(const void *address, std::size_t bytes) noexcept {
   Thread *thread = current_thread;
-  if (thread == nullptr || thread->mode == Mode::direct || thread->mode == Mode::idle ||
-      thread->mode == Mode::hardware)
+  if (!is_undone(thread))
     return;
   const auto *byte = static_cast<const std::uint8_t *>(address);
   while (bytes > 0) {
@@ -40,9 +53,9 @@ void remember(const void *address, std::size_t bytes) noexcept {
     std::size_t width = 1;
     if (bytes >= sizeof *word && memory::aligned(word)) {
       width = sizeof *word;
-      thread->undo.push({memory::Cell(word), memory::load(word)});
+      remember(word, thread);
     } else {
-      thread->undo.push({memory::Cell(byte), memory::load(byte)});
+      remember(byte, thread);
     }
     byte += width;
     bytes -= width;
@@ -63,6 +76,15 @@ template <memory::Word U>
 // NOLINTBEGIN(bugprone-macro-parentheses): the arguments are types and names
 #define TANDEM_LOG(NAME, TYPE)                                                                     \
   TANDEM_ITM void _ITM_L##NAME(const TYPE *address) { remember(address, sizeof *address); }
+#define TANDEM_LOG_WORD(NAME, TYPE, BITS)                                                          \
+  TANDEM_ITM void _ITM_L##NAME(const TYPE *address) {                                              \
+    Thread *thread = current_thread;                                                               \
+    const auto *word = reinterpret_cast<const BITS *>(address);                                    \
+    if (!memory::aligned(word)) [[unlikely]]                                                       \
+      return remember(address, sizeof *address);                                                   \
+    if (is_undone(thread)) [[likely]]                                                              \
+      remember(word, thread);                                                                      \
+  }
 
 #define TANDEM_READ_WORD(NAME, TYPE, WIDTH, BITS, KIND, FUNCTION)                                  \
   TANDEM_ITM TYPE _ITM_##KIND##NAME(const TYPE *address) {                                         \
@@ -102,7 +124,7 @@ template <memory::Word U>
   TANDEM_WRITE_WORD(NAME, TYPE, WIDTH, BITS, W)                                                    \
   TANDEM_WRITE_WORD(NAME, TYPE, WIDTH, BITS, WaR)                                                  \
   TANDEM_WRITE_WORD(NAME, TYPE, WIDTH, BITS, WaW)                                                  \
-  TANDEM_LOG(NAME, TYPE)
+  TANDEM_LOG_WORD(NAME, TYPE, BITS)
 
 TANDEM_WORD(U1, std::uint8_t, u1, std::uint8_t)
 TANDEM_WORD(U2, std::uint16_t, u2, std::uint16_t)

@@ -36,6 +36,8 @@ public:
     if (full())
       grow();
   }
+  // Makes room for as many entries again.
+  void enlarge() noexcept { grow(); }
   T pop() noexcept { return *--end_; }
   void clear() noexcept { end_ = begin_; }
   // Forgets all entries from position `size` on.

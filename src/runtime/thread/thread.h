@@ -214,6 +214,7 @@ struct alignas(128) Thread {
   memory::Log<memory::CellValue> additions; // that wait for the commit (algorithms/additions.h)
   memory::Log<apart::Word *> apart;         // words of locks that it holds (transaction/apart.h)
 
+  memory::Log<memory::Cell> logged; // those of the undo log, for apart::shrink_log
   // Executions that do not begin in Mode::apart, of the sections of each place.
   std::uint8_t apart_skip[kApartPlaces];
 

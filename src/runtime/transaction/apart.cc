@@ -11,6 +11,7 @@
 #include "runtime/transaction/transaction.h"
 #include "runtime/wait/wait.h"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace tandem::apart {
@@ -36,7 +37,6 @@ constexpr std::uint8_t kSkips = 15;
 
 // Sections that share a place only disturb one another's guesses.
 std::uint8_t &skip_of(Thread &thread) noexcept {
-  constexpr std::uint64_t kGolden = 0x9E37'79B9'7F4A'7C15;
   static_assert(kApartPlaces == 64);
   return thread.apart_skip[reinterpret_cast<std::uintptr_t>(thread.descriptor) * kGolden >> 58];
 }
@@ -145,6 +145,36 @@ bool begins_so(Thread &thread) noexcept {
     return looks_at_words(settings.algorithm.load(std::memory_order_relaxed));
   --skip;
   return false;
+}
+
+// Played back from the end, the oldest entry that has a byte decides what it becomes: a later one
+// of the same cell does nothing.
+void shrink_log(Thread &thread) noexcept {
+  memory::Log<memory::CellValue> &log = thread.undo;
+  if (log.capacity() == 0)
+    return log.enlarge();
+  // Cells that have an entry, as far as they do not displace each other.
+  while (thread.logged.capacity() < log.capacity())
+    thread.logged.enlarge();
+  memory::Cell *known = thread.logged.begin();
+  std::fill_n(known, log.capacity(), memory::Cell());
+  const std::size_t mask = log.capacity() - 1; // capacities are powers of two
+  std::size_t kept = 0;
+  for (const memory::CellValue &entry : log) {
+    constexpr std::size_t kPlaces = 8;
+    std::size_t place = entry.cell.address() * kGolden >> 32;
+    const std::size_t end = place + kPlaces;
+    while (place != end && known[place & mask] != entry.cell &&
+           known[place & mask] != memory::Cell())
+      ++place;
+    if (place != end && known[place & mask] == entry.cell)
+      continue;
+    known[place & mask] = entry.cell;
+    log[kept++] = entry;
+  }
+  log.truncate(kept);
+  if (kept > log.capacity() / 2)
+    log.enlarge();
 }
 
 void commit(Thread &thread) noexcept {

@@ -56,11 +56,11 @@ constexpr bool is_held_short(std::uint64_t word) noexcept {
 }
 
 inline constexpr unsigned kCountLog2 = 10;
+inline constexpr std::uint64_t kGolden = 0x9E37'79B9'7F4A'7C15; // Fibonacci hashing
 extern Word words[std::size_t{1} << kCountLog2];
 
 // Which of the words stands for the lock.
 [[gnu::always_inline]] inline std::size_t index_of(const void *lock) noexcept {
-  constexpr std::uint64_t kGolden = 0x9E37'79B9'7F4A'7C15;
   return (reinterpret_cast<std::uintptr_t>(lock) >> 3) * kGolden >> (64 - kCountLog2);
 }
 inline Word &word_of(const void *lock) noexcept { return words[index_of(lock)]; }
@@ -77,6 +77,10 @@ bool try_enter(Thread &thread, const void *lock) noexcept;
 // while ago, nor under an algorithm that does not look at the words.
 bool begins_so(Thread &thread) noexcept;
 bool looks_at_words(Algorithm algorithm) noexcept;
+
+// In Mode::apart, where the undo log is full: keeps the oldest entry of each cell, so that a loop
+// over few cells needs little memory. Makes room.
+void shrink_log(Thread &thread) noexcept;
 
 // In Mode::apart: its locks are still held.
 void commit(Thread &thread) noexcept;

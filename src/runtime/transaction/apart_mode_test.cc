@@ -178,6 +178,37 @@ TEST_F(ApartMode, BeginsAgainWhereItComesToAnotherLock) {
   std::free(freed);
 }
 
+// What it writes again and again is logged once or a few times, and becomes what it was.
+TEST_F(ApartMode, UndoesALongLoopFromAShortLog) {
+  union Cells {
+    std::array<std::uint64_t, 300> eight;
+    std::array<std::uint32_t, 600> four;
+    std::array<std::uint8_t, 2400> one;
+  };
+  static Cells cells;
+  for (std::size_t i = 0; i < cells.eight.size(); ++i)
+    cells.eight[i] = i * 0x0101'0101'0101'0101;
+  const Cells before = cells;
+  std::uint64_t draw = 1;
+  std::size_t capacity = 0;
+  in_place(section_, [&](bool here) {
+    EXPECT_EQ(std::memcmp(&cells, &before, sizeof cells), 0);
+    for (int i = 0; i < 300'000 && here; ++i) {
+      draw = draw * 6364136223846793005 + 1442695040888963407;
+      const std::size_t at = draw >> 33;
+      if (draw % 4 == 0)
+        put(cells.one[at % cells.one.size()], static_cast<std::uint8_t>(i));
+      else if (draw % 4 == 1)
+        put(cells.four[at % cells.four.size()], static_cast<std::uint32_t>(i));
+      else
+        put(cells.eight[at % 8], static_cast<std::uint64_t>(i));
+    }
+    capacity = std::max(capacity, current_thread->undo.capacity());
+    _TANDEM_apart_join(nullptr);
+  });
+  EXPECT_LE(capacity, 16'384U);
+}
+
 TEST_F(ApartMode, IsCancelledWithAllThatItWrote) {
   int ended = 0;
   EXPECT_FALSE(in_place(
