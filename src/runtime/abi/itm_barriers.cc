@@ -45,8 +45,8 @@ template <memory::Word U>
 // Saves `bytes` from `address` for an abort. A transaction that cannot abort needs nothing.
 void remember(const void *address, std::size_t bytes) noexcept {
   Thread *thread = current_thread;
-  if (!is_undone(thread))
-    return;
+  if (!is_undone(thread) || (thread->mode == Mode::apart && captured(address, thread)))
+    return; // a page that has just been allocated is filled
   const auto *byte = static_cast<const std::uint8_t *>(address);
   while (bytes > 0) {
     const auto *word = reinterpret_cast<const std::uint64_t *>(byte);

@@ -32,7 +32,8 @@ constexpr const char *kCauses[] = {"validation",
                                    "hardware-capacity",
                                    "hardware-other",
                                    "retry",
-                                   "cancel"};
+                                   "cancel",
+                                   "other-lock"};
 constexpr const char *kAlone[] = {"irrevocable-begin", "irrevocable-call", "requested", "retries",
                                   "algorithm"};
 

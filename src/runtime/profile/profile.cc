@@ -398,7 +398,9 @@ Ending before_commit(Thread &thread) noexcept {
   ending.section = profile.section.load(std::memory_order_relaxed);
   ending.aborted = profile.aborted;
   ending.began = profile.began;
-  if (thread.mode == Mode::norec) {
+  if (thread.mode == Mode::apart) {
+    ending.writes = thread.undo.size();
+  } else if (thread.mode == Mode::norec) {
     ending.reads = thread.values.size();
     ending.writes = thread.writes.size();
   } else if (thread.mode != Mode::direct && thread.mode != Mode::undo) {

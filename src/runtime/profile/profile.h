@@ -33,7 +33,8 @@ enum class Cause : std::uint8_t {
   hardware_capacity,
   hardware_other,
   retry,
-  cancel
+  cancel,
+  other_lock
 };
 
 // Why an attempt runs alone or irrevocably.

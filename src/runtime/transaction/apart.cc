@@ -75,7 +75,17 @@ bool acquire(Word &word, const Thread &thread) noexcept {
 
 namespace {
 
-[[gnu::noinline]] void wait(Thread &thread, Word &word) noexcept {
+// For the profile: the lock, and who holds its word.
+[[gnu::cold, gnu::noinline]] void blame(Thread &thread, const Word &word,
+                                        const void *lock) noexcept {
+  profile::blame_access(thread, lock, nullptr);
+  const std::uint64_t seen = word.value.load(std::memory_order_relaxed);
+  const std::uint64_t holder = (seen >> 2) - 1;
+  if (seen > kFree && holder < marks_end.load(std::memory_order_acquire))
+    profile::blame_holder(thread, thread_of(holder));
+}
+
+[[gnu::noinline]] void wait(Thread &thread, Word &word, const void *lock) noexcept {
   const std::uint64_t holder = held_long(thread.identity);
   const profile::Waiting waiting(thread);
   for (sync::Patience patience; patience.rounds() < kRounds; patience.round()) {
@@ -84,6 +94,8 @@ namespace {
     if (serial::taken()) // who has it may be waiting for this one
       transaction::restart(thread, transaction::Reason::serial);
   }
+  if (thread.profile != nullptr) [[unlikely]]
+    blame(thread, word, lock);
   transaction::restart(thread, transaction::Reason::conflict);
 }
 
@@ -106,7 +118,7 @@ void enter(Thread &thread, const void *lock) noexcept {
   if (word.value.load(std::memory_order_relaxed) == holder)
     return;
   if (!try_acquire(word, holder)) [[unlikely]]
-    wait(thread, word);
+    wait(thread, word, lock);
   thread.apart.push(&word);
 }
 

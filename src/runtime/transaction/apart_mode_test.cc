@@ -178,6 +178,18 @@ TEST_F(ApartMode, BeginsAgainWhereItComesToAnotherLock) {
   std::free(freed);
 }
 
+TEST_F(ApartMode, LogsNothingOfWhatItHasAllocated) {
+  in_place(section_, [&](bool here) {
+    void *memory = _ITM_malloc(1 << 20);
+    if (here) {
+      _ITM_LB(memory, 1 << 20);
+      std::memset(memory, 1, 1 << 20);
+      EXPECT_TRUE(current_thread->undo.empty());
+    }
+    _ITM_free(memory);
+  });
+}
+
 // What it writes again and again is logged once or a few times, and becomes what it was.
 TEST_F(ApartMode, UndoesALongLoopFromAShortLog) {
   union Cells {

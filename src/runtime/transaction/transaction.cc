@@ -41,8 +41,8 @@ profile::Cause cause_of(Reason reason) noexcept {
     return profile::Cause::killed;
   case Reason::colour:
     return profile::Cause::colour_taken;
-  case Reason::joins: // none of a process that is profiled
-    break;
+  case Reason::joins:
+    return profile::Cause::other_lock;
   case Reason::serial:
     return profile::Cause::serial_pending;
   }
@@ -177,24 +177,12 @@ template <Algorithm kAlgorithm>
 
 [[gnu::noinline]] Actions begin_single(Thread &thread) noexcept { return run_single(thread); }
 
-[[gnu::noinline, gnu::cold]] Actions begin_profiled(Thread &thread) noexcept {
-  thread.depth = kSpecialDepth;
-  profile::begin(thread);
-  if ((settings.special & kSpecialAlone) != 0 && __libc_single_threaded)
-    return run_single(thread);
-  return begin_otherwise(thread);
-}
-
-} // namespace
-
-namespace {
-
 // One that has code for locks that stay apart: without the algorithm's logs and its clock. 0: it
 // does not begin so.
 [[gnu::noinline]] Actions begin_apart(Thread &thread) noexcept {
   if (!apart::begins_so(thread))
     return 0;
-  thread.signals.store(0, std::memory_order_relaxed);
+  thread.signals.store(first_signals(), std::memory_order_relaxed);
   // seq_cst: before the load of the serial word. Nobody waits for it to look at the clock.
   thread.mark->exchange(kMarkNewest);
   if (serial::taken() || !apart::looks_at_words(settings.algorithm)) [[unlikely]] {
@@ -209,6 +197,22 @@ namespace {
   thread.barriers = &undo_barriers;
   return itm::kRunInstrumented | itm::kSaveLiveVariables | itm::kRunApart;
 }
+
+[[gnu::noinline, gnu::cold]] Actions begin_profiled(Thread &thread) noexcept {
+  thread.depth = kSpecialDepth;
+  profile::begin(thread);
+  if ((settings.special & kSpecialAlone) != 0 && __libc_single_threaded)
+    return run_single(thread);
+  if ((thread.properties & itm::kHasApartCode) != 0 &&
+      (settings.special & (kSpecialHourglass | kSpecialReadersWriter)) == 0)
+    if (const Actions actions = begin_apart(thread); actions != 0)
+      return actions;
+  return begin_otherwise(thread);
+}
+
+} // namespace
+
+namespace {
 
 // What settings.special asks of a begin, but for a look at the algorithms; then the begin.
 [[gnu::always_inline]] inline Actions begin_first(Thread &thread, std::uint32_t special) noexcept {
