@@ -28,7 +28,7 @@ TESTS = {
     "guarded": (
         "transaction/guarded_test.cc",
         ("engine_sources", "section_sources"),
-        (),
+        ("transaction/guarded_nesting_test.cc",),
     ),
 }
 
