@@ -47,9 +47,10 @@ def test_strings(folder: Path, tmp_path: Path) -> None:
     output(program, str(SEED))
 
 
-def test_a_conversion(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_conversion(folder: Path, tmp_path: Path, apart: bool) -> None:
     conversion = tmp_path / "convert.toml"
-    conversion.write_text(CONVERSION, encoding="utf-8")
+    conversion.write_text(CONVERSION + "apart = true\n" * apart, encoding="utf-8")
     program = tmp_path / "counters"
     output(
         BUILD / "bin" / "tandem-cc",
@@ -69,6 +70,7 @@ def test_a_conversion(folder: Path, tmp_path: Path) -> None:
     assert "_TANDEM_begin" in called
     assert "_TANDEM_add_4" in called
     assert "_TANDEM_add_8" in called
+    assert ("_TANDEM_apart_enter" in called) == apart
     assert output(program) == "20000 60000\n"
 
 
