@@ -43,6 +43,7 @@ FunctionCallee apart_mark(Module &module, StringRef name) {
   LLVMContext &context = module.getContext();
   FunctionCallee mark = module.getOrInsertFunction(
       name, FunctionType::get(Type::getInt32Ty(context), {PointerType::getUnqual(context)}, false));
+  // No promise about memory: what was read before an acquisition is read again behind it.
   cast<Function>(mark.getCallee())->setDoesNotThrow();
   return mark;
 }
