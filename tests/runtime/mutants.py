@@ -48,7 +48,7 @@ SECONDS = 30  # a program that takes longer hangs, which is a finding
 # one.
 SHORT = {
     "opaque": ["150"],
-    "privatise": ["100"],
+    "privatise": ["600"],
     "frames": ["150"],
     "opacity": ["{seed}", "10"],
     "micro": ["tree-50", "4", "200"],
