@@ -4,7 +4,6 @@
 // undo log; and how they begin again as others. Runs once for each algorithm
 // (runtime/CMakeLists.txt).
 #include "runtime/abi/itm.h"
-#include "runtime/algorithms/automatic.h"
 #include "runtime/irrevocable/test_output.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
@@ -408,8 +407,7 @@ TEST_F(ApartMode, AChildProcessGoesOn) {
 TEST_F(ApartMode, IsAtomicBesideAllOthers) {
   std::array<Pair, 4> pairs{};
   constexpr int kMoves = 20'000;
-  const bool changes = (settings.special & kSpecialAdapt) != 0;
-  std::latch start(changes ? 7 : 6);
+  std::latch start(algorithm_changes() ? 7 : 6);
   std::atomic<int> left = 4;
   std::vector<std::thread> threads;
   std::int64_t counted = 0;
@@ -457,17 +455,7 @@ TEST_F(ApartMode, IsAtomicBesideAllOthers) {
         }
       });
   });
-  threads.emplace_back([&] {
-    start.arrive_and_wait();
-    for (int n = 0; n < kMoves / 50; ++n)
-      move_alone(pairs);
-  });
-  if (changes)
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      for (int n = 0; n < 2 || left != 0; ++n)
-        automatic::change_to(n % 2 == 0 ? Algorithm::two_phase : Algorithm::norec);
-    });
+  add_disturbers(threads, start, pairs, kMoves / 50, left);
   for (std::thread &thread : threads)
     thread.join();
   for (const Pair &pair : pairs)

@@ -5,7 +5,6 @@
 #include "runtime/transaction/apart.h"
 
 #include "runtime/abi/itm.h"
-#include "runtime/algorithms/automatic.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
 #include "runtime/transaction/pairs.h"
@@ -346,8 +345,7 @@ TEST_F(Apart, AChildProcessHasFreeLocks) {
 TEST_F(Apart, IsAtomicBesideAllOthers) {
   std::array<Pair, 4> pairs{};
   constexpr int kMoves = 20'000;
-  const bool changes = (settings.special & kSpecialAdapt) != 0;
-  std::latch start(changes ? 8 : 7);
+  std::latch start(algorithm_changes() ? 8 : 7);
   std::atomic<int> left = 4;
   std::vector<std::thread> threads;
   std::int64_t counted = 0;
@@ -395,17 +393,7 @@ TEST_F(Apart, IsAtomicBesideAllOthers) {
         }
       });
   });
-  threads.emplace_back([&] {
-    start.arrive_and_wait();
-    for (int n = 0; n < kMoves / 50; ++n)
-      move_alone(pairs);
-  });
-  if (changes)
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      for (int n = 0; n < 2 || left != 0; ++n)
-        automatic::change_to(n % 2 == 0 ? Algorithm::two_phase : Algorithm::norec);
-    });
+  add_disturbers(threads, start, pairs, kMoves / 50, left);
   for (std::thread &thread : threads)
     thread.join();
   for (const Pair &pair : pairs)

@@ -4,9 +4,13 @@
 // opposite, transactions by the library's calls, another thread that waits to be told.
 #pragma once
 
+#include "runtime/algorithms/automatic.h"
+#include "runtime/settings/settings.h"
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <latch>
 #include <span>
 #include <thread>
 #include <utility>
@@ -89,6 +93,26 @@ inline void move_alone(std::span<Pair> pairs) {
       pair.right -= 1;
     }
   });
+}
+
+// Whether the process's algorithm may change while threads run.
+inline bool algorithm_changes() { return (settings.special & kSpecialAdapt) != 0; }
+
+// Lets threads run beside those that move pairs: one that is alone `times` times, and, where the
+// algorithm may change, one that changes it until `left` is 0. `start` counts them.
+inline void add_disturbers(std::vector<std::thread> &threads, std::latch &start,
+                           std::span<Pair> pairs, int times, const std::atomic<int> &left) {
+  threads.emplace_back([&start, pairs, times] {
+    start.arrive_and_wait();
+    for (int n = 0; n < times; ++n)
+      move_alone(pairs);
+  });
+  if (algorithm_changes())
+    threads.emplace_back([&start, &left] {
+      start.arrive_and_wait();
+      for (int n = 0; n < 2 || left != 0; ++n)
+        automatic::change_to(n % 2 == 0 ? Algorithm::two_phase : Algorithm::norec);
+    });
 }
 
 // How often all pairs together have been moved.

@@ -4,7 +4,6 @@
 // (runtime/CMakeLists.txt).
 #include "runtime/transaction/short.h"
 
-#include "runtime/algorithms/automatic.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
 #include "runtime/transaction/pairs.h"
@@ -132,8 +131,7 @@ TEST_F(Short, WaitsForNobodyWithLocks) {
 TEST_F(Short, IsAtomicBesideAllOthers) {
   std::array<Pair, 4> pairs{};
   constexpr int kMoves = 20'000;
-  const bool changes = (settings.special & kSpecialAdapt) != 0;
-  std::latch start(changes ? 7 : 6);
+  std::latch start(algorithm_changes() ? 7 : 6);
   std::atomic<int> left = 4;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
@@ -157,17 +155,7 @@ TEST_F(Short, IsAtomicBesideAllOthers) {
         }
       });
   });
-  threads.emplace_back([&] {
-    start.arrive_and_wait();
-    for (int n = 0; n < kMoves / 50; ++n)
-      move_alone(pairs);
-  });
-  if (changes)
-    threads.emplace_back([&] {
-      start.arrive_and_wait();
-      for (int n = 0; n < 2 || left != 0; ++n)
-        automatic::change_to(n % 2 == 0 ? Algorithm::two_phase : Algorithm::norec);
-    });
+  add_disturbers(threads, start, pairs, kMoves / 50, left);
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_EQ(moves_of(pairs), 4 * kMoves + 4 * (kMoves / 50));
