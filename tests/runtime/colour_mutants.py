@@ -112,11 +112,10 @@ BUGS = {
     "any-order": Bug(
         "colours are acquired in the order of the section's address",
         COLOURS,
-        "  for (std::uint32_t i = 0; i < plan.colour_count; ++i)\n"
-        "    lock(*plan.colours[i]);\n  if (plan.scans)",
-        "  const bool down = (reinterpret_cast<std::uintptr_t>(plan.section) / 64) % 2 != 0;\n"
-        "  for (std::uint32_t i = 0; i < plan.colour_count; ++i)\n"
-        "    lock(*plan.colours[down ? plan.colour_count - 1 - i : i]);\n  if (plan.scans)",
+        "    if (!try_hold(*plan.colours[i]))\n      wait_to_hold(*plan.colours[i]);",
+        "    if (const bool down = reinterpret_cast<std::uintptr_t>(&section) / 64 % 2 != 0;\n"
+        "        !try_hold(*plan.colours[down ? plan.colour_count - 1 - i : i]))\n"
+        "      wait_to_hold(*plan.colours[down ? plan.colour_count - 1 - i : i]);",
         "colours",
     ),
     "early-leave": Bug(
@@ -136,8 +135,8 @@ BUGS = {
     "wakes-one": Bug(
         "a release wakes one of those that wait to share",
         COLOURS,
-        "      sync::wake_all(colour.word);",
-        "      sync::wake_one(colour.word);",
+        "    sync::wake_all(colour.word); //",
+        "    sync::wake_one(colour.word); //",
     ),
     "lost-clearing": Bug(
         "who clears a mark wakes nobody",
@@ -172,7 +171,7 @@ BUGS = {
     ),
     "gcc-inside": Bug(
         "gcc's transactions inside an exclusive section exclude nobody",
-        "transaction/transaction.cc",
+        "transaction/begin.cc",
         "    if (thread.coloured) [[unlikely]]",
         "    if (thread.coloured && thread.depth == 0)",
     ),

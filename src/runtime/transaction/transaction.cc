@@ -3,7 +3,6 @@
 
 #include "runtime/abi/itm.h"
 #include "runtime/actions/actions.h"
-#include "runtime/algorithms/automatic.h"
 #include "runtime/algorithms/barriers.h"
 #include "runtime/algorithms/norec.h"
 #include "runtime/algorithms/orec.h"
@@ -28,8 +27,6 @@
 
 namespace tandem::transaction {
 namespace {
-
-using sync::global_clock;
 
 profile::Cause cause_of(Reason reason) noexcept {
   switch (reason) {
@@ -117,189 +114,6 @@ void prepare(Thread &thread) noexcept {
             std::uint8_t{0});
   set_mode(thread, Mode::idle);
   exceptions::prepare(thread);
-}
-
-namespace {
-
-[[gnu::noinline]] Actions begin_otherwise(Thread &thread) noexcept {
-  const bool irrevocable = (thread.properties & itm::kDoesGoIrrevocable) != 0 ||
-                           (thread.properties & itm::kInstrumentedCode) == 0;
-  if (settings.algorithm != Algorithm::serial && !irrevocable)
-    return begin_speculatively<false>(thread);
-  if (thread.profile != nullptr) [[unlikely]]
-    profile::serialise(thread,
-                       irrevocable ? profile::Alone::irrevocable_begin : profile::Alone::algorithm);
-  acquire_alone(thread);
-  return run_alone(thread, irrevocable);
-}
-
-// The common begin of a first attempt, with nothing to wait for; as join does.
-template <Algorithm kAlgorithm>
-[[gnu::always_inline]] inline Actions begin_by(Thread &thread, std::uint64_t time) noexcept {
-  thread.signals.store(0, std::memory_order_relaxed);
-  thread.mark->exchange(encode_mark(time));
-  if (serial::taken() || settings.algorithm.load(std::memory_order_relaxed) != kAlgorithm)
-      [[unlikely]]
-    return begin_otherwise(thread);
-  thread.snapshot = time;
-  thread.known_quiesced = global_clock.quiesced.load(std::memory_order_acquire);
-  thread.irrevocable = false;
-  if constexpr (kAlgorithm == Algorithm::norec) {
-    norec::start(thread);
-  } else if constexpr (kAlgorithm == Algorithm::eager) {
-    thread.limit = orec::limit_of(time);
-    thread.contender.started.store(time, std::memory_order_relaxed);
-    thread.contender.size.store(0, std::memory_order_relaxed);
-    thread.mode = Mode::eager;
-    thread.barriers = &eager_barriers;
-  } else {
-    static_assert(kAlgorithm == Algorithm::two_phase);
-    thread.limit = two_phase::bit_of(thread.identity);
-    thread.contender.started.store(kNotStarted, std::memory_order_relaxed);
-    thread.contender.size.store(0, std::memory_order_relaxed);
-    thread.mode = Mode::two_phase;
-    thread.barriers = &two_phase_barriers;
-  }
-  return itm::kRunInstrumented | itm::kSaveLiveVariables;
-}
-
-[[gnu::noinline]] Actions begin_joining(Thread &thread, Algorithm algorithm,
-                                        std::uint64_t time) noexcept {
-  if (algorithm == Algorithm::eager)
-    return begin_by<Algorithm::eager>(thread, time);
-  if (algorithm == Algorithm::two_phase)
-    return begin_by<Algorithm::two_phase>(thread, no_clock());
-  if (algorithm == Algorithm::htm)
-    return begin_in_hardware(thread);
-  return algorithm == Algorithm::serial ? begin_otherwise(thread)
-                                        : run_speculatively<false>(thread);
-}
-
-[[gnu::noinline]] Actions begin_single(Thread &thread) noexcept { return run_single(thread); }
-
-// One that has code for locks that stay apart: without the algorithm's logs and its clock. 0: it
-// does not begin so.
-[[gnu::noinline]] Actions begin_apart(Thread &thread) noexcept {
-  if (!apart::begins_so(thread))
-    return 0;
-  thread.signals.store(first_signals(), std::memory_order_relaxed);
-  // seq_cst: before the load of the serial word. Nobody waits for it to look at the clock.
-  thread.mark->exchange(kMarkNewest);
-  if (serial::taken() || !apart::looks_at_words(settings.algorithm)) [[unlikely]] {
-    thread.mark->store(0, std::memory_order_release);
-    return 0;
-  }
-  thread.snapshot = 0;
-  thread.known_quiesced = 0;
-  thread.irrevocable = false;
-  thread.only_apart = true;
-  thread.mode = Mode::apart;
-  thread.barriers = &undo_barriers;
-  return itm::kRunInstrumented | itm::kSaveLiveVariables | itm::kRunApart;
-}
-
-[[gnu::noinline, gnu::cold]] Actions begin_profiled(Thread &thread) noexcept {
-  thread.depth = kSpecialDepth;
-  profile::begin(thread);
-  if ((settings.special & kSpecialAlone) != 0 && __libc_single_threaded)
-    return run_single(thread);
-  if ((thread.properties & itm::kHasApartCode) != 0 &&
-      (settings.special & (kSpecialHourglass | kSpecialReadersWriter)) == 0)
-    if (const Actions actions = begin_apart(thread); actions != 0)
-      return actions;
-  return begin_otherwise(thread);
-}
-
-} // namespace
-
-namespace {
-
-// What settings.special asks of a begin, but for a look at the algorithms; then the begin.
-[[gnu::always_inline]] inline Actions begin_first(Thread &thread, std::uint32_t special) noexcept {
-  if (special != 0) {
-    if ((special & kSpecialProfile) != 0) [[unlikely]]
-      return begin_profiled(thread);
-    if ((special & kSpecialAlone) != 0 && __libc_single_threaded)
-      return begin_single(thread);
-    if ((special & (kSpecialHourglass | kSpecialReadersWriter)) != 0) [[unlikely]] {
-      thread.depth = first_depth(thread);
-      return begin_otherwise(thread);
-    }
-  }
-  if ((thread.properties & (itm::kDoesGoIrrevocable | itm::kInstrumentedCode |
-                            itm::kHasApartCode)) != itm::kInstrumentedCode) {
-    if ((thread.properties & itm::kHasApartCode) == 0)
-      return begin_otherwise(thread);
-    if (const Actions actions = begin_apart(thread); actions != 0)
-      return actions;
-  }
-  const std::uint64_t time = clock_now();
-  const Algorithm algorithm = settings.algorithm.load(std::memory_order_relaxed);
-  if (algorithm != Algorithm::norec || (time & 1) != 0)
-    return begin_joining(thread, algorithm, time);
-  return begin_by<Algorithm::norec>(thread, time);
-}
-
-// One begin of many. A function of its own, so that the others save no registers for its call.
-[[gnu::noinline]] Actions begin_after_look(Thread &thread) noexcept {
-  automatic::look();
-  return begin_first(thread, settings.special);
-}
-
-} // namespace
-
-// The two begins are called from assembler, which the compiler does not see. The common case, NOrec
-// without anything to wait for, is inline and calls nothing; the rest is in tail position.
-extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties,
-                                                        Thread *thread) noexcept {
-  thread->depth = 1;
-  thread->properties = properties;
-  ++thread->transactions;
-  if (thread->uncaught != nullptr)
-    thread->uncaught_before = *thread->uncaught;
-  const std::uint32_t special = settings.special;
-  if ((special & kSpecialAdapt) != 0 && automatic::due(thread->transactions.load())) [[unlikely]]
-    return begin_after_look(*thread);
-  return begin_first(*thread, special);
-}
-
-extern "C" [[gnu::used]] Actions tandem_begin(std::uint32_t properties,
-                                              const JumpBuffer *from) noexcept {
-  Thread &thread = this_thread();
-  if (thread.depth != 0) {
-    if (thread.coloured) [[unlikely]]
-      guarded::exclude_transactions(thread); // what it calls is not known by its colours
-    return begin_nested(thread, properties, *from);
-  }
-  thread.jump = *from;
-  return tandem_begin_outermost(properties, &thread);
-}
-
-// The same with a descriptor.
-extern "C" [[gnu::used]] Actions tandem_begin_section(std::uint32_t properties,
-                                                      const tandem_section *section,
-                                                      Thread *thread) noexcept {
-  if (section->section_class != TANDEM_CLASS_PURE || section->abi_version != TANDEM_ABI_VERSION)
-    return guarded::begin(*thread, properties, *section);
-  thread->descriptor = section;
-  return tandem_begin_outermost(properties, thread);
-}
-
-extern "C" [[gnu::used]] Actions tandem_begin_section_nested(std::uint32_t properties,
-                                                             const tandem_section *section,
-                                                             const JumpBuffer *from) noexcept {
-  // The way of a thread's very first transaction.
-  if (current_thread == nullptr && (section->table->flags & TANDEM_TABLE_HTM) != 0 &&
-      !settings.chosen)
-    note_hardware();
-  Thread &thread = this_thread();
-  if (thread.depth != 0) {
-    if (section->section_class != TANDEM_CLASS_PURE)
-      guarded::adopt(thread, *section);
-    return begin_nested(thread, properties, *from);
-  }
-  thread.jump = *from;
-  return tandem_begin_section(properties, section, &thread);
 }
 
 namespace {
