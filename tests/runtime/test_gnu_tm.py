@@ -45,6 +45,15 @@ def test_program(gnu_tm: GnuTm, source: str, algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_levels_of_nesting(gnu_tm: GnuTm, algorithm: str) -> None:
+    """More than a processor counts; and inside regions of hardware that the program begins."""
+    program = gnu_tm.compile("levels", [PROGRAMS / "levels.c"], ["-mrtm"])
+    regions = "hardware" if algorithm == "htm" or "rtm" in processor_flags() else "none"
+    outcome = gnu_tm.run(program, regions, algorithm=algorithm)
+    assert outcome.status == 0, outcome.output
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_process(gnu_tm: GnuTm, algorithm: str) -> None:
     """Threads, fork, dlopen, calls through pointers, relaxed transactions."""
     plugin = gnu_tm.compile("plugin.so", [PROGRAMS / "plugin.c"], ["-shared", "-fPIC"])
@@ -123,6 +132,7 @@ def test_preloaded(gnu_tm: GnuTm) -> None:
         ("TANDEM_HOURGLASS", "off and 1 to 1000000"),
         ("TANDEM_SERIALISE_AFTER", "never and 1 to 1000000"),
         ("TANDEM_SERIAL_LOCK", "marks, readers-writer"),
+        ("TANDEM_HARDWARE", "on, off"),
     ],
 )
 def test_unknown_names_stop_before_main(gnu_tm: GnuTm, variable: str, valid: str) -> None:
@@ -134,12 +144,23 @@ def test_unknown_names_stop_before_main(gnu_tm: GnuTm, variable: str, valid: str
 
 
 def test_hardware_that_is_not_there_is_said_once(gnu_tm: GnuTm) -> None:
-    if "rtm" in processor_flags():
-        pytest.skip("this processor has hardware transactions")
-    outcome = gnu_tm.run(micro(gnu_tm), "tree-50", "2", "20", algorithm="htm", emulates=False)
-    assert outcome.status == 0
-    note = "libitm: note: hardware transactions are asked for; this processor has none"
-    assert outcome.output.count(note) == 1
+    off = {"TANDEM_HARDWARE": "off"}
+    reasons = [(off, "TANDEM_HARDWARE=off uses none")]
+    if "rtm" not in processor_flags():
+        reasons.append(({}, "this processor has none"))
+    for environment, reason in reasons:
+        outcome = gnu_tm.run(
+            micro(gnu_tm),
+            "tree-50",
+            "2",
+            "20",
+            algorithm="htm",
+            environment=environment,
+            emulates=False,
+        )
+        assert outcome.status == 0
+        note = f"libitm: note: hardware transactions are asked for; {reason}, and runs as with auto"
+        assert outcome.output.count(note) == 1
 
 
 @pytest.mark.parametrize("hourglass", ["off", "1", "3"])

@@ -173,5 +173,9 @@ def test_gcc_calls_them(gnu_tm: GnuTm, algorithm: str) -> None:
         command += [str(PROGRAMS / "gnu.c"), f"-L{LIBRARY}", "-ltandem_tm", "-o", str(program)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-    outcome = gnu_tm.run(program, algorithm=algorithm)
+    software = {"TANDEM_HARDWARE": "off"}
+    outcome = gnu_tm.run(program, algorithm=algorithm, environment=software)
     assert (outcome.status, outcome.output) == (0, "wrong 0 serialised 0\n")
+    # Hardware runs uninstrumented code too, and prepares that alone.
+    outcome = gnu_tm.run(program, "uninstrumented", algorithm="htm")
+    assert (outcome.status, re.sub(r"\d+\n", "", outcome.output)) == (0, "wrong 0 serialised ")

@@ -90,6 +90,10 @@ std::vector<std::string> runtime_libraries(const Request &request, const Command
   if (settings.check_effects)
     libraries.emplace_back("-ltandem_observe");
   libraries.emplace_back("-Wl,--pop-state");
+  // Functions of shared libraries are looked up before main: inside a hardware transaction that
+  // cannot be done (runtime/transaction/hardware.cc).
+  if (settings.enforcement != Enforcement::global_lock && !line.is_static)
+    libraries.emplace_back("-Wl,-z,now");
   if (!line.is_static && folder != "/usr/lib" && folder != "/lib")
     libraries.push_back("-Wl,-rpath," + folder);
   return libraries;

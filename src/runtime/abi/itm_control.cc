@@ -33,6 +33,7 @@ namespace {
   profile::prepare_process();
   _TANDEM_profiled = (settings.special & kSpecialProfile) != 0 ? 1 : 0;
   guarded::attach();
+  hardware::allow_quick_begins();
   if (const int error = pthread_atfork(transaction::prepare_fork, transaction::after_fork_in_parent,
                                        transaction::after_fork_in_child);
       error != 0)
@@ -48,13 +49,13 @@ namespace {
 #define TANDEM_BEGIN(THREAD, OUTERMOST, BUFFER, NESTED)                                            \
   __asm__("movq _TANDEM_thread_4@gottpoff(%%rip), %%rax\n\t"                                       \
           "movq %%fs:(%%rax), %%" THREAD "\n\t"                                                    \
-          "leaq 8(%%rsp), %%rcx\n\t"                                                               \
+          "leaq 8(%%rsp), %%r9\n\t"                                                                \
           "movq (%%rsp), %%r8\n\t"                                                                 \
           "testq %%" THREAD ", %%" THREAD "\n\t"                                                   \
           "je 1f\n\t"                                                                              \
           "cmpl $0, %c[depth](%%" THREAD ")\n\t"                                                   \
           "jne 1f\n\t"                                                                             \
-          "movq %%rcx, %c[jump]+%c[stack](%%" THREAD ")\n\t"                                       \
+          "movq %%r9, %c[jump]+%c[stack](%%" THREAD ")\n\t"                                        \
           "movq %%rbx, %c[jump]+%c[rbx](%%" THREAD ")\n\t"                                         \
           "movq %%rbp, %c[jump]+%c[rbp](%%" THREAD ")\n\t"                                         \
           "movq %%r12, %c[jump]+%c[r12](%%" THREAD ")\n\t"                                         \
@@ -66,7 +67,7 @@ namespace {
           "1:\n\t" /* Keeps the stack aligned to 16 bytes at the call. */                          \
           "subq %[room], %%rsp\n\t"                                                                \
           ".cfi_adjust_cfa_offset %c[room]\n\t"                                                    \
-          "movq %%rcx, %c[stack](%%rsp)\n\t"                                                       \
+          "movq %%r9, %c[stack](%%rsp)\n\t"                                                        \
           "movq %%rbx, %c[rbx](%%rsp)\n\t"                                                         \
           "movq %%rbp, %c[rbp](%%rsp)\n\t"                                                         \
           "movq %%r12, %c[r12](%%rsp)\n\t"                                                         \
@@ -87,12 +88,58 @@ namespace {
             [r15] "i"(offsetof(JumpBuffer, r15)), [target] "i"(offsetof(JumpBuffer, target)),      \
             [room] "i"(sizeof(JumpBuffer) + 8))
 
-TANDEM_ITM [[gnu::naked]] std::uint32_t _ITM_beginTransaction(std::uint32_t, ...) {
+// `status`: as tandem_begin_outermost has it.
+extern "C" [[gnu::naked, gnu::used]] std::uint32_t
+tandem_begin_by_registers(std::uint32_t, std::uintptr_t, std::uint32_t /*status*/) {
   TANDEM_BEGIN("rsi", "tandem_begin_outermost", "rsi", "tandem_begin");
 }
 
-TANDEM_ITM [[gnu::naked]] std::uint32_t _TANDEM_begin(std::uint32_t, const tandem_section *) {
+extern "C" [[gnu::naked, gnu::used]] std::uint32_t
+tandem_begin_section_by_registers(std::uint32_t, const tandem_section *, std::uintptr_t,
+                                  std::uint32_t /*status*/) {
   TANDEM_BEGIN("rdx", "tandem_begin_section", "rdx", "tandem_begin_section_nested");
+}
+
+// The processor saves the registers of a transaction that it runs. Where it does not, or no longer,
+// they are as they were when the jump below is made; the arguments beyond what the callers know are
+// there to have the same registers. Not instrumented by sanitizers, whose calls would be inside.
+#define TANDEM_QUICK [[clang::no_sanitize("thread", "address", "undefined")]]
+
+TANDEM_ITM TANDEM_QUICK std::uint32_t
+begin_transaction(std::uint32_t properties, std::uintptr_t,
+                  std::uint32_t) __asm__("_ITM_beginTransaction");
+std::uint32_t begin_transaction(std::uint32_t properties, std::uintptr_t, std::uint32_t) {
+  std::uint32_t status = hardware::kStarted;
+  if (*hardware::not_now == 0) [[unlikely]] {
+    Thread *thread = current_thread;
+    if (thread != nullptr && thread->depth == 0)
+      if (const std::uint32_t actions = transaction::begin_quickly(
+              *thread, properties, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),
+              status);
+          actions != 0)
+        return actions;
+  }
+  [[clang::musttail]] return tandem_begin_by_registers(properties, 0, status);
+}
+
+TANDEM_ITM TANDEM_QUICK std::uint32_t begin_section(std::uint32_t properties,
+                                                    const tandem_section *section, std::uintptr_t,
+                                                    std::uint32_t) __asm__("_TANDEM_begin");
+std::uint32_t begin_section(std::uint32_t properties, const tandem_section *section, std::uintptr_t,
+                            std::uint32_t) {
+  std::uint32_t status = hardware::kStarted;
+  if (*hardware::not_now == 0 && section->section_class == TANDEM_CLASS_PURE &&
+      section->abi_version == TANDEM_ABI_VERSION) [[unlikely]] {
+    Thread *thread = current_thread;
+    if (thread != nullptr && thread->depth == 0)
+      if (const std::uint32_t actions = transaction::begin_quickly(
+              *thread, properties, reinterpret_cast<std::uintptr_t>(section), status);
+          actions != 0) {
+        thread->descriptor = section;
+        return actions;
+      }
+  }
+  [[clang::musttail]] return tandem_begin_section_by_registers(properties, section, 0, status);
 }
 
 // A section that tandem-cc made one instruction: called where _TANDEM_profiled is set.
@@ -103,6 +150,8 @@ TANDEM_ITM void _TANDEM_count(const tandem_section *section) {
 }
 
 TANDEM_ITM void _ITM_commitTransaction() {
+  if (*hardware::not_now == 0 && transaction::commit_hardware_quickly()) [[unlikely]]
+    return;
   Thread *thread = current_thread;
   if (thread == nullptr || thread->depth == 0) [[unlikely]]
     fatal("a transaction is committed by a thread that is in none");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/algorithms/automatic.h"
 
+#include "runtime/algorithms/hardware.h"
 #include "runtime/irrevocable/colours.h"
 #include "runtime/irrevocable/serial.h"
 #include "runtime/settings/settings.h"
@@ -109,6 +110,7 @@ bool change_to(Algorithm algorithm) noexcept {
     sync::pause();
   if (rounds < kPatience) {
     settings.algorithm.store(algorithm, std::memory_order_relaxed);
+    hardware::allow_quick_begins();
     change_count.fetch_add(1, std::memory_order_relaxed);
   }
   serial::release();

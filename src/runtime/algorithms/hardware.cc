@@ -2,6 +2,7 @@
 #include "runtime/algorithms/hardware.h"
 
 #include <cpuid.h>
+#include <sys/single_threaded.h>
 
 extern "C" {
 // Defined by the emulator that the tests preload, and by nothing else.
@@ -22,6 +23,12 @@ bool present() noexcept {
   unsigned d = 0;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & kRtm) != 0 &&
          (d & kAlwaysAborts) == 0;
+}
+
+void allow_quick_begins() noexcept {
+  not_now = &kNever;
+  if (in_use() && (settings.special & ~kSpecialAlone) == 0)
+    not_now = settings.special == 0 ? &kAlways : &__libc_single_threaded;
 }
 
 } // namespace tandem::hardware

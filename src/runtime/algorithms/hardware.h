@@ -35,6 +35,7 @@
 // transactional memory, ASPLOS 2011.
 #pragma once
 
+#include "runtime/irrevocable/serial.h"
 #include "runtime/settings/settings.h"
 
 #include <atomic>
@@ -43,10 +44,16 @@
 namespace tandem::hardware {
 
 struct State {
-  alignas(128) std::atomic<std::uint32_t> writing{0};
   alignas(128) std::atomic<std::uint32_t> software{0}; // transactions
 };
 inline constinit State state;
+
+// Whether a first attempt may begin without looking at anything else: where what is read there is
+// 0. Either of libc's, since a process with one thread needs no hardware under `auto`, or of a
+// constant.
+inline constexpr char kNever = 1;
+inline constexpr char kAlways = 0;
+inline constinit const char *not_now = &kNever;
 
 // Whether this process runs hardware transactions, so that software ones have to know.
 inline bool in_use() noexcept {
@@ -57,21 +64,24 @@ inline bool in_use() noexcept {
 inline void enter_software() noexcept { state.software.fetch_add(1); }
 inline void leave_software() noexcept { state.software.fetch_sub(1, std::memory_order_release); }
 
+// Sets not_now as the settings want it. Nobody is in a transaction.
+void allow_quick_begins() noexcept;
+
 // Around its stores. The clock is odd.
 inline void stop_all() noexcept {
   if (in_use())
-    state.writing.store(1, std::memory_order_relaxed); // x86: before the stores that follow
+    serial::word.writing.store(1, std::memory_order_relaxed); // x86: before the stores that follow
   std::atomic_thread_fence(std::memory_order_release);
 }
 inline void let_run() noexcept {
   if (in_use())
-    state.writing.store(0, std::memory_order_release);
+    serial::word.writing.store(0, std::memory_order_release);
 }
 
 // In a child process: its only thread is in no software transaction.
 inline void forget_other_threads() noexcept {
   state.software.store(0, std::memory_order_relaxed);
-  state.writing.store(0, std::memory_order_relaxed);
+  serial::word.writing.store(0, std::memory_order_relaxed);
 }
 
 // Why the runtime itself undoes one.
@@ -94,6 +104,11 @@ inline constexpr std::uint32_t kCapacity = 8;
 constexpr Code code_of(std::uint32_t status) noexcept { return static_cast<Code>(status >> 24); }
 constexpr bool is(std::uint32_t status, Code code) noexcept {
   return (status & kExplicit) != 0 && code_of(status) == code;
+}
+
+// The processor says nothing: an interrupt, a fault, or an instruction that it does not run.
+constexpr bool unexplained(std::uint32_t status) noexcept {
+  return (status & (kExplicit | kMayRetry | kConflict | kCapacity)) == 0;
 }
 
 // What follows.
@@ -139,6 +154,23 @@ template <Code kCode> [[gnu::always_inline]] inline void abort() noexcept {
 }
 
 [[gnu::always_inline]] inline void end() noexcept { __asm__ volatile("xend" : : : "memory"); }
+
+// Whether the thread is in one. Only where the processor has them.
+[[gnu::always_inline]] inline bool inside() noexcept {
+  bool is = false;
+  __asm__ volatile("xtest" : "=@ccnz"(is) : : "memory");
+  return is;
+}
+
+// Levels of nesting that the processor counts.
+inline constexpr std::uint32_t kMostLevels = 7;
+
+// Before software, or one that is alone, begins: what ends a level of hardware would end a region
+// of the program's own. Undoes that; whoever begins one copes with it.
+inline void leave_foreign() noexcept {
+  if (in_use() && inside())
+    abort<Code::leave>();
+}
 
 // Whether the processor has them and they are not switched off; or an emulator is loaded
 // (tests/runtime/rtm_emulator). Before main.

@@ -13,6 +13,7 @@
 #include "runtime/thread/thread.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace tandem::serial {
@@ -23,10 +24,21 @@ inline constexpr std::uint32_t kHeldWithWaiters = 2; // somebody sleeps on the w
 
 struct alignas(128) Word {
   std::atomic<std::uint32_t> value{kFree};
+  // 1 while a software transaction writes back (algorithms/hardware.h). Here, because hardware
+  // transactions then read one line at their begin.
+  std::atomic<std::uint32_t> writing{0};
 };
 inline constinit Word word;
 
 inline bool taken() noexcept { return word.value.load(std::memory_order_acquire) != kFree; }
+
+// Whether either of its parts keeps hardware transactions out: in one load, by one of them.
+inline bool stops_hardware() noexcept {
+  std::uint64_t both = 0;
+  static_assert(offsetof(Word, writing) == offsetof(Word, value) + 4);
+  __builtin_memcpy(&both, &word, sizeof both);
+  return both != 0;
+}
 
 // Sleeps until the word has been free for a moment. The caller's mark is 0.
 void wait_until_free() noexcept;

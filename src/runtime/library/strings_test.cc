@@ -433,13 +433,14 @@ TEST(strings, strerror_and_strsignal) {
           translated = _ZGTt10strerror_l(number, utf8);
           signal = number == ENOENT ? nullptr : _ZGTt9strsignal(number == 0 ? SIGHUP : number);
           EXPECT_EQ(tandem_in_transaction(), TANDEM_REVOCABLE);
+          // Inside: hardware undoes plain writes as well.
+          EXPECT_EQ(error, std::strerror(number));
+          EXPECT_EQ(translated, strerror_l(number, utf8));
+          if (signal != nullptr)
+            EXPECT_EQ(signal, strsignal(number == 0 ? SIGHUP : number));
           undo();
         },
         true));
-    EXPECT_EQ(error, std::strerror(number));
-    EXPECT_EQ(translated, strerror_l(number, utf8));
-    if (signal != nullptr)
-      EXPECT_EQ(signal, strsignal(number == 0 ? SIGHUP : number));
   }
   for (const int number : {-1, 12345, 77777}) {
     static std::string error;

@@ -35,7 +35,7 @@ constexpr const char *kCauses[] = {"validation",
                                    "cancel",
                                    "other-lock"};
 constexpr const char *kAlone[] = {"irrevocable-begin", "irrevocable-call", "requested", "retries",
-                                  "algorithm"};
+                                  "algorithm", "hardware-fallback"};
 
 struct Name {
   char text[512];

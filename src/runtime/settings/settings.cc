@@ -52,6 +52,11 @@ constexpr std::array<std::pair<std::string_view, Choice>, 6> kLibitmMethods = {{
     {"htm", kAutomatic},
 }};
 
+constexpr std::array<std::pair<std::string_view, bool>, 2> kHardware = {{
+    {"on", true},
+    {"off", false},
+}};
+
 // What keeps transactions out while one is alone: bits of Settings::special.
 constexpr std::array<std::pair<std::string_view, std::uint32_t>, 2> kSerialLocks = {{
     {"marks", 0},
@@ -116,6 +121,7 @@ void read_settings() noexcept {
   auto choice = lookup("TANDEM_ALGORITHM", kAlgorithms);
   if (!choice)
     choice = lookup("ITM_DEFAULT_METHOD", kLibitmMethods);
+  settings.hardware = lookup("TANDEM_HARDWARE", kHardware).value_or(true);
   if (choice) {
     settings.algorithm = choice->algorithm;
     settings.special = choice->automatic ? kSpecialAlone | kSpecialAdapt : 0;
@@ -123,7 +129,7 @@ void read_settings() noexcept {
     if (choice->hardware)
       note_hardware();
   }
-  if ((!choice || choice->automatic) && hardware::present()) {
+  if ((!choice || choice->automatic) && settings.hardware && hardware::present()) {
     settings.algorithm = Algorithm::htm; // nothing else shares data with it, so there it stays
     settings.special = choice && choice->hardware ? 0 : kSpecialAlone;
   }
@@ -144,8 +150,11 @@ void read_settings() noexcept {
 
 void note_hardware() noexcept {
   static constinit std::atomic<bool> said{false};
-  if (!hardware::present() && !said.exchange(true, std::memory_order_relaxed))
-    note("hardware transactions are asked for; this processor has none and runs as with auto");
+  if (settings.hardware && hardware::present())
+    return;
+  if (!said.exchange(true, std::memory_order_relaxed))
+    note("hardware transactions are asked for; %s, and runs as with auto",
+         settings.hardware ? "this processor has none" : "TANDEM_HARDWARE=off uses none");
 }
 
 } // namespace tandem

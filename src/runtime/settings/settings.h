@@ -4,6 +4,7 @@
 // is constant afterwards.
 //
 //     TANDEM_ALGORITHM        auto, serial, eager, lazy, norec, two-phase, htm
+//     TANDEM_HARDWARE         on, off: whether auto and htm use the processor's transactions
 //     TANDEM_POLICY           polite, karma, eruption, kindergarten, timestamp, polka,
 //                             size-matters, stall
 //     TANDEM_BACKOFF          none, linear, exponential, random
@@ -38,7 +39,8 @@ struct Settings {
   // What transactions run under while the process has several threads. Changes while it runs only
   // under kSpecialAdapt, when nobody is in a transaction (algorithms/automatic.h).
   std::atomic<Algorithm> algorithm = Algorithm::norec;
-  bool chosen = false; // by the user
+  bool chosen = false;  // by the user
+  bool hardware = true; // where it is there
   // Bits that begin looks at together, because most processes have none.
   std::uint32_t special = kSpecialAlone | kSpecialAdapt;
   contention::Policy policy = contention::Policy::karma;

@@ -130,6 +130,7 @@ struct Contender {
 
 // Sections whose history with the hardware a thread keeps apart.
 inline constexpr std::size_t kHardwareSlots = 64;
+inline constexpr std::uint8_t kNoSlot = kHardwareSlots; // whose penalty is always 0
 // And with locks that stay apart.
 inline constexpr std::size_t kApartPlaces = 64;
 
@@ -149,11 +150,15 @@ struct alignas(128) Thread {
   // --- what every barrier looks at
   const Barriers *barriers;           // of the current mode
   std::atomic<std::uint32_t> signals; // kSignal*; cleared at begin, set by others
-  Mode mode;
-  std::uint32_t depth;     // nesting; 0: no transaction; the outermost is 1, or kSpecialDepth
-  std::uint64_t limit;     // orec: highest word that is in the snapshot; two_phase: its bit
-  std::uint64_t snapshot;  // clock value that all reads so far are consistent with
-  std::uint64_t lock_word; // orec: what orecs of this thread hold
+  Mode mode;                  // from here to `depth` hardware transactions write all at once
+  std::uint8_t hardware_slot; // of a hardware transaction's section in hardware_penalty, or kNoSlot
+  std::uint32_t depth;        // nesting; 0: no transaction; the outermost is 1, or kSpecialDepth
+  std::uint8_t hardware_trouble; // sections that have a penalty
+  bool hardware_plain;           // the present hardware transaction runs uninstrumented
+  bool hardware_extra;           // it has one level more (transaction/hardware.h)
+  std::uint64_t limit;           // orec: highest word that is in the snapshot; two_phase: its bit
+  std::uint64_t snapshot;        // clock value that all reads so far are consistent with
+  std::uint64_t lock_word;       // orec: what orecs of this thread hold
   std::atomic<std::uint64_t> *clock; // sync::global_clock.now, for code in programs
   // Memory that the transaction has just allocated, and that nobody else knows: the last block, or,
   // once it has allocated an exception, an interval that has all of its exceptions in it.
@@ -219,10 +224,9 @@ struct alignas(128) Thread {
   std::uint8_t apart_skip[kApartPlaces];
 
   // --- hardware transactions (transaction/hardware.cc)
-  bool hardware_plain;                           // the present one runs uninstrumented
-  std::uint8_t hardware_slot;                    // of the present section, in the two below
-  std::uint8_t hardware_skip[kHardwareSlots];    // executions that are not tried in hardware
-  std::uint8_t hardware_penalty[kHardwareSlots]; // that many, the last time
+  std::uint64_t hardware_prepared; // a bit for each: those that were run alone, once
+  std::uint8_t hardware_skip[kHardwareSlots]; // executions of sections that are not tried there
+  std::uint8_t hardware_penalty[kHardwareSlots + 1]; // that many, the last time
 
   ThreadProfile *profile; // null: the process is not profiled
 

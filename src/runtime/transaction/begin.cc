@@ -154,13 +154,15 @@ namespace {
 
 // The two begins are called from assembler, which the compiler does not see. The common case, NOrec
 // without anything to wait for, is inline and calls nothing; the rest is in tail position.
-extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties,
-                                                        Thread *thread) noexcept {
+extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties, Thread *thread,
+                                                        std::uint32_t status) noexcept {
   thread->depth = 1;
-  thread->properties = properties;
-  ++thread->transactions;
   if (thread->uncaught != nullptr)
     thread->uncaught_before = *thread->uncaught;
+  if (status != hardware::kStarted) [[unlikely]]
+    return begin_again_in_hardware(*thread, status);
+  thread->properties = properties;
+  ++thread->transactions;
   const std::uint32_t special = settings.special;
   if ((special & kSpecialAdapt) != 0 && automatic::due(thread->transactions.load())) [[unlikely]]
     return begin_after_look(*thread);
@@ -170,23 +172,25 @@ extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties
 extern "C" [[gnu::used]] Actions tandem_begin(std::uint32_t properties,
                                               const JumpBuffer *from) noexcept {
   Thread &thread = this_thread();
+  if (is_stale(thread)) [[unlikely]]
+    set_state(thread, 0);
   if (thread.depth != 0) {
     if (thread.coloured) [[unlikely]]
       guarded::exclude_transactions(thread); // what it calls is not known by its colours
     return begin_nested(thread, properties, *from);
   }
   thread.jump = *from;
-  return tandem_begin_outermost(properties, &thread);
+  return tandem_begin_outermost(properties, &thread, hardware::kStarted);
 }
 
 // The same with a descriptor.
 extern "C" [[gnu::used]] Actions tandem_begin_section(std::uint32_t properties,
-                                                      const tandem_section *section,
-                                                      Thread *thread) noexcept {
+                                                      const tandem_section *section, Thread *thread,
+                                                      std::uint32_t status) noexcept {
   if (section->section_class != TANDEM_CLASS_PURE || section->abi_version != TANDEM_ABI_VERSION)
     return guarded::begin(*thread, properties, *section);
   thread->descriptor = section;
-  return tandem_begin_outermost(properties, thread);
+  return tandem_begin_outermost(properties, thread, status);
 }
 
 extern "C" [[gnu::used]] Actions tandem_begin_section_nested(std::uint32_t properties,
@@ -197,13 +201,15 @@ extern "C" [[gnu::used]] Actions tandem_begin_section_nested(std::uint32_t prope
       !settings.chosen)
     note_hardware();
   Thread &thread = this_thread();
+  if (is_stale(thread)) [[unlikely]]
+    set_state(thread, 0);
   if (thread.depth != 0) {
     if (section->section_class != TANDEM_CLASS_PURE)
       guarded::adopt(thread, *section);
     return begin_nested(thread, properties, *from);
   }
   thread.jump = *from;
-  return tandem_begin_section(properties, section, &thread);
+  return tandem_begin_section(properties, section, &thread, hardware::kStarted);
 }
 
 } // namespace tandem::transaction

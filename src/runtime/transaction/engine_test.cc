@@ -277,7 +277,8 @@ TEST(engine, readers_of_the_global_lock_leave_it) {
     }
   });
   EXPECT_EQ(cell, 400U);
-  EXPECT_EQ(most > 0, readers_writer::in_use() && settings.algorithm != Algorithm::serial);
+  if (settings.algorithm != Algorithm::htm) // only what ends by software takes it
+    EXPECT_EQ(most > 0, readers_writer::in_use() && settings.algorithm != Algorithm::serial);
   EXPECT_EQ(readers_writer::word.readers.load(), 0U);
 }
 

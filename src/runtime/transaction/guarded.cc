@@ -156,7 +156,7 @@ Actions begin(Thread &thread, std::uint32_t properties, const tandem_section &se
   const Plan &plan = colours::plan_of(section);
   if (plan.guard_count == 0) {
     thread.descriptor = &section;
-    return transaction::tandem_begin_outermost(properties, &thread);
+    return transaction::tandem_begin_outermost(properties, &thread, hardware::kStarted);
   }
   count_begin(thread, properties, section);
   if (colours::depth() != 0) [[unlikely]]

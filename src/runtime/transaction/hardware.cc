@@ -11,6 +11,11 @@ namespace {
 using hardware::Code;
 using hardware::Next;
 
+// Back-offs of hardware transactions begin with that of so many earlier waits. The loser has lost
+// more than its own work, by the abort; and both are short: who waits for some of the other's
+// transactions lets them run without a conflict.
+constexpr std::uint32_t kFirstBackOff = 3;
+
 // The end of the program's transaction is an abort of the processor's.
 [[noreturn]] inline void unreachable() noexcept {
   fatal("a hardware transaction goes on after it was aborted");
@@ -37,22 +42,25 @@ profile::Cause cause_of(std::uint32_t status) noexcept {
                                              : profile::Cause::hardware_other;
 }
 
-// Where the section's history is: sections that share a place only disturb one another's guesses.
-std::size_t slot_of(const Thread &thread) noexcept {
-  const std::uint64_t section = thread.descriptor != nullptr
-                                    ? reinterpret_cast<std::uintptr_t>(thread.descriptor)
-                                    : thread.jump.target;
-  return (section * 0x9e3779b97f4a7c15U) >> 58;
+std::size_t slot_of_present(const Thread &thread) noexcept {
+  return slot_of(thread.descriptor != nullptr ? reinterpret_cast<std::uintptr_t>(thread.descriptor)
+                                              : thread.jump.target);
 }
-static_assert(std::size_t{1} << (64 - 58) == kHardwareSlots);
 
 // The section does not fit the hardware: each time that this turns out again it is not tried for
 // twice as many executions.
 void give_up(Thread &thread) noexcept {
   constexpr unsigned kMostSkipped = 63;
   std::uint8_t &penalty = thread.hardware_penalty[thread.hardware_slot];
+  thread.hardware_trouble += penalty == 0 ? 1 : 0;
   penalty = static_cast<std::uint8_t>(penalty >= kMostSkipped ? kMostSkipped : 2 * penalty + 1);
   thread.hardware_skip[thread.hardware_slot] = penalty;
+}
+
+// It does, after all.
+void forgive(Thread &thread, std::size_t slot) noexcept {
+  thread.hardware_trouble -= thread.hardware_penalty[slot] != 0 ? 1 : 0;
+  thread.hardware_penalty[slot] = 0;
 }
 
 void wait_until_open(Thread &thread) noexcept {
@@ -60,7 +68,7 @@ void wait_until_open(Thread &thread) noexcept {
   if (serial::taken())
     serial::wait_until_free();
   guarded::wait(thread);
-  for (sync::Patience patience; hardware::state.writing.load(std::memory_order_acquire) != 0;)
+  for (sync::Patience patience; serial::word.writing.load(std::memory_order_acquire) != 0;)
     patience.round();
 }
 
@@ -78,19 +86,82 @@ Actions end_cancelled(Thread &thread) noexcept {
 }
 
 Actions continue_by_software(Thread &thread) noexcept {
+  hardware::leave_foreign();
   // Counted, and ended by the general path.
   thread.depth = kSpecialDepth;
   return run_speculatively_again(thread);
+}
+
+// Uninstrumented code gives up without a reason where it calls a function of a library for the
+// first time: the dynamic linker, who looks it up, does what hardware does not. Software does not
+// help, since it runs the other code and calls other functions. So each section of a thread runs
+// once alone, uninstrumented. Not those that tandem-cc has compiled: it has their functions looked
+// up before main.
+bool wants_preparation(const Thread &thread, std::uint32_t status) noexcept {
+  return hardware::unexplained(status) && thread.hardware_plain && thread.descriptor == nullptr &&
+         thread.guard_count == 0 && (thread.properties & itm::kHasNoAbort) != 0 &&
+         (thread.hardware_prepared >> thread.hardware_slot & 1) == 0;
+}
+
+Actions run_alone_once(Thread &thread) noexcept {
+  thread.hardware_prepared |= std::uint64_t{1} << thread.hardware_slot;
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::serialise(thread, profile::Alone::hardware_fallback);
+  acquire_alone(thread);
+  return run_alone(thread, false);
 }
 
 // Inside, before anything of the program's: whoever is excluded must undo this one from now on.
 [[gnu::always_inline]] inline void subscribe(const Thread &thread) noexcept {
   if (serial::taken())
     hardware::abort<Code::serial>();
-  if (hardware::state.writing.load(std::memory_order_relaxed) != 0)
+  if (serial::word.writing.load(std::memory_order_relaxed) != 0)
     hardware::abort<Code::writing>();
   if (guarded::taken(thread))
     hardware::abort<Code::colour>();
+}
+
+// What follows an attempt, the `attempts`-th, that has been undone for `status`. 0: another one in
+// hardware.
+Actions after_abort(Thread &thread, std::uint32_t status, std::uint32_t attempts) noexcept {
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::abort(thread, cause_of(status));
+  const Next next = hardware::decide(status, attempts);
+  if (next == Next::cancelled)
+    return end_cancelled(thread);
+  ++thread.transactions;
+  ++thread.undone;
+  if (next == Next::wait)
+    wait_until_open(thread);
+  else if (next == Next::again)
+    back_off(thread, attempts - 1 + kFirstBackOff);
+  else if ((status & hardware::kExplicit) == 0 || hardware::is(status, Code::leave))
+    give_up(thread);
+  if (thread.profile != nullptr) [[unlikely]]
+    profile::again(thread);
+  if (next != Next::software)
+    return 0;
+  return wants_preparation(thread, status) ? run_alone_once(thread) : continue_by_software(thread);
+}
+
+Actions attempt(Thread &thread, std::uint32_t attempts) noexcept {
+  for (;; ++attempts) {
+    const bool plain = (thread.properties & itm::kUninstrumentedCode) != 0 &&
+                       hardware::state.software.load(std::memory_order_relaxed) == 0;
+    const std::uint32_t status = hardware::start();
+    if (status == hardware::kStarted) [[likely]] {
+      subscribe(thread);
+      set_state(thread, hardware_state(thread.hardware_slot, thread.depth));
+      thread.hardware_plain = plain;
+      thread.hardware_extra = thread.depth == kSpecialDepth;
+      if (thread.hardware_extra)
+        hardware::start();
+      thread.barriers = &direct_barriers;
+      return plain ? itm::kRunUninstrumented : itm::kRunInstrumented;
+    }
+    if (const Actions actions = after_abort(thread, status, attempts); actions != 0)
+      return actions;
+  }
 }
 
 } // namespace
@@ -99,40 +170,44 @@ Actions begin_in_hardware(Thread &thread) noexcept {
   if ((settings.special & kSpecialHourglass) != 0) [[unlikely]]
     hourglass::pass(thread);
   thread.irrevocable = false;
-  const std::size_t slot = slot_of(thread);
+  const std::size_t slot = slot_of_present(thread);
   thread.hardware_slot = static_cast<std::uint8_t>(slot);
   if (thread.hardware_skip[slot] != 0) [[unlikely]] {
     --thread.hardware_skip[slot];
     return continue_by_software(thread);
   }
-  for (std::uint32_t attempts = 1;; ++attempts) {
-    const bool plain = (thread.properties & itm::kUninstrumentedCode) != 0 &&
-                       hardware::state.software.load(std::memory_order_relaxed) == 0;
-    const std::uint32_t status = hardware::start();
-    if (status == hardware::kStarted) [[likely]] {
-      subscribe(thread);
-      thread.mode = Mode::hardware;
-      thread.barriers = &direct_barriers;
-      thread.hardware_plain = plain;
-      return plain ? itm::kRunUninstrumented : itm::kRunInstrumented;
-    }
-    if (thread.profile != nullptr) [[unlikely]]
-      profile::abort(thread, cause_of(status));
-    const Next next = hardware::decide(status, attempts);
-    if (next == Next::cancelled)
-      return end_cancelled(thread);
-    ++thread.transactions;
-    ++thread.undone;
-    if (next == Next::wait)
-      wait_until_open(thread);
-    else if (next == Next::again)
-      back_off(thread, attempts - 1);
-    else if ((status & hardware::kExplicit) == 0 || hardware::is(status, Code::leave))
-      give_up(thread);
-    if (thread.profile != nullptr) [[unlikely]]
-      profile::again(thread);
-    if (next == Next::software)
-      return continue_by_software(thread);
+  return attempt(thread, 1);
+}
+
+Actions begin_again_in_hardware(Thread &thread, std::uint32_t status) noexcept {
+  thread.irrevocable = false;
+  thread.hardware_slot = static_cast<std::uint8_t>(slot_of_present(thread));
+  const Actions actions = after_abort(thread, status, 1);
+  return actions != 0 ? actions : attempt(thread, 2);
+}
+
+void act_after_hardware(Thread &thread, std::size_t slot) noexcept {
+  forgive(thread, slot);
+  if (wait::anybody())
+    wait::notify(wait::kEverything); // it has logged nothing
+  thread.fresh_bytes = 0;
+  thread.throwing = false;
+  actions::commit(thread);
+}
+
+void end_level(Thread &thread) noexcept {
+  constexpr std::uint32_t kBit = kSpecialDepth - 1;
+  if ((thread.depth & ~kBit) != 1) {
+    --thread.depth;
+  } else if (thread.hardware_extra) {
+    thread.hardware_extra = false;
+    commit(thread);
+  } else { // inside a region of the program's own
+    thread.caught = 0;
+    thread.descriptor = nullptr;
+    const std::size_t slot = thread.hardware_slot;
+    set_state(thread, 0);
+    act_after_hardware(thread, slot);
   }
 }
 
@@ -146,9 +221,10 @@ void commit_in_hardware(Thread &thread) noexcept {
       hardware::abort<Code::writing>();
     sync::global_clock.now.store(time, std::memory_order_relaxed);
   }
+  if (thread.hardware_extra)
+    hardware::end();
   hardware::end();
-  if (thread.hardware_penalty[thread.hardware_slot] != 0) [[unlikely]]
-    thread.hardware_penalty[thread.hardware_slot] = 0;
+  forgive(thread, thread.hardware_slot);
   if (time != 0)
     sync::quiesce(time);
   if (wait::anybody()) [[unlikely]]
@@ -160,6 +236,10 @@ Actions begin_nested_in_hardware(Thread &thread, std::uint32_t properties) noexc
   const bool plain = thread.hardware_plain && (properties & itm::kUninstrumentedCode) != 0;
   if (!plain && (properties & itm::kInstrumentedCode) == 0)
     leave_hardware(thread);
+  constexpr std::uint32_t kBit = kSpecialDepth - 1;
+  if ((thread.depth & ~kBit) + (thread.hardware_extra ? 1 : 0) == hardware::kMostLevels)
+    leave_hardware(thread);
+  hardware::start();
   ++thread.depth;
   ++thread.transactions;
   ++thread.nested;

@@ -4,25 +4,119 @@
 // plain, and they keep no logs but of what is to be done after the commit: an abort restores all
 // memory and registers to those of the begin, this library's with the program's.
 //
+// A nested one is a level of the processor's nesting, so that its end is that of any: XEND. The
+// outermost one whose end is more than that (it is profiled, or shares colours) begins with two.
+//
 // What only software does (a cancel of a nested transaction, an undo action, waiting for a change,
 // becoming irrevocable) leaves the hardware: the transaction begins again as one of NOrec, and
 // stays that until it has ended. System calls and what else the processor refuses do the same.
 #pragma once
 
+#include "runtime/abi/itm.h"
+#include "runtime/actions/actions.h"
+#include "runtime/algorithms/barriers.h"
 #include "runtime/algorithms/hardware.h"
+#include "runtime/irrevocable/serial.h"
 #include "runtime/thread/thread.h"
 #include "runtime/transaction/transaction.h"
+#include "runtime/wait/wait.h"
+
+#include <cstddef>
+#include <cstring>
 
 namespace tandem::transaction {
+
+// What a thread in a hardware transaction has from `mode` to `depth`, in one store.
+constexpr std::uint64_t hardware_state(std::uint8_t slot, std::uint32_t depth) noexcept {
+  return static_cast<std::uint64_t>(Mode::hardware) | std::uint64_t{slot} << 8 |
+         std::uint64_t{depth} << 32;
+}
+static_assert(offsetof(Thread, hardware_slot) == offsetof(Thread, mode) + 1 &&
+              offsetof(Thread, depth) == offsetof(Thread, mode) + 4 && sizeof(Mode) == 1);
+[[gnu::always_inline]] inline void set_state(Thread &thread, std::uint64_t state) noexcept {
+  std::memcpy(reinterpret_cast<char *>(&thread) + offsetof(Thread, mode), &state, sizeof state);
+}
+
+// Where the section's history is: sections that share a place only disturb one another's guesses.
+// `section`: its descriptor, or where its begin returns to.
+constexpr std::size_t slot_of(std::uint64_t section) noexcept {
+  static_assert(std::size_t{1} << (64 - 58) == kHardwareSlots);
+  return (section * 0x9e37'79b9'7f4a'7c15U) >> 58;
+}
+
+// Begins the first attempt of an outermost transaction, whose registers are not saved, where that
+// needs nothing but the hardware. 0: it does not; `status` is hardware::kStarted, or why the
+// attempt was undone. What it costs is the number of instructions, which do not overlap with XBEGIN
+// as well as others do, and of lines that are written inside (docs/design/0056).
+[[gnu::always_inline]] inline Actions begin_quickly(Thread &thread, std::uint32_t properties,
+                                                    std::uint64_t section,
+                                                    std::uint32_t &status) noexcept {
+  if ((properties & (itm::kDoesGoIrrevocable | itm::kInstrumentedCode)) != itm::kInstrumentedCode ||
+      hardware::state.software.load(std::memory_order_relaxed) != 0)
+    return 0;
+  if (thread.hardware_trouble != 0 && thread.hardware_penalty[slot_of(section)] != 0) [[unlikely]]
+    return 0;
+  thread.barriers = &direct_barriers;
+  thread.properties = properties;
+  static_assert(itm::kUninstrumentedCode == 2);
+  const std::uint32_t plain = properties >> 1 & 1;
+  thread.hardware_plain = plain != 0;
+  thread.hardware_extra = false;
+  ++thread.transactions;
+  set_state(thread, hardware_state(kNoSlot, 1)); // not inside: one line less there
+  status = hardware::start();
+  if (status != hardware::kStarted) [[unlikely]] {
+    set_state(thread, 0);
+    return 0;
+  }
+  if (serial::stops_hardware()) [[unlikely]]
+    hardware::abort<hardware::Code::serial>();
+  static_assert(itm::kRunInstrumented == 1 && itm::kRunUninstrumented == 2);
+  return 1 + plain;
+}
 
 // Begins the first attempt of an outermost transaction: in hardware, or if that fails by software.
 // Guarded where the thread has guards.
 [[gnu::noinline]] Actions begin_in_hardware(Thread &thread) noexcept;
+// The second one; the first has been undone for `status`.
+[[gnu::noinline]] Actions begin_again_in_hardware(Thread &thread, std::uint32_t status) noexcept;
+
+// What may be left to do behind the end, and is not for most.
+[[gnu::noinline]] void act_after_hardware(Thread &thread, std::size_t slot) noexcept;
+// A level has ended that was not the outermost.
+[[gnu::noinline]] void end_level(Thread &thread) noexcept;
+
+// Ends a level of a transaction that is in hardware. False, and nothing is done, where there is
+// software beside it, or it is not in hardware. Inside, it does not look for the Thread, which
+// would be waited for, nor at the stack, which would be one more line.
+[[gnu::always_inline]] inline bool commit_hardware_quickly() noexcept {
+  if (!hardware::inside() || hardware::state.software.load(std::memory_order_relaxed) != 0)
+    return false;
+  hardware::end();
+  Thread &thread = *current_thread;
+  if (hardware::inside()) [[unlikely]] {
+    end_level(thread);
+    return true;
+  }
+  const std::size_t slot = thread.hardware_slot;
+  set_state(thread, 0);
+  thread.caught = 0;
+  thread.descriptor = nullptr;
+  if (thread.hardware_trouble != 0 || wait::anybody() || actions::pending(thread)) [[unlikely]]
+    act_after_hardware(thread, slot);
+  return true;
+}
 
 // Ends the outermost transaction, which is in mode hardware. Does not return if it cannot commit.
 [[gnu::noinline]] void commit_in_hardware(Thread &thread) noexcept;
 
-// A nested transaction begins: flat.
+// Whether a thread with that state is in it: no longer, where a signal has undone it and its
+// handler asks.
+[[gnu::always_inline]] inline bool is_stale(const Thread &thread) noexcept {
+  return thread.mode == Mode::hardware && !hardware::inside();
+}
+
+// A nested transaction begins, or has ended: flat.
 Actions begin_nested_in_hardware(Thread &thread, std::uint32_t properties) noexcept;
 
 // Cancels the innermost transaction, or all.

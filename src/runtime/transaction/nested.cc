@@ -9,6 +9,8 @@ namespace tandem::transaction {
 
 void commit_nested(Thread &thread) noexcept {
   --thread.depth;
+  if (thread.mode == Mode::hardware)
+    return hardware::end();
   if (thread.checkpoints.empty() || thread.checkpoints.back().depth != thread.depth)
     return; // flat
   const Checkpoint checkpoint = thread.checkpoints.pop();
@@ -25,6 +27,7 @@ void commit_nested(Thread &thread) noexcept {
 Actions begin_nested(Thread &thread, std::uint32_t properties, const JumpBuffer &from) noexcept {
   if (thread.mode == Mode::hardware)
     return begin_nested_in_hardware(thread, properties);
+  hardware::leave_foreign();
   apart::join(thread); // it may be a section of any kind
   if ((properties & itm::kHasNoAbort) != 0) {
     if ((properties & itm::kInstrumentedCode) == 0)

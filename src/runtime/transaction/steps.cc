@@ -71,6 +71,7 @@ void roll_back(Thread &thread) noexcept {
 }
 
 void acquire_alone(Thread &thread) noexcept {
+  hardware::leave_foreign();
   const profile::Waiting waiting(thread);
   ++thread.serialised;
   if (thread.guard_count != 0)

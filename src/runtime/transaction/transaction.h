@@ -53,8 +53,10 @@ using Actions = std::uint32_t;
 // Brings a new thread, or one from the pool, to the idle state.
 void prepare(Thread &thread) noexcept;
 
-// Begins an outermost transaction; thread.jump is set.
-extern "C" Actions tandem_begin_outermost(std::uint32_t properties, Thread *thread) noexcept;
+// Begins an outermost transaction; thread.jump is set. `status`: of an attempt in hardware that has
+// been undone, or hardware::kStarted where there was none.
+extern "C" Actions tandem_begin_outermost(std::uint32_t properties, Thread *thread,
+                                          std::uint32_t status) noexcept;
 
 // Begins any transaction, from registers saved on the caller's stack.
 extern "C" Actions tandem_begin(std::uint32_t properties, const JumpBuffer *jump) noexcept;

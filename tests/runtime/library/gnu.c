@@ -29,6 +29,8 @@ TANDEM_DUAL(plain, transactional);
 typedef int (*Safe)(int) SAFE;
 Safe by_pointer = (Safe)plain; // any function, as far as the compiler knows
 
+static int uninstrumented; /* such code runs, too */
+
 static void *work(void *argument) {
   for (int i = 0; i < 500; ++i) {
     __transaction_atomic {
@@ -47,13 +49,14 @@ static void *work(void *argument) {
     }
     int result;
     __transaction_atomic { result = by_pointer(1); }
-    if (result != 3 || by_pointer(1) != 2)
+    if ((result != 3 && !(uninstrumented && result == 2)) || by_pointer(1) != 2)
       __transaction_atomic { ++wrong; }
   }
   return argument;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  uninstrumented = count > 1 && arguments[1][0] == 'u';
   pthread_t threads[2];
   for (int i = 0; i < 2; ++i)
     pthread_create(&threads[i], 0, work, 0);
