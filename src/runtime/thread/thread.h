@@ -224,7 +224,7 @@ struct alignas(128) Thread {
   std::uint8_t apart_skip[kApartPlaces];
 
   // --- hardware transactions (transaction/hardware.cc)
-  std::uint64_t hardware_prepared; // a bit for each: those that were run alone, once
+  std::uint64_t hardware_prepared;            // a bit for each: those that were run alone, once
   std::uint8_t hardware_skip[kHardwareSlots]; // executions of sections that are not tried there
   std::uint8_t hardware_penalty[kHardwareSlots + 1]; // that many, the last time
 
