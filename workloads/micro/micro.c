@@ -31,6 +31,8 @@ enum {
   ARRAY_READS = 10,
   HASH_KEYS = 4096,
   TREE_KEYS = 2048,
+  LARGE_KEYS = 1000000,
+  LARGE_WRITES = 200,
   LIST_KEYS = 128,
   ACCESSES = 64 /* in a section of read, write and update */
 };
@@ -50,6 +52,8 @@ static _Alignas(128) long array[ARRAY_SIZE];
 static struct hash hash;
 static struct tree tree;
 static struct list list;
+static struct tree large;
+static _Alignas(128) long values[LARGE_KEYS]; /* of the large tree's keys */
 static long initially;
 static _Alignas(128) atomic_int stop;
 
@@ -118,6 +122,19 @@ static void do_array(struct worker *worker) {
 SET_OPERATION(hash, hash, HASH_KEYS)
 SET_OPERATION(tree, tree, TREE_KEYS)
 SET_OPERATION(list, list, LIST_KEYS)
+
+/* More than a processor's transactions hold: many keys looked up in a large tree, each with a
+ * write. */
+static void do_large(struct worker *worker) {
+  uint64_t keys[LARGE_WRITES];
+  for (int i = 0; i < LARGE_WRITES; ++i)
+    keys[i] = (next_random(worker) >> 20) % LARGE_KEYS;
+  SECTION
+  for (int i = 0; i < LARGE_WRITES; ++i)
+    if (tree_contains(&large, (long)keys[i]))
+      ADD(values[keys[i]], 1);
+  SECTION_END
+}
 
 static void do_hash_20(struct worker *worker) { do_hash(worker, 20); }
 static void do_tree_0(struct worker *worker) { do_tree(worker, 0); }
@@ -193,6 +210,12 @@ static int check_array(void) {
 }
 static int check_hash(void) { return hash_check(&hash) == initially + total(inserted_of); }
 static int check_tree(void) { return tree_check(&tree) == initially + total(inserted_of); }
+static int check_large(void) {
+  long sum = 0;
+  for (int i = 0; i < LARGE_KEYS; ++i)
+    sum += values[i];
+  return sum == LARGE_WRITES * total(operations_of);
+}
 static int check_list(void) { return list_check(&list) == initially + total(inserted_of); }
 
 /* Every second key. */
@@ -207,6 +230,12 @@ FILL(hash, hash, HASH_KEYS)
 FILL(tree, tree, TREE_KEYS)
 FILL(list, list, LIST_KEYS)
 static void fill_nothing(void) {}
+static void fill_large(void) {
+  for (long key = 0; key < LARGE_KEYS; ++key) {
+    SOLO initially += tree_insert(&large, key * 7919 % LARGE_KEYS);
+    SOLO_END
+  }
+}
 
 struct benchmark {
   const char *name;
@@ -224,6 +253,7 @@ static const struct benchmark benchmarks[] = {
     {"tree-10", do_tree_10, fill_tree, check_tree},
     {"tree-50", do_tree_50, fill_tree, check_tree},
     {"list-20", do_list_20, fill_list, check_list},
+    {"large", do_large, fill_large, check_large},
     {"empty", do_empty, fill_nothing, check_nothing},
     {"single", do_single, fill_nothing, check_nothing},
     {"read", do_read, fill_nothing, check_nothing},

@@ -33,7 +33,7 @@ namespace {
   profile::prepare_process();
   _TANDEM_profiled = (settings.special & kSpecialProfile) != 0 ? 1 : 0;
   guarded::attach();
-  hardware::allow_quick_begins();
+  hardware::adopt_settings();
   if (const int error = pthread_atfork(transaction::prepare_fork, transaction::after_fork_in_parent,
                                        transaction::after_fork_in_child);
       error != 0)
@@ -110,7 +110,7 @@ begin_transaction(std::uint32_t properties, std::uintptr_t,
                   std::uint32_t) __asm__("_ITM_beginTransaction");
 std::uint32_t begin_transaction(std::uint32_t properties, std::uintptr_t, std::uint32_t) {
   std::uint32_t status = hardware::kStarted;
-  if (*hardware::not_now == 0) [[unlikely]] {
+  if (*hardware::not_now.load(std::memory_order_relaxed) == 0) [[unlikely]] {
     Thread *thread = current_thread;
     if (thread != nullptr && thread->depth == 0)
       if (const std::uint32_t actions = transaction::begin_quickly(
@@ -128,8 +128,9 @@ TANDEM_ITM TANDEM_QUICK std::uint32_t begin_section(std::uint32_t properties,
 std::uint32_t begin_section(std::uint32_t properties, const tandem_section *section, std::uintptr_t,
                             std::uint32_t) {
   std::uint32_t status = hardware::kStarted;
-  if (*hardware::not_now == 0 && section->section_class == TANDEM_CLASS_PURE &&
-      section->abi_version == TANDEM_ABI_VERSION) [[unlikely]] {
+  if (*hardware::not_now.load(std::memory_order_relaxed) == 0 &&
+      section->section_class == TANDEM_CLASS_PURE && section->abi_version == TANDEM_ABI_VERSION)
+      [[unlikely]] {
     Thread *thread = current_thread;
     if (thread != nullptr && thread->depth == 0)
       if (const std::uint32_t actions = transaction::begin_quickly(
@@ -150,7 +151,8 @@ TANDEM_ITM void _TANDEM_count(const tandem_section *section) {
 }
 
 TANDEM_ITM void _ITM_commitTransaction() {
-  if (*hardware::not_now == 0 && transaction::commit_hardware_quickly()) [[unlikely]]
+  if (*hardware::not_now.load(std::memory_order_relaxed) == 0 &&
+      transaction::commit_hardware_quickly()) [[unlikely]]
     return;
   Thread *thread = current_thread;
   if (thread == nullptr || thread->depth == 0) [[unlikely]]

@@ -7,6 +7,7 @@
 #include "runtime/settings/settings.h"
 #include "runtime/sync/clock.h"
 #include "runtime/sync/futex.h"
+#include "runtime/transaction/apart.h"
 
 #include <array>
 #include <atomic>
@@ -51,6 +52,7 @@ struct Trial {
   std::uint64_t since = 0; // of the window; 0: no trial is under way
   std::uint64_t commits_before = 0;
   std::array<Work, 2> work{}; // of the one that was there, and of the other
+  std::array<Algorithm, 2> algorithms{};
   std::uint64_t stay = kShortestStay;
 };
 constinit Trial trial;
@@ -77,8 +79,18 @@ std::uint64_t commits() noexcept {
   return sum;
 }
 
-Algorithm other_than(Algorithm algorithm) noexcept {
-  return algorithm == Algorithm::norec ? Algorithm::two_phase : Algorithm::norec;
+// Which one a trial compares the present one with. With hardware there are two others, which take
+// turns.
+Algorithm next_to_try(Algorithm present) noexcept {
+  static constinit bool second = false; // of who measures
+  if (!settings.hardware)
+    return present == Algorithm::norec ? Algorithm::two_phase : Algorithm::norec;
+  second = !second;
+  if (present == Algorithm::htm)
+    return second ? Algorithm::norec : Algorithm::two_phase;
+  if (!second)
+    return Algorithm::htm;
+  return present == Algorithm::norec ? Algorithm::two_phase : Algorithm::norec;
 }
 
 } // namespace
@@ -109,8 +121,9 @@ bool change_to(Algorithm algorithm) noexcept {
        ++rounds)
     sync::pause();
   if (rounds < kPatience) {
+    apart::wait_for_short_ones(); // hardware does not look at locks that they hold
     settings.algorithm.store(algorithm, std::memory_order_relaxed);
-    hardware::allow_quick_begins();
+    hardware::adopt_settings();
     change_count.fetch_add(1, std::memory_order_relaxed);
   }
   serial::release();
@@ -150,13 +163,14 @@ void rest(std::uint64_t time) noexcept {
 
 // The program's sections have held locks in the window: what it has measured says nothing. What an
 // earlier trial has found holds for another stay; where there was none yet, this one begins again.
-void resume(std::uint64_t time, Algorithm present) noexcept {
+void resume(std::uint64_t time) noexcept {
   const bool other_runs = trial.window % 2 != 0;
-  if (other_runs && !change_to(other_than(present)))
+  if (other_runs && !change_to(trial.algorithms[0]))
     concluded = false;
   if (concluded)
     return rest(time);
-  trial = {.stay = trial.stay};
+  const Algorithm present = settings.algorithm.load(std::memory_order_relaxed);
+  trial = {.algorithms = {present, next_to_try(present)}, .stay = trial.stay};
   open_window(time);
 }
 
@@ -168,12 +182,17 @@ void step(std::uint64_t time) noexcept {
   if (lock_phases != lock_phases_seen) {
     lock_phases_seen = lock_phases;
     if (trial.since != 0)
-      return resume(time, present);
+      return resume(time);
     if (concluded && ++put_off <= kMostPutOff)
       return deadline.store(time + kSettled, std::memory_order_relaxed);
   }
-  if (trial.since == 0)
+  // Hardware is most often the better one by far.
+  if (deadline.load(std::memory_order_relaxed) == 0 && present == Algorithm::htm)
+    return rest(time);
+  if (trial.since == 0) {
+    trial.algorithms = {present, next_to_try(present)};
     return open_window(time); // window 0: the present one
+  }
   close_window(time);
   const bool other_runs = trial.window % 2 != 0;
   const Verdict found =
@@ -183,7 +202,7 @@ void step(std::uint64_t time) noexcept {
     trial.stay = kShortestStay;
     return rest(time);
   }
-  if (!change_to(other_than(present))) {
+  if (!change_to(trial.algorithms[other_runs ? 0 : 1])) {
     // Where the other one runs, for one more window: it may not be what is to stay.
     return other_runs ? open_window(time) : rest(time);
   }

@@ -25,10 +25,13 @@ bool present() noexcept {
          (d & kAlwaysAborts) == 0;
 }
 
-void allow_quick_begins() noexcept {
-  not_now = &kNever;
-  if (in_use() && (settings.special & ~kSpecialAlone) == 0)
-    not_now = settings.special == 0 ? &kAlways : &__libc_single_threaded;
+void adopt_settings() noexcept {
+  constexpr std::uint32_t kQuick = kSpecialAlone | kSpecialAdapt;
+  const char *now = &kNever;
+  if (in_use() && (settings.special & ~kQuick) == 0)
+    now = (settings.special & kSpecialAlone) != 0 ? &__libc_single_threaded : &kAlways;
+  not_now.store(now, std::memory_order_relaxed);
+  serial::word.writing.store(in_use() ? 0 : kOthersRun, std::memory_order_release);
 }
 
 } // namespace tandem::hardware

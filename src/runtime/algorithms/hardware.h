@@ -53,7 +53,7 @@ inline constinit State state;
 // constant.
 inline constexpr char kNever = 1;
 inline constexpr char kAlways = 0;
-inline constinit const char *not_now = &kNever;
+inline constinit std::atomic<const char *> not_now{&kNever};
 
 // Whether this process runs hardware transactions, so that software ones have to know.
 inline bool in_use() noexcept {
@@ -64,8 +64,13 @@ inline bool in_use() noexcept {
 inline void enter_software() noexcept { state.software.fetch_add(1); }
 inline void leave_software() noexcept { state.software.fetch_sub(1, std::memory_order_release); }
 
-// Sets not_now as the settings want it. Nobody is in a transaction.
-void allow_quick_begins() noexcept;
+// Lets transactions begin in hardware, or not, as the settings want it now. Nobody is in one, and
+// the caller has the serial word or is alone.
+void adopt_settings() noexcept;
+
+// serial::word.writing while transactions run by an algorithm that does not know of hardware: who
+// has seen another one and begins in hardware is stopped by that.
+inline constexpr std::uint32_t kOthersRun = 2;
 
 // Around its stores. The clock is odd.
 inline void stop_all() noexcept {
@@ -81,7 +86,7 @@ inline void let_run() noexcept {
 // In a child process: its only thread is in no software transaction.
 inline void forget_other_threads() noexcept {
   state.software.store(0, std::memory_order_relaxed);
-  serial::word.writing.store(0, std::memory_order_relaxed);
+  serial::word.writing.store(in_use() ? 0 : kOthersRun, std::memory_order_relaxed);
 }
 
 // Why the runtime itself undoes one.

@@ -24,8 +24,8 @@ inline constexpr std::uint32_t kHeldWithWaiters = 2; // somebody sleeps on the w
 
 struct alignas(128) Word {
   std::atomic<std::uint32_t> value{kFree};
-  // 1 while a software transaction writes back (algorithms/hardware.h). Here, because hardware
-  // transactions then read one line at their begin.
+  // What else keeps hardware transactions out (algorithms/hardware.h): 1 while a software one
+  // writes back; hardware::kOthersRun. Here, because they then read one line at their begin.
   std::atomic<std::uint32_t> writing{0};
 };
 inline constinit Word word;

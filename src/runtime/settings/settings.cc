@@ -57,6 +57,8 @@ constexpr std::array<std::pair<std::string_view, bool>, 2> kHardware = {{
     {"off", false},
 }};
 
+bool unwanted = false; // hardware
+
 // What keeps transactions out while one is alone: bits of Settings::special.
 constexpr std::array<std::pair<std::string_view, std::uint32_t>, 2> kSerialLocks = {{
     {"marks", 0},
@@ -121,7 +123,8 @@ void read_settings() noexcept {
   auto choice = lookup("TANDEM_ALGORITHM", kAlgorithms);
   if (!choice)
     choice = lookup("ITM_DEFAULT_METHOD", kLibitmMethods);
-  settings.hardware = lookup("TANDEM_HARDWARE", kHardware).value_or(true);
+  unwanted = !lookup("TANDEM_HARDWARE", kHardware).value_or(true);
+  settings.hardware = !unwanted && hardware::present();
   if (choice) {
     settings.algorithm = choice->algorithm;
     settings.special = choice->automatic ? kSpecialAlone | kSpecialAdapt : 0;
@@ -129,9 +132,9 @@ void read_settings() noexcept {
     if (choice->hardware)
       note_hardware();
   }
-  if ((!choice || choice->automatic) && settings.hardware && hardware::present()) {
-    settings.algorithm = Algorithm::htm; // nothing else shares data with it, so there it stays
-    settings.special = choice && choice->hardware ? 0 : kSpecialAlone;
+  if ((!choice || choice->automatic) && settings.hardware) {
+    settings.algorithm = Algorithm::htm;
+    settings.special = choice && choice->hardware ? 0 : kSpecialAlone | kSpecialAdapt;
   }
   if (const auto policy = lookup("TANDEM_POLICY", contention::kPolicyNames))
     settings.policy = *policy;
@@ -150,11 +153,9 @@ void read_settings() noexcept {
 
 void note_hardware() noexcept {
   static constinit std::atomic<bool> said{false};
-  if (settings.hardware && hardware::present())
-    return;
-  if (!said.exchange(true, std::memory_order_relaxed))
+  if (!settings.hardware && !said.exchange(true, std::memory_order_relaxed))
     note("hardware transactions are asked for; %s, and runs as with auto",
-         settings.hardware ? "this processor has none" : "TANDEM_HARDWARE=off uses none");
+         unwanted ? "TANDEM_HARDWARE=off uses none" : "this processor has none");
 }
 
 } // namespace tandem

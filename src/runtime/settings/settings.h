@@ -40,7 +40,7 @@ struct Settings {
   // under kSpecialAdapt, when nobody is in a transaction (algorithms/automatic.h).
   std::atomic<Algorithm> algorithm = Algorithm::norec;
   bool chosen = false;  // by the user
-  bool hardware = true; // where it is there
+  bool hardware = false; // there are hardware transactions, and they may be used
   // Bits that begin looks at together, because most processes have none.
   std::uint32_t special = kSpecialAlone | kSpecialAdapt;
   contention::Policy policy = contention::Policy::karma;

@@ -68,7 +68,8 @@ void wait_until_open(Thread &thread) noexcept {
   if (serial::taken())
     serial::wait_until_free();
   guarded::wait(thread);
-  for (sync::Patience patience; serial::word.writing.load(std::memory_order_acquire) != 0;)
+  for (sync::Patience patience;
+       hardware::in_use() && serial::word.writing.load(std::memory_order_acquire) != 0;)
     patience.round();
 }
 
@@ -146,6 +147,8 @@ Actions after_abort(Thread &thread, std::uint32_t status, std::uint32_t attempts
 
 Actions attempt(Thread &thread, std::uint32_t attempts) noexcept {
   for (;; ++attempts) {
+    if (!hardware::in_use()) [[unlikely]] // `auto` has changed the algorithm
+      return continue_by_software(thread);
     const bool plain = (thread.properties & itm::kUninstrumentedCode) != 0 &&
                        hardware::state.software.load(std::memory_order_relaxed) == 0;
     const std::uint32_t status = hardware::start();
