@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,20 @@ def test_levels_of_nesting(gnu_tm: GnuTm, algorithm: str) -> None:
     regions = "hardware" if algorithm == "htm" or "rtm" in processor_flags() else "none"
     outcome = gnu_tm.run(program, regions, algorithm=algorithm)
     assert outcome.status == 0, outcome.output
+
+
+@pytest.mark.parametrize("benchmark", ["hash-20", "tree-10"])
+def test_calls_are_looked_up_for_hardware(gnu_tm: GnuTm, tmp_path: Path, benchmark: str) -> None:
+    """Of functions of libraries, which a lazily linked program has not called before."""
+    sources = [MICRO / "micro.c", MICRO / "structures.c"]
+    program = gnu_tm.compile("micro-lazy", sources, ["-DMICRO_GNU_TM", "-Wl,-z,lazy"])
+    profile = tmp_path / "profile.json"
+    environment = {"TANDEM_PROFILE": str(profile), "RTM_EMULATOR_ABORTS": "0"}
+    outcome = gnu_tm.run(program, benchmark, "2", "300", algorithm="htm", environment=environment)
+    assert outcome.status == 0, outcome.output
+    for section in json.loads(profile.read_text())["sections"]:
+        unexplained = sum(x["count"] for x in section["aborts"] if x["cause"] == "hardware-other")
+        assert unexplained < max(100, section["commits"] / 20)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

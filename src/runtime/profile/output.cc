@@ -34,8 +34,8 @@ constexpr const char *kCauses[] = {"validation",
                                    "retry",
                                    "cancel",
                                    "other-lock"};
-constexpr const char *kAlone[] = {"irrevocable-begin", "irrevocable-call", "requested",
-                                  "retries",           "algorithm",        "hardware-fallback"};
+constexpr const char *kAlone[] = {"irrevocable-begin", "irrevocable-call", "requested", "retries",
+                                  "algorithm"};
 
 struct Name {
   char text[512];

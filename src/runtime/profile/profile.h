@@ -43,8 +43,7 @@ enum class Alone : std::uint8_t {
   irrevocable_call,
   requested,
   retries,
-  algorithm,
-  hardware_fallback
+  algorithm
 };
 
 // --- the process

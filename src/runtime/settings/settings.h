@@ -39,7 +39,7 @@ struct Settings {
   // What transactions run under while the process has several threads. Changes while it runs only
   // under kSpecialAdapt, when nobody is in a transaction (algorithms/automatic.h).
   std::atomic<Algorithm> algorithm = Algorithm::norec;
-  bool chosen = false;  // by the user
+  bool chosen = false;   // by the user
   bool hardware = false; // there are hardware transactions, and they may be used
   // Bits that begin looks at together, because most processes have none.
   std::uint32_t special = kSpecialAlone | kSpecialAdapt;

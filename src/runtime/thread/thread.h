@@ -154,7 +154,7 @@ struct alignas(128) Thread {
   std::uint8_t hardware_slot; // of a hardware transaction's section in hardware_penalty, or kNoSlot
   std::uint32_t depth;        // nesting; 0: no transaction; the outermost is 1, or kSpecialDepth
   std::uint8_t hardware_trouble; // sections that have a penalty
-  bool hardware_plain;           // the present hardware transaction runs uninstrumented
+  bool hardware_plain;           // the last attempt in hardware runs uninstrumented
   bool hardware_extra;           // it has one level more (transaction/hardware.h)
   std::uint64_t limit;           // orec: highest word that is in the snapshot; two_phase: its bit
   std::uint64_t snapshot;        // clock value that all reads so far are consistent with
@@ -224,7 +224,6 @@ struct alignas(128) Thread {
   std::uint8_t apart_skip[kApartPlaces];
 
   // --- hardware transactions (transaction/hardware.cc)
-  std::uint64_t hardware_prepared;            // a bit for each: those that were run alone, once
   std::uint8_t hardware_skip[kHardwareSlots]; // executions of sections that are not tried there
   std::uint8_t hardware_penalty[kHardwareSlots + 1]; // that many, the last time
 

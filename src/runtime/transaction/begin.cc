@@ -159,9 +159,9 @@ extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties
   thread->depth = 1;
   if (thread->uncaught != nullptr)
     thread->uncaught_before = *thread->uncaught;
+  thread->properties = properties;
   if (status != hardware::kStarted) [[unlikely]]
     return begin_again_in_hardware(*thread, status);
-  thread->properties = properties;
   ++thread->transactions;
   const std::uint32_t special = settings.special;
   if ((special & kSpecialAdapt) != 0 && automatic::due(thread->transactions.load())) [[unlikely]]
@@ -172,8 +172,7 @@ extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties
 extern "C" [[gnu::used]] Actions tandem_begin(std::uint32_t properties,
                                               const JumpBuffer *from) noexcept {
   Thread &thread = this_thread();
-  if (is_stale(thread)) [[unlikely]]
-    set_state(thread, 0);
+  refuse_stale(thread);
   if (thread.depth != 0) {
     if (thread.coloured) [[unlikely]]
       guarded::exclude_transactions(thread); // what it calls is not known by its colours
@@ -201,8 +200,7 @@ extern "C" [[gnu::used]] Actions tandem_begin_section_nested(std::uint32_t prope
       !settings.chosen)
     note_hardware();
   Thread &thread = this_thread();
-  if (is_stale(thread)) [[unlikely]]
-    set_state(thread, 0);
+  refuse_stale(thread);
   if (thread.depth != 0) {
     if (section->section_class != TANDEM_CLASS_PURE)
       guarded::adopt(thread, *section);

@@ -42,6 +42,7 @@ void count_begin(Thread &thread, std::uint32_t properties, const tandem_section 
 }
 
 Actions begin_exclusively(Thread &thread, const Plan &plan) noexcept {
+  hardware::leave_foreign();
   if (thread.profile != nullptr) [[unlikely]] {
     profile::serialise(thread, profile::Alone::irrevocable_begin);
     profile::irrevocable(thread);

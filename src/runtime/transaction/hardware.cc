@@ -2,6 +2,7 @@
 #include "runtime/transaction/hardware.h"
 
 #include "runtime/sync/futex.h"
+#include "runtime/transaction/calls.h"
 #include "runtime/transaction/steps.h"
 #include "runtime/wait/wait.h"
 
@@ -77,7 +78,8 @@ void wait_until_open(Thread &thread) noexcept {
 Actions end_cancelled(Thread &thread) noexcept {
   if (hardware::state.software.load(std::memory_order_acquire) != 0)
     sync::quiesce(clock_now() & ~std::uint64_t{1});
-  thread.depth = 0;
+  forgive(thread, thread.hardware_slot); // it fits
+  set_state(thread, 0);
   thread.guard_count = 0;
   thread.plan = nullptr;
   thread.descriptor = nullptr;
@@ -91,25 +93,6 @@ Actions continue_by_software(Thread &thread) noexcept {
   // Counted, and ended by the general path.
   thread.depth = kSpecialDepth;
   return run_speculatively_again(thread);
-}
-
-// Uninstrumented code gives up without a reason where it calls a function of a library for the
-// first time: the dynamic linker, who looks it up, does what hardware does not. Software does not
-// help, since it runs the other code and calls other functions. So each section of a thread runs
-// once alone, uninstrumented. Not those that tandem-cc has compiled: it has their functions looked
-// up before main.
-bool wants_preparation(const Thread &thread, std::uint32_t status) noexcept {
-  return hardware::unexplained(status) && thread.hardware_plain && thread.descriptor == nullptr &&
-         thread.guard_count == 0 && (thread.properties & itm::kHasNoAbort) != 0 &&
-         (thread.hardware_prepared >> thread.hardware_slot & 1) == 0;
-}
-
-Actions run_alone_once(Thread &thread) noexcept {
-  thread.hardware_prepared |= std::uint64_t{1} << thread.hardware_slot;
-  if (thread.profile != nullptr) [[unlikely]]
-    profile::serialise(thread, profile::Alone::hardware_fallback);
-  acquire_alone(thread);
-  return run_alone(thread, false);
 }
 
 // Inside, before anything of the program's: whoever is excluded must undo this one from now on.
@@ -142,24 +125,27 @@ Actions after_abort(Thread &thread, std::uint32_t status, std::uint32_t attempts
     profile::again(thread);
   if (next != Next::software)
     return 0;
-  return wants_preparation(thread, status) ? run_alone_once(thread) : continue_by_software(thread);
+  if (hardware::unexplained(status) && (thread.properties & itm::kUninstrumentedCode) != 0)
+    look_up_calls();
+  return continue_by_software(thread);
 }
 
 Actions attempt(Thread &thread, std::uint32_t attempts) noexcept {
+  const std::uint64_t state = hardware_state(thread.hardware_slot, thread.depth);
+  thread.barriers = &direct_barriers;
+  thread.hardware_extra = thread.depth == kSpecialDepth;
   for (;; ++attempts) {
     if (!hardware::in_use()) [[unlikely]] // `auto` has changed the algorithm
       return continue_by_software(thread);
     const bool plain = (thread.properties & itm::kUninstrumentedCode) != 0 &&
                        hardware::state.software.load(std::memory_order_relaxed) == 0;
+    thread.hardware_plain = plain;
+    set_state(thread, state);
     const std::uint32_t status = hardware::start();
     if (status == hardware::kStarted) [[likely]] {
       subscribe(thread);
-      set_state(thread, hardware_state(thread.hardware_slot, thread.depth));
-      thread.hardware_plain = plain;
-      thread.hardware_extra = thread.depth == kSpecialDepth;
       if (thread.hardware_extra)
         hardware::start();
-      thread.barriers = &direct_barriers;
       return plain ? itm::kRunUninstrumented : itm::kRunInstrumented;
     }
     if (const Actions actions = after_abort(thread, status, attempts); actions != 0)
@@ -170,6 +156,8 @@ Actions attempt(Thread &thread, std::uint32_t attempts) noexcept {
 } // namespace
 
 Actions begin_in_hardware(Thread &thread) noexcept {
+  // From a begin by software, when `auto` changed the algorithm.
+  thread.mark->store(0, std::memory_order_release);
   if ((settings.special & kSpecialHourglass) != 0) [[unlikely]]
     hourglass::pass(thread);
   thread.irrevocable = false;

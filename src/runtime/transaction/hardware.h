@@ -16,6 +16,7 @@
 #include "runtime/actions/actions.h"
 #include "runtime/algorithms/barriers.h"
 #include "runtime/algorithms/hardware.h"
+#include "runtime/fatal.h"
 #include "runtime/irrevocable/serial.h"
 #include "runtime/thread/thread.h"
 #include "runtime/transaction/transaction.h"
@@ -87,10 +88,12 @@ constexpr std::size_t slot_of(std::uint64_t section) noexcept {
 [[gnu::noinline]] void end_level(Thread &thread) noexcept;
 
 // Ends a level of a transaction that is in hardware. False, and nothing is done, where there is
-// software beside it, or it is not in hardware. Inside, it does not look for the Thread, which
+// software beside it, or it is not in hardware: a region of the program's own, inside a transaction
+// that is alone, is none of these. Inside, it does not look for the Thread, which
 // would be waited for, nor at the stack, which would be one more line.
 [[gnu::always_inline]] inline bool commit_hardware_quickly() noexcept {
-  if (!hardware::inside() || hardware::state.software.load(std::memory_order_relaxed) != 0)
+  if (!hardware::inside() || serial::stops_hardware() ||
+      hardware::state.software.load(std::memory_order_relaxed) != 0)
     return false;
   hardware::end();
   Thread &thread = *current_thread;
@@ -110,13 +113,13 @@ constexpr std::size_t slot_of(std::uint64_t section) noexcept {
 // Ends the outermost transaction, which is in mode hardware. Does not return if it cannot commit.
 [[gnu::noinline]] void commit_in_hardware(Thread &thread) noexcept;
 
-// Whether a thread with that state is in it: no longer, where a signal has undone it and its
-// handler asks.
-[[gnu::always_inline]] inline bool is_stale(const Thread &thread) noexcept {
-  return thread.mode == Mode::hardware && !hardware::inside();
+// A transaction begins where a signal has undone another one, whose state its handler sees.
+inline void refuse_stale(const Thread &thread) noexcept {
+  if (thread.mode == Mode::hardware && !hardware::inside()) [[unlikely]]
+    fatal("a transaction begins in a signal's handler, which has interrupted another one");
 }
 
-// A nested transaction begins, or has ended: flat.
+// A nested transaction begins.
 Actions begin_nested_in_hardware(Thread &thread, std::uint32_t properties) noexcept;
 
 // Cancels the innermost transaction, or all.

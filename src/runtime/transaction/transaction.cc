@@ -111,7 +111,6 @@ void prepare(Thread &thread) noexcept {
   std::fill(std::begin(thread.apart_skip), std::end(thread.apart_skip), std::uint8_t{0});
   std::fill(std::begin(thread.hardware_skip), std::end(thread.hardware_skip), std::uint8_t{0});
   thread.hardware_trouble = 0;
-  thread.hardware_prepared = 0;
   std::fill(std::begin(thread.hardware_penalty), std::end(thread.hardware_penalty),
             std::uint8_t{0});
   set_mode(thread, Mode::idle);

@@ -11,7 +11,7 @@
 enum { kThreads = 3, kTimes = 60, kDeepest = 20 };
 
 static long counters[kDeepest + 1];
-static long undone, regions;
+static long undone, regions, alone;
 
 /* One more at each level, from `depth` on. */
 __attribute__((transaction_safe, noinline)) static void descend(int depth, int cancel_at) {
@@ -46,6 +46,20 @@ __attribute__((noinline)) static void region(int irrevocable) {
   __transaction_atomic { regions += 2; }
 }
 
+/* One that is open beyond the end of a transaction that is alone. */
+__attribute__((noinline)) static int open_region(void) { return _xbegin() == _XBEGIN_STARTED; }
+__attribute__((noinline)) static void region_inside(void) {
+  int open = 0;
+  __transaction_relaxed {
+    open = open_region();
+    ++alone;
+  }
+  if (open && !_xtest())
+    abort();
+  if (open)
+    _xend();
+}
+
 static int hardware;
 
 static void *work(void *argument) {
@@ -55,8 +69,10 @@ static void *work(void *argument) {
       ++undone;
       descend(kDeepest - i % 12, kDeepest - i % 5);
     }
-    if (hardware)
+    if (hardware) {
       region(i % 2);
+      region_inside();
+    }
   }
   return argument;
 }
@@ -81,6 +97,7 @@ int main(int count, char **arguments) {
   for (int depth = 0; depth <= kDeepest; ++depth)
     EXPECT(counters[depth] == kThreads * expected[depth]);
   EXPECT(undone == kThreads * kTimes);
+  EXPECT(alone == (hardware ? 1L * kThreads * kTimes : 0));
   EXPECT(regions == (hardware ? 2L * kThreads * kTimes : 0));
   return 0;
 }
