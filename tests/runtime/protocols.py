@@ -13,6 +13,8 @@ from protocols_alone import (
 )
 from protocols_hybrid import (
     hybrid_alone,
+    hybrid_changes_away,
+    hybrid_changes_back,
     hybrid_free,
     hybrid_opacity,
     hybrid_privatisation,
@@ -56,6 +58,8 @@ __all__ = [
     "eager_opacity",
     "eager_privatisation",
     "hybrid_alone",
+    "hybrid_changes_away",
+    "hybrid_changes_back",
     "hybrid_free",
     "hybrid_opacity",
     "hybrid_privatisation",

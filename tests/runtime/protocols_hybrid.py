@@ -191,3 +191,59 @@ def hybrid_alone(without: frozenset[str]) -> Machine:
     ]
     three = [step for _ in range(3) for step in hardware(body, without)]
     return Machine({**HYBRID, "x": 0, "z": 0}, [[*three, Label("abort")], [*single, *single]])
+
+
+def change(to: int, without: frozenset[str]) -> Program:
+    """`auto` changes the algorithm, `now`: 0 is htm, 1 one that does not know of hardware."""
+    wait: Program = [Label("marks"), Load("m", "mark0"), Go("marks", lambda r: r["m"])]
+    say: Program = [Store("writing", lambda _: 2 * to)]
+    return [
+        Swap("_", "word", lambda _: 1),
+        *([] if "wait" in without else wait),
+        Store("now", lambda _: to),
+        *([] if "say" in without else say),
+        Swap("_", "word", lambda _: 0),
+    ]
+
+
+def hybrid_change(to: int, without: frozenset[str]) -> Machine:
+    """The algorithm changes beside a thread that writes x and y in place, if the present one does
+    not know of hardware, and one that reads both in hardware, if that is the present one."""
+    again: Program = [Load("now", "now"), Go("leave", lambda r: not r["now"])]
+    writer: Program = [
+        Load("now", "now"),
+        Go("end", lambda r: not r["now"]),
+        Swap("_", "mark0", lambda _: 1),
+        Load("alone", "word"),
+        Go("leave", lambda r: r["alone"]),
+        *([] if "again" in without else again),
+        Store("x", lambda _: 1),
+        Store("y", lambda _: 1),
+        Label("leave"),
+        Store("mark0", lambda _: 0),
+        Label("end"),
+    ]
+    body: Program = [
+        Load("x", "x"),
+        Load("y", "y"),
+        Check(lambda r: r["x"] == r["y"], "the hardware sees half of a transaction"),
+    ]
+    reader: Program = [
+        Load("now", "now"),
+        Go("abort", lambda r: r["now"]),
+        *hardware(body, without),
+        Label("abort"),
+    ]
+    first = 1 - to
+    memory = {**HYBRID, "x": 0, "y": 0, "now": first, "writing": 2 * first}
+    return Machine(memory, [writer, reader, change(to, without)])
+
+
+def hybrid_changes_away(without: frozenset[str]) -> Machine:
+    """From hardware."""
+    return hybrid_change(1, without)
+
+
+def hybrid_changes_back(without: frozenset[str]) -> Machine:
+    """To hardware."""
+    return hybrid_change(0, without)

@@ -83,7 +83,7 @@ std::uint64_t commits() noexcept {
 // turns.
 Algorithm next_to_try(Algorithm present) noexcept {
   static constinit bool second = false; // of who measures
-  if (!settings.hardware)
+  if (!settings.hardware || (present != Algorithm::htm && apart::in_use()))
     return present == Algorithm::norec ? Algorithm::two_phase : Algorithm::norec;
   second = !second;
   if (present == Algorithm::htm)
@@ -120,14 +120,14 @@ bool change_to(Algorithm algorithm) noexcept {
   for (; (sync::global_clock.now.load(std::memory_order_acquire) & 1) != 0 && rounds < kPatience;
        ++rounds)
     sync::pause();
-  if (rounds < kPatience) {
-    apart::wait_for_short_ones(); // hardware does not look at locks that they hold
+  const bool changes = rounds < kPatience && !(algorithm == Algorithm::htm && apart::in_use());
+  if (changes) {
     settings.algorithm.store(algorithm, std::memory_order_relaxed);
     hardware::adopt_settings();
     change_count.fetch_add(1, std::memory_order_relaxed);
   }
   serial::release();
-  return rounds < kPatience;
+  return changes;
 }
 
 namespace {
@@ -164,6 +164,8 @@ void rest(std::uint64_t time) noexcept {
 // The program's sections have held locks in the window: what it has measured says nothing. What an
 // earlier trial has found holds for another stay; where there was none yet, this one begins again.
 void resume(std::uint64_t time) noexcept {
+  if (trial.algorithms[0] == Algorithm::htm && apart::in_use())
+    return rest(time);
   const bool other_runs = trial.window % 2 != 0;
   if (other_runs && !change_to(trial.algorithms[0]))
     concluded = false;
@@ -192,6 +194,10 @@ void step(std::uint64_t time) noexcept {
   if (trial.since == 0) {
     trial.algorithms = {present, next_to_try(present)};
     return open_window(time); // window 0: the present one
+  }
+  if (trial.algorithms[0] == Algorithm::htm && apart::in_use()) {
+    concluded = true; // there is no way back, and next time those two are compared that are left
+    return rest(time);
   }
   close_window(time);
   const bool other_runs = trial.window % 2 != 0;

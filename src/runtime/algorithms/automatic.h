@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // `auto` in a process with several threads: which algorithm gets most done, measured while the
-// program runs. NOrec and two-phase locking take turns in short windows; the one that commits more
-// transactions in the same time stays, until the next trial. What costs NOrec its speed (commits of
-// others make it look at everything again) and what costs two-phase locking its own (readers pass
-// the lines of locks around) cannot be seen from one transaction, and changes with the phases of a
-// program.
+// program runs. NOrec and two-phase locking (and hardware, where it is there) take turns in short
+// windows; the one that commits more transactions in the same time stays, until the next trial.
+// What costs NOrec its speed (commits of others make it look at everything again) and what costs
+// two-phase locking its own (readers pass the lines of locks around) cannot be seen from one
+// transaction, and changes with the phases of a program.
 //
 // A change is made by a thread that is between transactions, while it has the serial word and
 // nobody else is in a transaction (steps.h, run_speculatively, is the other side). It waits for
@@ -30,8 +30,9 @@ inline constexpr std::uint64_t kTransactionsPerLook = 251;
 // The calling thread begins a transaction for which that is so, and has no mark yet.
 void look() noexcept;
 
-// Makes all transactions from now on run by `algorithm`, norec or two_phase. The caller has no
-// mark. False, and nothing has changed, where others do not end their transactions soon.
+// Makes all transactions from now on run by `algorithm`, norec, two_phase or htm. The caller has no
+// mark. False, and nothing has changed, where others do not end their transactions soon; or to
+// hardware, which does not look at the words of locks that stay apart, where there are such.
 bool change_to(Algorithm algorithm) noexcept;
 
 // What was done by one algorithm in a trial.

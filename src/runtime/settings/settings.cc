@@ -151,6 +151,12 @@ void read_settings() noexcept {
   }
 }
 
+void want_hardware() noexcept {
+  if (settings.hardware)
+    settings.special &= ~kSpecialAdapt;
+  note_hardware();
+}
+
 void note_hardware() noexcept {
   static constinit std::atomic<bool> said{false};
   if (!settings.hardware && !said.exchange(true, std::memory_order_relaxed))

@@ -57,6 +57,9 @@ extern Settings settings;
 // Ends the process with status 2 and one line where a variable has no valid value.
 void read_settings() noexcept;
 
+// The program was made for hardware transactions, and the user has chosen nothing: `auto` stays
+// with them. Where there are none, says so.
+void want_hardware() noexcept;
 // Tells the user, once, if there are no hardware transactions.
 void note_hardware() noexcept;
 

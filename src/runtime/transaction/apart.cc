@@ -62,6 +62,8 @@ bool try_acquire(Word &word, std::uint64_t holder) noexcept {
 
 } // namespace
 
+bool in_use() noexcept { return used_end.load() != 0; }
+
 bool acquire(Word &word, const Thread &thread) noexcept {
   const std::uint64_t holder = held_short(thread.identity);
   for (std::uint32_t attempt = 0; attempt < kAttempts; ++attempt) {

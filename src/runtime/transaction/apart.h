@@ -65,6 +65,9 @@ extern Word words[std::size_t{1} << kCountLog2];
 }
 inline Word &word_of(const void *lock) noexcept { return words[index_of(lock)]; }
 
+// Whether any word has ever been looked at. Then `auto` does not come to hardware any more.
+bool in_use() noexcept;
+
 // Acquires the word for a short section. False: it is taken.
 bool acquire(Word &word, const Thread &thread) noexcept;
 

@@ -198,7 +198,7 @@ extern "C" [[gnu::used]] Actions tandem_begin_section_nested(std::uint32_t prope
   // The way of a thread's very first transaction.
   if (current_thread == nullptr && (section->table->flags & TANDEM_TABLE_HTM) != 0 &&
       !settings.chosen)
-    note_hardware();
+    want_hardware();
   Thread &thread = this_thread();
   refuse_stale(thread);
   if (thread.depth != 0) {

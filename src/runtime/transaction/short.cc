@@ -190,12 +190,15 @@ TANDEM_ITM std::uint64_t _TANDEM_short_begin_apart(std::uint32_t *skipped,
   if (!holds_words(settings.algorithm.load(std::memory_order_relaxed)) ||
       !apart::acquire(word, *thread)) [[unlikely]]
     return kNot;
-  // From now on the code in the program does the same without a call (abi/inline_barriers.cc). That
-  // holds for as long as the thread lives: the settings that matter here do not change.
-  thread->apart_holder = apart::held_short(thread->identity);
   const auto how = reinterpret_cast<std::uint64_t>(&word);
-  if (!serial::taken()) [[likely]]
+  if (!serial::taken() && holds_words(settings.algorithm.load(std::memory_order_relaxed)))
+      [[likely]] {
+    // From now on the code in the program does the same without a call (abi/inline_barriers.cc).
+    // That holds for as long as the thread lives: the other settings do not change, and `auto` does
+    // not go back to an algorithm that looks at no words.
+    thread->apart_holder = apart::held_short(thread->identity);
     return how;
+  }
   release_word(how);
   return kNot;
 }
