@@ -2,7 +2,6 @@
 //
 // Plain functions on copies of their arguments: tandem_marshal and tandem::marshal.
 #include "runtime/library/differential.h"
-#include "runtime/settings/settings.h"
 
 #include <array>
 #include <cstdint>
@@ -79,8 +78,6 @@ TEST(marshal, values_go_in_and_out) {
     atomically(turn, true);
     EXPECT_TRUE(texts.is_turned(7));
     EXPECT_EQ(errno, ERANGE);
-    if (settings.algorithm == Algorithm::htm)
-      continue; // needs no copies, where it does not end by software
     EXPECT_NE(places[0], texts.text);
     for (int i = 0; i < 4; ++i)
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(places[i]) % alignof(std::max_align_t), 0U);
@@ -159,8 +156,6 @@ TEST(marshal, irrevocable_ones_use_the_memory_itself) {
 }
 
 TEST(marshal, what_is_only_read_is_not_written_back_and_what_is_only_written_begins_as_zeros) {
-  if (settings.algorithm == Algorithm::htm)
-    GTEST_SKIP() << "hardware needs no copies: the memory itself is read and written";
   const SecondThread second;
   static std::uint64_t in;
   static std::uint64_t out[2];
