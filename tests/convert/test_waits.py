@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import PROGRAMS, RUN_SECONDS, Compiled, Converter
+from tandem.experiment.host import has_rtm
 
 NAMES = ("barrier", "gone", "mixed", "pool", "queue", "readers", "timed", "turns", "window")
 THREADS = (1, 4)
@@ -82,7 +83,7 @@ def test_program_is_right_in_hardware(converter: Converter, name: str) -> None:
     )
     assert compiled.status == 0, compiled.errors
     environment = {**os.environ, "TANDEM_ALGORITHM": "htm"}
-    if "rtm" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
+    if not has_rtm():
         environment |= {
             "LD_PRELOAD": str(converter.build / "tests/librtm_emulator.so"),
             "GLIBC_TUNABLES": "glibc.pthread.rseq=0",

@@ -6,10 +6,10 @@ sections and every number of threads; and the same with nothing enforced, which 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from conftest import ALGORITHMS, PROGRAMS, Compilers
+from tandem.experiment.host import has_rtm
 
 SOURCES = (
     *("sections.c", "sections.cc", "blocks.c", "blocks.cc", "restart.c"),
@@ -112,7 +112,7 @@ def test_cancels_in_hardware(compilers: Compilers, source: str, enforce: str) ->
         PROGRAMS / source, f"{source}-hardware-{enforce}", enforce=enforce, level="-O2"
     )
     environment = {"TANDEM_ALGORITHM": "htm"}
-    if "rtm" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
+    if not has_rtm():
         environment |= {
             "LD_PRELOAD": str(compilers.build / "tests/librtm_emulator.so"),
             "GLIBC_TUNABLES": "glibc.pthread.rseq=0",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tandem.experiment.host import has_rtm
 
 ROOT = Path(__file__).resolve().parents[2]
 MICRO = ROOT / "workloads/micro"
@@ -49,18 +50,12 @@ class Outcome:
     output: str
 
 
-def processor_flags() -> set[str]:
-    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    return set(next(line for line in lines if line.startswith("flags")).split())
-
-
 def hardware(seed: int) -> dict[str, str]:
     """What a program needs for hardware transactions where the processor has none: the emulator
     (rtm_emulator/). Skips where RTM is there but switched off: then it cannot be emulated."""
-    flags = processor_flags()
-    if "rtm" in flags:
+    if has_rtm():
         return {}
-    if "rtm_always_abort" in flags:
+    if "rtm_always_abort" in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
         pytest.skip("this processor has RTM and aborts all of it: neither to be used nor emulated")
     return {
         "LD_PRELOAD": str(EMULATOR),

@@ -21,6 +21,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from engine_bugs import BUGS, Bug
+from tandem.experiment.host import has_rtm
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests/runtime/gnu_tm"
@@ -200,7 +201,7 @@ def finding(command: list[str], folder: Path, algorithm: str, attempt: int = 1) 
         "LD_LIBRARY_PATH": str(folder),
         "TANDEM_ALGORITHM": algorithm,
     }
-    if algorithm == "htm":
+    if algorithm == "htm" and not has_rtm():
         environment |= {
             "LD_PRELOAD": str(folder / "emulator.so"),
             "GLIBC_TUNABLES": "glibc.pthread.rseq=0",

@@ -10,6 +10,7 @@ from protocols_alone import (
     alone,
     sleeping,
     switching,
+    switching_alone,
 )
 from protocols_hybrid import (
     hybrid_alone,
@@ -77,6 +78,7 @@ __all__ = [
     "short_switching",
     "sleeping",
     "switching",
+    "switching_alone",
     "two_phase_opacity",
     "two_phase_privatisation",
     "two_upgrades",

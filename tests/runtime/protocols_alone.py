@@ -65,6 +65,50 @@ def switching(without: frozenset[str]) -> Machine:
     return Machine({"algorithm": 0, "word": 0, "mark0": 0}, [beginner, changer])
 
 
+def switching_alone(without: frozenset[str]) -> Machine:
+    """`auto` changes the algorithm from one that runs transactions beside each other, 0, to
+    `serial`, 1: a reader that begins meanwhile, and one that is alone under `serial`, which does
+    not wait for anybody, and changes x twice.
+    """
+    look_again: Program = [Load("now", "algorithm"), Go("leave", lambda r: r["now"])]
+    reader: Program = [
+        Load("chosen", "algorithm"),
+        Go("end", lambda r: r["chosen"]),
+        Swap("_", "mark0", lambda _: 1),
+        Load("alone", "word"),
+        Go("leave", lambda r: r["alone"]),
+        *([] if "second look" in without else look_again),
+        Load("x", "x"),
+        Load("again", "x"),
+        Check(lambda r: r["x"] == r["again"] and r["x"] != 1, "sees one that is alone"),
+        Label("leave"),
+        Store("mark0", lambda _: 0),
+        Label("end"),
+    ]
+    wait: Program = [Label("wait"), Load("m", "mark0"), Go("wait", lambda r: r["m"])]
+    changer: Program = [
+        Label("take"),
+        Swap("taken", "word", lambda _: 1),
+        Go("take", lambda r: r["taken"]),
+        *([] if "waiting" in without else wait),
+        Store("algorithm", lambda _: 1),
+        Store("word", lambda _: 0),
+    ]
+    single: Program = [
+        Load("now", "algorithm"),
+        Go("end", lambda r: not r["now"]),
+        Label("take"),
+        *([] if "word" in without else [Swap("taken", "word", lambda _: 1)]),
+        *([] if "word" in without else [Go("take", lambda r: r["taken"])]),
+        Store("x", lambda _: 1),
+        Store("x", lambda _: 2),
+        Store("word", lambda _: 0),
+        Label("end"),
+    ]
+    memory = {"x": 0, "algorithm": 0, "word": 0, "mark0": 0}
+    return Machine(memory, [reader, changer, single])
+
+
 def sleeping(without: frozenset[str]) -> Machine:
     """A sleeper that waits for x to change beside a NOrec commit that changes it: it is woken."""
     announce: Program = [Swap("_", "waiters", lambda _: 1)]

@@ -19,6 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from tandem.experiment.host import has_rtm
+
 ROOT = Path(__file__).resolve().parents[2]
 POLICIES = (
     "polite",
@@ -51,8 +53,7 @@ STILL_SECONDS = 300.0
 def hardware(build: Path, seed: int) -> dict[str, str]:
     """In the emulator (rtm_emulator/), where the processor has no RTM."""
     choice = {"TANDEM_ALGORITHM": "htm"}
-    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
-    if "rtm" in flags:
+    if has_rtm():
         return choice
     return choice | {
         "LD_PRELOAD": str(build / "tests/librtm_emulator.so"),

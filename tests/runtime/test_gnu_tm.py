@@ -15,8 +15,8 @@ from conftest import (
     MICRO,
     POLICIES,
     GnuTm,
-    processor_flags,
 )
+from tandem.experiment.host import has_rtm
 
 PROGRAMS = Path(__file__).parent / "gnu_tm"
 MILLISECONDS = "60"
@@ -49,7 +49,7 @@ def test_program(gnu_tm: GnuTm, source: str, algorithm: str) -> None:
 def test_levels_of_nesting(gnu_tm: GnuTm, algorithm: str) -> None:
     """More than a processor counts; and inside regions of hardware that the program begins."""
     program = gnu_tm.compile("levels", [PROGRAMS / "levels.c"], ["-mrtm"])
-    regions = "hardware" if algorithm == "htm" or "rtm" in processor_flags() else "none"
+    regions = "hardware" if algorithm == "htm" or has_rtm() else "none"
     outcome = gnu_tm.run(program, regions, algorithm=algorithm)
     assert outcome.status == 0, outcome.output
 
@@ -161,7 +161,7 @@ def test_unknown_names_stop_before_main(gnu_tm: GnuTm, variable: str, valid: str
 def test_hardware_that_is_not_there_is_said_once(gnu_tm: GnuTm) -> None:
     off = {"TANDEM_HARDWARE": "off"}
     reasons = [(off, "TANDEM_HARDWARE=off uses none")]
-    if "rtm" not in processor_flags():
+    if not has_rtm():
         reasons.append(({}, "this processor has none"))
     for environment, reason in reasons:
         outcome = gnu_tm.run(

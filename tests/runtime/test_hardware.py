@@ -10,7 +10,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from conftest import ROOT, GnuTm, processor_flags
+from conftest import ROOT, GnuTm
+from tandem.experiment.host import has_rtm
 
 PROGRAMS = Path(__file__).parent / "gnu_tm"
 SCHEMA = json.loads((ROOT / "docs/formats/profile.schema.json").read_text())
@@ -22,7 +23,7 @@ def run(
     gnu_tm: GnuTm, folder: Path, program: Path, *arguments: str, **environment: str
 ) -> dict[str, int]:
     """What the emulator counted; the program succeeded."""
-    if "rtm" in processor_flags():
+    if has_rtm():
         pytest.skip("this processor has RTM, and the emulator has nothing to count")
     report = folder / "report"
     outcome = gnu_tm.run(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tandem.experiment.host import has_rtm
 
 REPOSITORY = Path(__file__).parents[2]
 STAMP = REPOSITORY / "workloads" / "stamp"
@@ -48,12 +49,6 @@ NO_HARDWARE = (
     "libitm: note: hardware transactions are asked for; "
     "this processor has none and runs as with auto\n"
 )
-
-
-def has_hardware() -> bool:
-    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    flags = next((line for line in lines if line.startswith("flags")), "").split()
-    return "rtm" in flags and "rtm_always_abort" not in flags
 
 
 @dataclass(frozen=True)
@@ -96,7 +91,7 @@ class Suite:
     def report(self, row: str, variant: str, threads: int, *, seed: int = 1) -> dict[str, Any]:
         """The report of a run, whose result must be right."""
         done = self.run(row, variant, threads, seed=seed)
-        said = NO_HARDWARE if variant == "cc-htm" and not has_hardware() else ""
+        said = NO_HARDWARE if variant == "cc-htm" and not has_rtm() else ""
         assert (done.returncode, done.stderr) == (0, said), f"{row} {variant} ×{threads}"
         report: dict[str, Any] = json.loads(done.stdout)
         assert report["verified"] is True

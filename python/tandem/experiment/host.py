@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Commit", "Host", "commit_of", "compilers", "parse_cpuinfo", "this_host"]
+__all__ = ["Commit", "Host", "commit_of", "compilers", "has_rtm", "parse_cpuinfo", "this_host"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,11 @@ def parse_cpuinfo(text: str) -> tuple[str, bool]:
         model[1].strip() if model else platform.machine() or "unknown",
         "rtm" in words and "rtm_always_abort" not in words,
     )
+
+
+def has_rtm() -> bool:
+    """Whether the processor that this process runs on has RTM, and commits by it."""
+    return parse_cpuinfo(_text(Path("/proc/cpuinfo")))[1]
 
 
 def this_host() -> Host:

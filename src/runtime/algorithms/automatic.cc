@@ -9,6 +9,7 @@
 #include "runtime/sync/futex.h"
 #include "runtime/transaction/apart.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -21,6 +22,8 @@ namespace {
 // Nanoseconds.
 constexpr std::uint64_t kShortestStay = 60'000'000;
 constexpr std::uint64_t kLongestStay = 2'000'000'000;
+// Of a process that begins in hardware, whose first accesses to a page fail there.
+constexpr std::uint64_t kWarmUp = 5'000'000;
 // A trial that is due begins where transactions have run for that long since the last phase of
 // locks, longer than one that tries transactions and fails: comparing algorithms would make it
 // longer. After so many such phases it begins all the same.
@@ -35,8 +38,18 @@ static_assert(std::size(kWindow) == kTurns);
 // other one must: a change back and forth gains nothing.
 constexpr std::uint64_t kDecisive[] = {200, 150, 110};
 static_assert(std::size(kDecisive) == kTurns);
-// Commits of both that say anything; of long transactions a short window has few.
-constexpr std::uint64_t kFewest = 500;
+// Commits of both that say anything; of long transactions more turns are taken.
+constexpr std::uint64_t kFewest = 40;
+// Transactions that take longer, with what is between them, are long.
+constexpr std::uint64_t kLong = 30'000;
+// Changes that were given up in a trial: then it ends.
+constexpr std::uint32_t kMostGivenUp = 3;
+// Rounds that one sits out which was slower by far, twice as many each time that it is again.
+constexpr std::uint8_t kMostSatOut = 15;
+// Transactions between the first look and the second one, which is the first to know of a time.
+constexpr std::uint64_t kFewPerLook = 8;
+// Of a thread, between two looks at the time. Shorter than the shortest window by far.
+constexpr std::uint64_t kLookEvery = 250'000;
 // Moments to wait for the end of all transactions.
 constexpr std::uint32_t kPatience = 20'000;
 
@@ -53,12 +66,22 @@ struct Trial {
   std::uint64_t commits_before = 0;
   std::array<Work, 2> work{}; // of the one that was there, and of the other
   std::array<Algorithm, 2> algorithms{};
-  std::uint64_t stay = kShortestStay;
+  std::uint32_t given_up = 0; // changes
 };
 constinit Trial trial;
-bool concluded = false;             // some trial has ended with a verdict
-std::uint32_t lock_phases_seen = 0; // of the process, when something was done last
-std::uint32_t put_off = 0;          // in a row, of the trial that is due
+struct SitOut {
+  std::uint8_t rounds = 0; // to come
+  std::uint8_t last = 0;   // as many, the last time
+};
+std::array<SitOut, kAlgorithmCount> sit_out{};
+Algorithms left = 0;                    // of the round, to be tried
+bool begun = false;                     // there was a round, or a rest
+bool changed = false;                   // in the round
+bool sections_of_locks = false;         // some thread was seen in one
+std::uint64_t stay = kShortestStay / 2; // after the round before this one
+bool concluded = false;                 // some trial has ended with a verdict
+std::uint32_t lock_phases_seen = 0;     // of the process, when something was done last
+std::uint32_t put_off = 0;              // in a row, of the trial that is due
 
 std::uint64_t now() noexcept {
   timespec time;
@@ -79,40 +102,73 @@ std::uint64_t commits() noexcept {
   return sum;
 }
 
-// Which one a trial compares the present one with. With hardware there are two others, which take
-// turns.
-Algorithm next_to_try(Algorithm present) noexcept {
-  static constinit bool second = false; // of who measures
-  if (!settings.hardware || (present != Algorithm::htm && apart::in_use()))
-    return present == Algorithm::norec ? Algorithm::two_phase : Algorithm::norec;
-  second = !second;
-  if (present == Algorithm::htm)
-    return second ? Algorithm::norec : Algorithm::two_phase;
-  if (!second)
-    return Algorithm::htm;
-  return present == Algorithm::norec ? Algorithm::two_phase : Algorithm::norec;
+// What a trial may change to now. Sections of locks may rely on others that run meanwhile, as they
+// did with their own locks: they wait for one another where they must not meet, so that `serial`
+// may stop a program that waits inside.
+bool may_run(Algorithm algorithm) noexcept {
+  switch (algorithm) {
+  case Algorithm::norec:
+  case Algorithm::two_phase:
+    return true;
+  case Algorithm::htm:
+    return settings.hardware && !apart::in_use();
+  case Algorithm::serial:
+    return !sections_of_locks && !apart::in_use();
+  case Algorithm::eager:
+  case Algorithm::lazy:
+    break;
+  }
+  return false;
 }
 
 } // namespace
 
+// The software ones first: in most programs the others are either there already or far behind.
+Algorithm next_to_try(Algorithms set, bool are_long) noexcept {
+  if (are_long && (set & only(Algorithm::serial)) != 0)
+    return Algorithm::serial;
+  for (const Algorithm algorithm : {Algorithm::norec, Algorithm::two_phase, Algorithm::htm})
+    if ((set & only(algorithm)) != 0)
+      return algorithm;
+  return Algorithm::serial;
+}
+
+namespace {
+
+double rate(const Work &work) noexcept {
+  return static_cast<double>(work.commits) / static_cast<double>(work.ns + 1);
+}
+
+bool is_decisive(const Work &faster, const Work &slower, std::size_t turn) noexcept {
+  return rate(faster) * 100 > rate(slower) * static_cast<double>(kDecisive[turn]);
+}
+
+} // namespace
+
+std::uint64_t next_period(std::uint64_t period, std::uint64_t begins,
+                          std::uint64_t elapsed) noexcept {
+  const std::uint64_t wanted = begins * kLookEvery / (elapsed + 1);
+  return std::clamp(wanted, std::uint64_t{1}, std::min(period * 2, kMostPerLook));
+}
+
 Verdict verdict(const Work &present, const Work &other, std::size_t turn) noexcept {
-  const bool last = turn + 1 == kTurns;
-  if (!last && present.commits + other.commits < kFewest)
+  if (turn + 1 < kMostTurns && present.commits + other.commits < kFewest)
     return Verdict::open;
-  const auto rate = [](const Work &work) {
-    return static_cast<double>(work.commits) / static_cast<double>(work.ns + 1);
-  };
-  const auto decisive = static_cast<double>(kDecisive[turn]);
-  if (rate(other) * 100 > rate(present) * decisive)
+  const std::size_t bound = std::min(turn, kTurns - 1);
+  if (is_decisive(other, present, bound))
     return Verdict::change;
-  return last || rate(present) * 100 > rate(other) * decisive ? Verdict::keep : Verdict::open;
+  return turn + 1 >= kTurns || is_decisive(present, other, bound) ? Verdict::keep : Verdict::open;
 }
 
 bool change_to(Algorithm algorithm) noexcept {
-  if (!serial::try_word())
-    return false;
-  const std::size_t end = marks_end.load(std::memory_order_acquire);
   std::uint32_t rounds = 0;
+  // Under `serial` somebody has it most of the time.
+  for (; serial::taken() || !serial::try_word(); ++rounds) {
+    if (rounds == kPatience || settings.algorithm != Algorithm::serial)
+      return false;
+    sync::pause();
+  }
+  const std::size_t end = marks_end.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < end && rounds < kPatience; ++i)
     for (; marks[i].value.load(std::memory_order_acquire) != 0 && rounds < kPatience; ++rounds)
       sync::pause();
@@ -120,7 +176,7 @@ bool change_to(Algorithm algorithm) noexcept {
   for (; (sync::global_clock.now.load(std::memory_order_acquire) & 1) != 0 && rounds < kPatience;
        ++rounds)
     sync::pause();
-  const bool changes = rounds < kPatience && !(algorithm == Algorithm::htm && apart::in_use());
+  const bool changes = rounds < kPatience && (apart::looks_at_words(algorithm) || !apart::in_use());
   if (changes) {
     settings.algorithm.store(algorithm, std::memory_order_relaxed);
     hardware::adopt_settings();
@@ -144,7 +200,7 @@ void open_window(std::uint64_t time) noexcept {
   put_off = 0;
   trial.since = time;
   trial.commits_before = commits();
-  deadline.store(time + kWindow[trial.window / 2], std::memory_order_relaxed);
+  deadline.store(time + kWindow[std::min(trial.window / 2, kTurns - 1)], std::memory_order_relaxed);
 }
 
 void close_window(std::uint64_t time) noexcept {
@@ -157,27 +213,64 @@ void close_window(std::uint64_t time) noexcept {
 
 void rest(std::uint64_t time) noexcept {
   tell_comparing(false);
-  trial = {.stay = trial.stay};
-  deadline.store(time + trial.stay, std::memory_order_relaxed);
+  trial = {};
+  left = 0;
+  stay = changed ? kShortestStay : std::min(stay * 2, kLongestStay);
+  changed = false;
+  deadline.store(time + stay, std::memory_order_relaxed);
+}
+
+// The next trial of the round, whose first window is one of the present algorithm; or the round has
+// ended.
+void go_on(std::uint64_t time, bool are_long) noexcept {
+  while (left != 0) {
+    const Algorithm other = next_to_try(left, are_long);
+    left &= ~only(other);
+    if (!may_run(other))
+      continue;
+    trial = {.algorithms = {settings.algorithm.load(std::memory_order_relaxed), other}};
+    return open_window(time);
+  }
+  rest(time);
+}
+
+void begin_round(std::uint64_t time, bool are_long) noexcept {
+  left = 0;
+  for (std::size_t i = 0; i < kAlgorithmCount; ++i) {
+    const auto algorithm = static_cast<Algorithm>(i);
+    if (sit_out[i].rounds != 0)
+      --sit_out[i].rounds;
+    else if (may_run(algorithm))
+      left |= only(algorithm);
+  }
+  left &= ~only(settings.algorithm.load(std::memory_order_relaxed));
+  if (are_long) // they meet at the locks of all that they have read
+    left &= ~only(Algorithm::two_phase);
+  go_on(time, are_long);
+}
+
+// The trial has ended with the one that was there before.
+void remember_slower() noexcept {
+  SitOut &other = sit_out[static_cast<std::size_t>(trial.algorithms[1])];
+  other.last = is_decisive(trial.work[0], trial.work[1], 1)
+                   ? std::min(static_cast<std::uint8_t>(2 * other.last + 1), kMostSatOut)
+                   : std::uint8_t{0};
+  other.rounds = other.last;
 }
 
 // The program's sections have held locks in the window: what it has measured says nothing. What an
-// earlier trial has found holds for another stay; where there was none yet, this one begins again.
+// earlier trial has found holds for another stay; where there was none yet, the round begins again.
 void resume(std::uint64_t time) noexcept {
-  if (trial.algorithms[0] == Algorithm::htm && apart::in_use())
-    return rest(time);
   const bool other_runs = trial.window % 2 != 0;
-  if (other_runs && !change_to(trial.algorithms[0]))
-    concluded = false;
+  if (other_runs && !(may_run(trial.algorithms[0]) && change_to(trial.algorithms[0])))
+    concluded = !may_run(trial.algorithms[0]);
   if (concluded)
     return rest(time);
-  const Algorithm present = settings.algorithm.load(std::memory_order_relaxed);
-  trial = {.algorithms = {present, next_to_try(present)}, .stay = trial.stay};
-  open_window(time);
+  begin_round(time, false);
 }
 
-// The deadline has passed.
-void step(std::uint64_t time) noexcept {
+// The deadline has passed. `fit`: the transactions do, into the hardware.
+void step(std::uint64_t time, bool are_long, bool fit) noexcept {
   const Algorithm present = settings.algorithm.load(std::memory_order_relaxed);
   const std::uint32_t lock_phases =
       _TANDEM_colours_shared.lock_phases.load(std::memory_order_relaxed);
@@ -188,16 +281,21 @@ void step(std::uint64_t time) noexcept {
     if (concluded && ++put_off <= kMostPutOff)
       return deadline.store(time + kSettled, std::memory_order_relaxed);
   }
-  // Hardware is most often the better one by far.
-  if (deadline.load(std::memory_order_relaxed) == 0 && present == Algorithm::htm)
-    return rest(time);
-  if (trial.since == 0) {
-    trial.algorithms = {present, next_to_try(present)};
-    return open_window(time); // window 0: the present one
+  // Hardware is most often the better one by far, once the program's memory is there.
+  if (present == Algorithm::htm && !begun) {
+    if (deadline.load(std::memory_order_relaxed) == 0)
+      return deadline.store(time + kWarmUp, std::memory_order_relaxed);
+    begun = true;
+    if (fit)
+      return rest(time);
   }
-  if (trial.algorithms[0] == Algorithm::htm && apart::in_use()) {
-    concluded = true; // there is no way back, and next time those two are compared that are left
-    return rest(time);
+  begun = true;
+  if (trial.since == 0)
+    return begin_round(time, are_long);
+  if (!may_run(trial.algorithms[0])) {
+    concluded = true; // there is no way back; the others are compared with what runs now
+    changed = true;
+    return go_on(time, are_long);
   }
   close_window(time);
   const bool other_runs = trial.window % 2 != 0;
@@ -205,17 +303,19 @@ void step(std::uint64_t time) noexcept {
       other_runs ? verdict(trial.work[0], trial.work[1], trial.window / 2) : Verdict::open;
   if (found == Verdict::change) { // it runs already
     concluded = true;
-    trial.stay = kShortestStay;
-    return rest(time);
+    changed = true;
+    return go_on(time, are_long);
   }
   if (!change_to(trial.algorithms[other_runs ? 0 : 1])) {
     // Where the other one runs, for one more window: it may not be what is to stay.
-    return other_runs ? open_window(time) : rest(time);
+    if (other_runs || ++trial.given_up < kMostGivenUp)
+      return open_window(time);
+    return rest(time);
   }
   if (found == Verdict::keep) {
     concluded = true;
-    trial.stay = trial.stay * 2 < kLongestStay ? trial.stay * 2 : kLongestStay;
-    return rest(time);
+    remember_slower();
+    return go_on(time, are_long);
   }
   ++trial.window;
   open_window(time);
@@ -223,14 +323,35 @@ void step(std::uint64_t time) noexcept {
 
 } // namespace
 
-void look() noexcept {
+void look(Thread &thread, const tandem_section *section) noexcept {
   const std::uint64_t time = now();
-  if (time < deadline.load(std::memory_order_relaxed))
+  const bool first = thread.looked == 0;
+  const std::uint64_t elapsed = time - thread.looked;
+  const std::uint64_t begins = thread.transactions.load() - thread.looked_after;
+  const bool are_long = elapsed > begins * kLong;
+  thread.look_period = first ? kFewPerLook : next_period(thread.look_period, begins, elapsed);
+  thread.looked = time;
+  thread.looked_after = thread.transactions.load();
+  thread.look_at = thread.looked_after + thread.look_period;
+  const bool of_a_lock = section != nullptr && section->kind == TANDEM_KIND_LOCK_REGION;
+  if (first || (time < deadline.load(std::memory_order_relaxed) && !of_a_lock))
     return;
   if (measuring.exchange(true, std::memory_order_acquire))
     return;
-  step(time);
+  sections_of_locks = sections_of_locks || of_a_lock;
+  if (sections_of_locks && settings.algorithm == Algorithm::serial && change_to(Algorithm::norec))
+    rest(time);
+  if (time >= deadline.load(std::memory_order_relaxed))
+    step(time, are_long, !thread.hardware_fails);
   measuring.store(false, std::memory_order_release);
+}
+
+void look_soon(Thread &thread) noexcept {
+  thread.hardware_fails = true;
+  if (thread.look_period > kFewPerLook) {
+    thread.look_at = 0;
+    thread.look_period = kFewPerLook;
+  }
 }
 
 void forget_other_threads() noexcept { measuring.store(false, std::memory_order_relaxed); }

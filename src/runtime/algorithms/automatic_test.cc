@@ -4,6 +4,7 @@
 // under `auto` (runtime/CMakeLists.txt).
 #include "runtime/algorithms/automatic.h"
 
+#include "runtime/algorithms/hardware.h"
 #include "runtime/irrevocable/colours.h"
 #include "runtime/thread/thread.h"
 
@@ -81,9 +82,40 @@ TEST(automatic, judges_by_what_is_done_in_the_same_time) {
   // A window that lasted longer.
   EXPECT_EQ(verdict(present, {20'000, 4'000'000}, 1), Verdict::keep);
   // A handful says nothing before the end.
-  EXPECT_EQ(verdict({10, 1'000'000}, {40, 1'000'000}, 0), Verdict::open);
+  EXPECT_EQ(verdict({5, 1'000'000}, {20, 1'000'000}, 0), Verdict::open);
+  EXPECT_EQ(verdict({10, 1'000'000}, {40, 1'000'000}, 0), Verdict::change);
   EXPECT_EQ(verdict({10, 1'000'000}, {40, 1'000'000}, last), Verdict::change);
-  EXPECT_EQ(verdict({0, 1'000'000}, {0, 1'000'000}, last), Verdict::keep);
+  EXPECT_EQ(verdict({5, 1'000'000}, {20, 1'000'000}, last), Verdict::open);
+  EXPECT_EQ(verdict({5, 1'000'000}, {20, 1'000'000}, automatic::kMostTurns - 1), Verdict::change);
+  EXPECT_EQ(verdict({0, 1'000'000}, {0, 1'000'000}, automatic::kMostTurns - 1), Verdict::keep);
+}
+
+TEST(automatic, tries_one_after_the_other) {
+  using automatic::next_to_try;
+  using automatic::only;
+  const automatic::Algorithms all = only(Algorithm::norec) | only(Algorithm::two_phase) |
+                                    only(Algorithm::htm) | only(Algorithm::serial);
+  EXPECT_EQ(next_to_try(all, true), Algorithm::serial);
+  EXPECT_EQ(next_to_try(all, false), Algorithm::norec);
+  EXPECT_EQ(next_to_try(only(Algorithm::htm) | only(Algorithm::serial), false), Algorithm::htm);
+  EXPECT_EQ(next_to_try(only(Algorithm::htm), true), Algorithm::htm);
+  EXPECT_EQ(next_to_try(only(Algorithm::serial), false), Algorithm::serial);
+}
+
+// Long transactions are looked at one by one, short ones seldom; and from the one to the other it
+// does not take for ever.
+TEST(automatic, looks_as_often_as_its_windows_need) {
+  using automatic::kMostPerLook;
+  using automatic::next_period;
+  EXPECT_EQ(next_period(kMostPerLook, kMostPerLook, 10'000'000'000), 1U);
+  EXPECT_EQ(next_period(1, 1, 1'000'000), 1U);
+  EXPECT_EQ(next_period(1, 1, 10), 2U);
+  EXPECT_EQ(next_period(8, 100'000, 1'000'000), 16U); // most of them were in hardware
+  EXPECT_EQ(next_period(200, 200, 10), kMostPerLook);
+  EXPECT_EQ(next_period(kMostPerLook, kMostPerLook, 0), kMostPerLook);
+  const std::uint64_t period = next_period(100, 100, 1'000'000); // 10 us each
+  EXPECT_GT(period * 10'000, 100'000U);
+  EXPECT_LT(period * 10'000, 1'000'000U); // less than the shortest window
 }
 
 // A few transactions only: what is measured changes nothing before many more.
@@ -95,27 +127,49 @@ TEST(automatic, changes_what_transactions_run_by) {
   });
   EXPECT_TRUE(automatic::change_to(Algorithm::two_phase));
   EXPECT_EQ(mode_of_a_transaction(), Mode::two_phase);
+  EXPECT_TRUE(automatic::change_to(Algorithm::serial));
+  EXPECT_EQ(mode_of_a_transaction(), Mode::undo); // it may be cancelled
   EXPECT_TRUE(automatic::change_to(Algorithm::norec));
   EXPECT_EQ(mode_of_a_transaction(), Mode::norec);
   enough = true;
   other.join();
 }
 
+// Sections that were a lock's may wait for what others do inside theirs.
+TEST(automatic, sections_of_locks_do_not_run_one_at_a_time) {
+  mode_of_a_transaction();
+  const Algorithm first = settings.algorithm;
+  ASSERT_TRUE(automatic::change_to(Algorithm::serial));
+  tandem_section section{};
+  section.kind = TANDEM_KIND_BLOCK;
+  automatic::look(*current_thread, &section);
+  automatic::look(*current_thread, &section);
+  section.kind = TANDEM_KIND_LOCK_REGION;
+  automatic::look(*current_thread, &section);
+  EXPECT_EQ(settings.algorithm, Algorithm::norec);
+  EXPECT_TRUE(automatic::change_to(first));
+}
+
 // Transfers keep the sum, and whoever adds up sees that, while the algorithm changes all the time.
 TEST(automatic, changes_beside_transactions_lose_nothing) {
-  static std::array<Cell, 8> accounts;
-  static std::atomic<int> wrong;
-  static std::atomic<int> by_norec;
-  static std::atomic<int> by_two_phase;
+  std::array<Cell, 8> accounts{};
+  std::atomic<int> wrong;
+  std::atomic<int> by_norec;
+  std::atomic<int> by_two_phase;
+  std::atomic<int> alone;
+  std::atomic<int> in_hardware;
+  const auto all_have_run = [&] {
+    return by_norec != 0 && by_two_phase != 0 && alone != 0 &&
+           (!settings.hardware || in_hardware != 0);
+  };
   const std::uint64_t before = automatic::changes();
   beside(
       3,
-      [](int number) {
+      [&](int number) {
         // On busy cores a change may have to wait for long.
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-        for (std::size_t i = 0; i < 20'000 || ((by_norec == 0 || by_two_phase == 0) &&
-                                               std::chrono::steady_clock::now() < end);
-             ++i) {
+        for (std::size_t i = 0;
+             i < 20'000 || (!all_have_run() && std::chrono::steady_clock::now() < end); ++i) {
           const std::size_t from = (i * 7 + static_cast<std::size_t>(number)) % accounts.size();
           const std::size_t to = (i * 3 + 1) % accounts.size();
           atomically([&] {
@@ -133,17 +187,27 @@ TEST(automatic, changes_beside_transactions_lose_nothing) {
           wrong += sum == 0 ? 0 : 1;
           by_norec += mode == Mode::norec ? 1 : 0;
           by_two_phase += mode == Mode::two_phase ? 1 : 0;
+          alone += mode == Mode::undo ? 1 : 0;
+          in_hardware += mode == Mode::hardware ? 1 : 0;
         }
       },
       [] {
-        automatic::change_to(Algorithm::two_phase);
-        std::this_thread::yield();
-        automatic::change_to(Algorithm::norec);
-        std::this_thread::yield();
+        for (const Algorithm algorithm :
+             {Algorithm::two_phase, Algorithm::norec, Algorithm::serial, Algorithm::htm}) {
+          if (algorithm == Algorithm::htm && !settings.hardware)
+            continue;
+          automatic::change_to(algorithm);
+          std::this_thread::yield();
+        }
       });
+  // All that have begun by software, beside hardware, have ended.
+  EXPECT_EQ(hardware::state.software, 0U);
+  EXPECT_TRUE(automatic::change_to(Algorithm::norec));
   EXPECT_EQ(wrong, 0);
   EXPECT_GT(by_norec, 0);
   EXPECT_GT(by_two_phase, 0);
+  EXPECT_GT(alone, 0);
+  EXPECT_EQ(in_hardware > 0, settings.hardware);
   EXPECT_GT(automatic::changes(), before);
   for (const Cell &account : accounts)
     accounts[0].value += &account == accounts.data() ? 0 : account.value;
@@ -199,11 +263,12 @@ TEST(automatic, tries_both) {
 // What a window measures while sections held locks says nothing of algorithms: nothing is concluded
 // from it, and the algorithm is the one from before.
 TEST(automatic, phases_of_locks_interrupt_a_trial) {
+  mode_of_a_transaction(); // the thread has had one
   colours::Shared &shared = _TANDEM_colours_shared;
   const auto compares = [&] { return shared.comparisons % 2 != 0; };
   const auto look_after_a_window = [] {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    automatic::look();
+    automatic::look(*current_thread, nullptr);
   };
   const auto look_until = [&](bool comparing) {
     while (compares() != comparing)

@@ -19,12 +19,14 @@
 #include "contention/policy.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace tandem {
 
 // htm: in the processor, and beside that NOrec's (algorithms/hardware.h).
 enum class Algorithm : std::uint8_t { serial, eager, lazy, norec, two_phase, htm };
+inline constexpr std::size_t kAlgorithmCount = 6;
 
 inline constexpr std::uint32_t kSpecialAlone = 1;     // a process with one thread runs without logs
 inline constexpr std::uint32_t kSpecialProfile = 2;   // sections are counted (runtime/profile)

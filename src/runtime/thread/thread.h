@@ -190,6 +190,7 @@ struct alignas(128) Thread {
   std::atomic<std::uint32_t> *serial_word;
   std::uint64_t apart_holder; // what words that it holds have; 0: the library is to be asked first
   Counter transactions;       // begins, for identities
+  std::uint64_t look_at;      // `auto`: so many of them, and it looks at the time
 
   // --- begin, end, restart
   JumpBuffer jump;          // of the outermost begin
@@ -226,6 +227,12 @@ struct alignas(128) Thread {
   // --- hardware transactions (transaction/hardware.cc)
   std::uint8_t hardware_skip[kHardwareSlots]; // executions of sections that are not tried there
   std::uint8_t hardware_penalty[kHardwareSlots + 1]; // that many, the last time
+
+  // --- `auto` (algorithms/automatic.cc)
+  std::uint64_t looked;       // when it did so last, in nanoseconds
+  std::uint64_t looked_after; // so many transactions
+  std::uint64_t look_period;  // from then to look_at
+  bool hardware_fails;        // for some section of the thread, time and again
 
   ThreadProfile *profile; // null: the process is not profiled
 

@@ -30,6 +30,8 @@ namespace {
                            (thread.properties & itm::kInstrumentedCode) == 0;
   if (settings.algorithm != Algorithm::serial && !irrevocable)
     return begin_speculatively<false>(thread);
+  // `auto` may have changed the algorithm since the mark was set for another one.
+  thread.mark->store(0, std::memory_order_release);
   if (thread.profile != nullptr) [[unlikely]]
     profile::serialise(thread,
                        irrevocable ? profile::Alone::irrevocable_begin : profile::Alone::algorithm);
@@ -146,7 +148,7 @@ namespace {
 
 // One begin of many. A function of its own, so that the others save no registers for its call.
 [[gnu::noinline]] Actions begin_after_look(Thread &thread) noexcept {
-  automatic::look();
+  automatic::look(thread, thread.descriptor);
   return begin_first(thread, settings.special);
 }
 
@@ -164,7 +166,7 @@ extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties
     return begin_again_in_hardware(*thread, status);
   ++thread->transactions;
   const std::uint32_t special = settings.special;
-  if ((special & kSpecialAdapt) != 0 && automatic::due(thread->transactions.load())) [[unlikely]]
+  if ((special & kSpecialAdapt) != 0 && automatic::due(*thread)) [[unlikely]]
     return begin_after_look(*thread);
   return begin_first(*thread, special);
 }

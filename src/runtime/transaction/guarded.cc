@@ -162,9 +162,8 @@ Actions begin(Thread &thread, std::uint32_t properties, const tandem_section &se
   count_begin(thread, properties, section);
   if (colours::depth() != 0) [[unlikely]]
     return begin_inside(thread);
-  if ((settings.special & kSpecialAdapt) != 0 && automatic::due(thread.transactions.load()))
-      [[unlikely]]
-    automatic::look();
+  if ((settings.special & kSpecialAdapt) != 0 && automatic::due(thread)) [[unlikely]]
+    automatic::look(thread, &section);
   make_room(thread);
   thread.plan = &plan;
   thread.guards[0] = &plan;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/transaction/hardware.h"
 
+#include "runtime/algorithms/automatic.h"
 #include "runtime/sync/futex.h"
 #include "runtime/transaction/calls.h"
 #include "runtime/transaction/steps.h"
@@ -52,16 +53,20 @@ std::size_t slot_of_present(const Thread &thread) noexcept {
 // twice as many executions.
 void give_up(Thread &thread) noexcept {
   constexpr unsigned kMostSkipped = 63;
+  constexpr unsigned kFails = 15; // after four attempts, none of which did
   std::uint8_t &penalty = thread.hardware_penalty[thread.hardware_slot];
   thread.hardware_trouble += penalty == 0 ? 1 : 0;
   penalty = static_cast<std::uint8_t>(penalty >= kMostSkipped ? kMostSkipped : 2 * penalty + 1);
   thread.hardware_skip[thread.hardware_slot] = penalty;
+  if (penalty >= kFails)
+    automatic::look_soon(thread);
 }
 
 // It does, after all.
 void forgive(Thread &thread, std::size_t slot) noexcept {
   thread.hardware_trouble -= thread.hardware_penalty[slot] != 0 ? 1 : 0;
   thread.hardware_penalty[slot] = 0;
+  thread.hardware_fails = false;
 }
 
 void wait_until_open(Thread &thread) noexcept {

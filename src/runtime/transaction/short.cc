@@ -124,9 +124,8 @@ std::uint64_t begin_by_locks(Thread &thread, const tandem_short_place *places,
     return kNot;
   if ((special & kSpecialAlone) != 0 && __libc_single_threaded)
     return kSingle;
-  if ((special & kSpecialAdapt) != 0 && automatic::due(thread->transactions.load() + 1))
-      [[unlikely]]
-    return kNot;
+  if ((special & kSpecialAdapt) != 0 && automatic::due(*thread)) [[unlikely]]
+    return kNot; // it looks as a transaction
   return kLooked;
 }
 

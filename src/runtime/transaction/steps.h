@@ -153,10 +153,14 @@ inline void leave_shared() noexcept {
     hardware::leave_software();
 }
 
+// Waits for the right to be alone; with its marks where it shares colours.
+void acquire_alone(Thread &thread) noexcept;
+
 // Begins by `algorithm`.
 template <bool kGuarded> void run_by(Thread &thread, Algorithm algorithm) noexcept {
   switch (algorithm) {
   case Algorithm::htm:
+    thread.depth = kSpecialDepth; // its end is counted, also where `auto` changed to htm meanwhile
     hardware::enter_software();
     [[fallthrough]];
   case Algorithm::norec:
@@ -191,6 +195,12 @@ template <bool kGuarded> Actions run_speculatively(Thread &thread) noexcept {
   thread.irrevocable = false;
   for (;;) {
     const Algorithm algorithm = settings.algorithm.load(std::memory_order_relaxed);
+    if (algorithm == Algorithm::serial) [[unlikely]] { // `auto` has changed it
+      if (thread.profile != nullptr) [[unlikely]]
+        profile::serialise(thread, profile::Alone::algorithm);
+      acquire_alone(thread);
+      return run_alone(thread, false);
+    }
     run_by<kGuarded>(thread, algorithm);
     // Once its mark is out the algorithm stays; it may have changed before.
     if (settings.algorithm.load(std::memory_order_relaxed) == algorithm) [[likely]] {
@@ -244,9 +254,6 @@ void play_back(Thread &thread, std::size_t size, std::uintptr_t frames_end) noex
 // Everything but who is alone, and exclusive colours: as if the outermost transaction had not
 // begun.
 void roll_back(Thread &thread) noexcept;
-
-// Waits for the right to be alone; with its marks where it shares colours.
-void acquire_alone(Thread &thread) noexcept;
 
 [[noreturn]] void jump_to_begin(Thread &thread, Actions actions) noexcept;
 
