@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The accesses of the ABI. Integers, float and double are words of their width; every other type
-// is bytes. First comes what NOrec and lazy do quickly, whose one comparison says the mode as well;
-// the fast paths of norec, two-phase and eager are inline too, because an indirect jump more costs
-// a nanosecond; other modes go through the thread's table.
+// The accesses of the ABI. What has the width of an integer is a word; 16 bytes, which gcc makes of
+// loops over words, are two; every other type is bytes. First comes what NOrec and lazy do quickly,
+// whose one comparison says the mode as well; the fast paths of norec, two-phase and eager are
+// inline too, because an indirect jump more costs a nanosecond; other modes go through the thread's
+// table.
 //
 // The prefixes: R read, W write, L remember for undoing; aR and aW say that the transaction has
 // read or written the place before, RfW that it will write it. The algorithms find that out by
@@ -71,6 +72,27 @@ template <memory::Word U>
   return norec::write_slowly(address, value, thread);
 }
 
+struct Pair {
+  std::uint64_t low, high;
+};
+
+// Any access by the mode's table. Never inlined, so that the quick paths need no stack frame.
+template <class T> [[gnu::noinline]] T read_far(const T *address, Thread *thread) noexcept {
+  T value;
+  thread->barriers->read_bytes(&value, address, sizeof value, thread);
+  return value;
+}
+template <class T> [[gnu::noinline]] void write_far(T *address, T value, Thread *thread) noexcept {
+  thread->barriers->write_bytes(address, &value, sizeof value, thread);
+}
+
+// Of NOrec, where the transaction may have written there.
+[[gnu::always_inline]] inline bool read_again(const std::uint64_t *word, std::uint64_t &value,
+                                              Thread *thread) noexcept {
+  using Quick = norec::Quick<InLibrary>;
+  return Quick::read(word, value, thread) || Quick::read_again(word, value, thread);
+}
+
 } // namespace
 
 // NOLINTBEGIN(bugprone-macro-parentheses): the arguments are types and names
@@ -132,6 +154,45 @@ TANDEM_WORD(U4, std::uint32_t, u4, std::uint32_t)
 TANDEM_WORD(U8, std::uint64_t, u8, std::uint64_t)
 TANDEM_WORD(F, float, u4, std::uint32_t)
 TANDEM_WORD(D, double, u8, std::uint64_t)
+TANDEM_WORD(CF, float _Complex, u8, std::uint64_t)
+TANDEM_WORD(M64, __m64, u8, std::uint64_t)
+
+// Where one of the words takes more, both begin again.
+#define TANDEM_READ_PAIR(NAME, TYPE, KIND)                                                         \
+  TANDEM_ITM TYPE _ITM_##KIND##NAME(const TYPE *address) {                                         \
+    Thread *thread = current_thread;                                                               \
+    const auto *words = reinterpret_cast<const std::uint64_t *>(address);                          \
+    Pair value;                                                                                    \
+    if (norec::Quick<InLibrary>::read_unwritten(words, value.low, thread) &&                       \
+        norec::Quick<InLibrary>::read_unwritten(words + 1, value.high, thread)) [[likely]]         \
+      return std::bit_cast<TYPE>(value);                                                           \
+    if (thread->mode != Mode::norec || !memory::aligned(words) ||                                  \
+        !read_again(words, value.low, thread) || !read_again(words + 1, value.high, thread))       \
+        [[unlikely]]                                                                               \
+      return read_far(address, thread);                                                            \
+    return std::bit_cast<TYPE>(value);                                                             \
+  }
+#define TANDEM_WRITE_PAIR(NAME, TYPE, KIND)                                                        \
+  TANDEM_ITM void _ITM_##KIND##NAME(TYPE *address, TYPE value) {                                   \
+    Thread *thread = current_thread;                                                               \
+    auto *words = reinterpret_cast<std::uint64_t *>(address);                                      \
+    const auto pair = std::bit_cast<Pair>(value);                                                  \
+    if (!norec::Quick<InLibrary>::write(words, pair.low, thread) ||                                \
+        !norec::Quick<InLibrary>::write(words + 1, pair.high, thread)) [[unlikely]]                \
+      write_far(address, value, thread);                                                           \
+  }
+#define TANDEM_PAIR(NAME, TYPE)                                                                    \
+  TANDEM_READ_PAIR(NAME, TYPE, R)                                                                  \
+  TANDEM_READ_PAIR(NAME, TYPE, RaR)                                                                \
+  TANDEM_READ_PAIR(NAME, TYPE, RaW)                                                                \
+  TANDEM_READ_PAIR(NAME, TYPE, RfW)                                                                \
+  TANDEM_WRITE_PAIR(NAME, TYPE, W)                                                                 \
+  TANDEM_WRITE_PAIR(NAME, TYPE, WaR)                                                               \
+  TANDEM_WRITE_PAIR(NAME, TYPE, WaW)                                                               \
+  TANDEM_LOG(NAME, TYPE)
+
+TANDEM_PAIR(CD, double _Complex)
+TANDEM_PAIR(M128, __m128)
 
 // TARGET: what the calling convention needs for the type.
 #define TANDEM_READ_BYTES(NAME, TYPE, TARGET, KIND)                                                \
@@ -161,11 +222,7 @@ TANDEM_WORD(D, double, u8, std::uint64_t)
 #define TANDEM_AVX __attribute__((target("avx")))
 
 TANDEM_BYTES(E, long double, TANDEM_ANY)
-TANDEM_BYTES(CF, float _Complex, TANDEM_ANY)
-TANDEM_BYTES(CD, double _Complex, TANDEM_ANY)
 TANDEM_BYTES(CE, long double _Complex, TANDEM_ANY)
-TANDEM_BYTES(M64, __m64, TANDEM_ANY)
-TANDEM_BYTES(M128, __m128, TANDEM_ANY)
 TANDEM_BYTES(M256, __m256, TANDEM_AVX)
 // NOLINTEND(bugprone-macro-parentheses)
 
