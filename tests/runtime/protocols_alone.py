@@ -68,21 +68,36 @@ def switching(without: frozenset[str]) -> Machine:
 def switching_alone(without: frozenset[str]) -> Machine:
     """`auto` changes the algorithm from one that runs transactions beside each other, 0, to
     `serial`, 1: a reader that begins meanwhile, and one that is alone under `serial`, which does
-    not wait for anybody, and changes x twice.
+    not wait for anybody, and changes x twice. A reader that finds the word taken looks at the
+    algorithm for itself, and may be alone then: without a mark, for which others would wait.
     """
-    look_again: Program = [Load("now", "algorithm"), Go("leave", lambda r: r["now"])]
+    look_again: Program = [Load("now", "algorithm"), Go("wrong", lambda r: r["now"])]
     reader: Program = [
+        Label("begin"),
         Load("chosen", "algorithm"),
-        Go("end", lambda r: r["chosen"]),
+        Go("alone", lambda r: r["chosen"]),
         Swap("_", "mark0", lambda _: 1),
-        Load("alone", "word"),
-        Go("leave", lambda r: r["alone"]),
+        Load("taken", "word"),
+        Go("wrong", lambda r: r["taken"]),
         *([] if "second look" in without else look_again),
         Load("x", "x"),
         Load("again", "x"),
         Check(lambda r: r["x"] == r["again"] and r["x"] != 1, "sees one that is alone"),
-        Label("leave"),
         Store("mark0", lambda _: 0),
+        Go("end"),
+        Label("wrong"),
+        Load("chosen", "algorithm"),
+        Go("alone", lambda r: r["chosen"]),
+        Store("mark0", lambda _: 0),
+        Go("begin"),
+        Label("alone"),
+        *([] if "no mark" in without else [Store("mark0", lambda _: 0)]),
+        Label("take"),
+        Swap("taken", "word", lambda _: 1),
+        Go("take", lambda r: r["taken"]),
+        Load("mark", "mark0"),
+        Check(lambda r: not r["mark"], "is alone with its mark out"),
+        Store("word", lambda _: 0),
         Label("end"),
     ]
     wait: Program = [Label("wait"), Load("m", "mark0"), Go("wait", lambda r: r["m"])]
@@ -98,8 +113,8 @@ def switching_alone(without: frozenset[str]) -> Machine:
         Load("now", "algorithm"),
         Go("end", lambda r: not r["now"]),
         Label("take"),
-        *([] if "word" in without else [Swap("taken", "word", lambda _: 1)]),
-        *([] if "word" in without else [Go("take", lambda r: r["taken"])]),
+        Swap("taken", "word", lambda _: 1),
+        Go("take", lambda r: r["taken"]),
         Store("x", lambda _: 1),
         Store("x", lambda _: 2),
         Store("word", lambda _: 0),

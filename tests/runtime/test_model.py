@@ -71,6 +71,7 @@ NEEDED = [
     ("switching", "waiting"),
     ("switching_alone", "second look"),
     ("switching_alone", "waiting"),
+    ("switching_alone", "no mark"),
     ("sleeping", "order"),
     ("sleeping", "locked announcement"),
     ("sleeping", "locked commit"),

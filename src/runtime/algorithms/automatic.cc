@@ -42,10 +42,17 @@ static_assert(std::size(kDecisive) == kTurns);
 constexpr std::uint64_t kFewest = 40;
 // Transactions that take longer, with what is between them, are long.
 constexpr std::uint64_t kLong = 30'000;
+// And where they take longer than this, nothing is compared: it would take too long, or there are
+// too few of them for the algorithm to matter.
+constexpr std::uint64_t kTooLong = 10'000'000;
+// A window lasts at least for so many transactions of a thread.
+constexpr std::uint64_t kPerWindow = 4;
 // Changes that were given up in a trial: then it ends.
 constexpr std::uint32_t kMostGivenUp = 3;
 // Rounds that one sits out which was slower by far, twice as many each time that it is again.
 constexpr std::uint8_t kMostSatOut = 15;
+// Transactions before a thread's first look: a program that has only a few is not measured.
+constexpr std::uint64_t kFirstLook = 64;
 // Transactions between the first look and the second one, which is the first to know of a time.
 constexpr std::uint64_t kFewPerLook = 8;
 // Of a thread, between two looks at the time. Shorter than the shortest window by far.
@@ -59,6 +66,8 @@ std::atomic<bool> measuring{false};
 std::atomic<std::uint64_t> deadline{0};
 
 std::atomic<std::uint64_t> change_count{0};
+// Some thread was seen in one.
+std::atomic<bool> sections_of_locks{false};
 
 struct Trial {
   std::size_t window = 0;  // even: of the algorithm that was there before; odd: of the other
@@ -67,6 +76,7 @@ struct Trial {
   std::array<Work, 2> work{}; // of the one that was there, and of the other
   std::array<Algorithm, 2> algorithms{};
   std::uint32_t given_up = 0; // changes
+  bool settled = false;       // threads have begun by the window's algorithm
 };
 constinit Trial trial;
 struct SitOut {
@@ -77,7 +87,6 @@ std::array<SitOut, kAlgorithmCount> sit_out{};
 Algorithms left = 0;                    // of the round, to be tried
 bool begun = false;                     // there was a round, or a rest
 bool changed = false;                   // in the round
-bool sections_of_locks = false;         // some thread was seen in one
 std::uint64_t stay = kShortestStay / 2; // after the round before this one
 bool concluded = false;                 // some trial has ended with a verdict
 std::uint32_t lock_phases_seen = 0;     // of the process, when something was done last
@@ -90,14 +99,17 @@ std::uint64_t now() noexcept {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// Transactions that have ended for good, of all threads.
+// Transactions that have ended for good, of all threads: not those that wait for their begin.
 std::uint64_t commits() noexcept {
   std::uint64_t sum = 0;
   const std::size_t end = marks_end.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < end; ++i) {
-    const Thread &thread = thread_of(i);
+    Thread &thread = thread_of(i);
+    const bool inside =
+        std::atomic_ref<std::uint32_t>(thread.depth).load(std::memory_order_relaxed) != 0;
     // Attempts that are undone have begun nested ones as well.
-    sum += thread.transactions.load() - thread.nested.load() - thread.undone.load();
+    sum +=
+        thread.transactions.load() - thread.nested.load() - thread.undone.load() - (inside ? 1 : 0);
   }
   return sum;
 }
@@ -160,14 +172,27 @@ Verdict verdict(const Work &present, const Work &other, std::size_t turn) noexce
   return turn + 1 >= kTurns || is_decisive(present, other, bound) ? Verdict::keep : Verdict::open;
 }
 
-bool change_to(Algorithm algorithm) noexcept {
-  std::uint32_t rounds = 0;
-  // Under `serial` somebody has it most of the time.
-  for (; serial::taken() || !serial::try_word(); ++rounds) {
-    if (rounds == kPatience || settings.algorithm != Algorithm::serial)
-      return false;
-    sync::pause();
+namespace {
+
+// The caller has the word, and nobody runs.
+void set_algorithm(Algorithm algorithm) noexcept {
+  settings.algorithm.store(algorithm, std::memory_order_relaxed);
+  hardware::adopt_settings();
+  change_count.fetch_add(1, std::memory_order_relaxed);
+}
+
+} // namespace
+
+bool change_to(Algorithm algorithm, bool may_wait) noexcept {
+  if (may_wait && settings.algorithm == Algorithm::serial) {
+    serial::acquire(nullptr);
+    set_algorithm(algorithm);
+    serial::release();
+    return true;
   }
+  if (!serial::try_word())
+    return false;
+  std::uint32_t rounds = 0;
   const std::size_t end = marks_end.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < end && rounds < kPatience; ++i)
     for (; marks[i].value.load(std::memory_order_acquire) != 0 && rounds < kPatience; ++rounds)
@@ -177,11 +202,8 @@ bool change_to(Algorithm algorithm) noexcept {
        ++rounds)
     sync::pause();
   const bool changes = rounds < kPatience && (apart::looks_at_words(algorithm) || !apart::in_use());
-  if (changes) {
-    settings.algorithm.store(algorithm, std::memory_order_relaxed);
-    hardware::adopt_settings();
-    change_count.fetch_add(1, std::memory_order_relaxed);
-  }
+  if (changes)
+    set_algorithm(algorithm);
   serial::release();
   return changes;
 }
@@ -195,12 +217,24 @@ void tell_comparing(bool begins) noexcept {
     comparisons.fetch_add(1, std::memory_order_relaxed);
 }
 
-void open_window(std::uint64_t time) noexcept {
+// Counts from now on, for as long as the window lasts where a thread makes a transaction in `each`.
+void count(std::uint64_t time, std::uint64_t each) noexcept {
+  trial.settled = true;
+  trial.since = time;
+  trial.commits_before = commits();
+  const std::uint64_t window = kWindow[std::min(trial.window / 2, kTurns - 1)];
+  deadline.store(time + std::max(window, kPerWindow * each), std::memory_order_relaxed);
+}
+
+// After a change all threads begin at the same time, and none ends for a while.
+void open_window(std::uint64_t time, std::uint64_t each) noexcept {
   tell_comparing(true);
   put_off = 0;
   trial.since = time;
-  trial.commits_before = commits();
-  deadline.store(time + kWindow[std::min(trial.window / 2, kTurns - 1)], std::memory_order_relaxed);
+  trial.settled = false;
+  if (each < kLookEvery)
+    return count(time, each);
+  deadline.store(time + each, std::memory_order_relaxed);
 }
 
 void close_window(std::uint64_t time) noexcept {
@@ -220,21 +254,31 @@ void rest(std::uint64_t time) noexcept {
   deadline.store(time + stay, std::memory_order_relaxed);
 }
 
+// What who looks knows.
+struct Seen {
+  std::uint64_t time;
+  std::uint64_t each; // nanoseconds that it takes for a transaction, with what is between them
+  bool fit;           // its transactions do, into the hardware
+  bool may_wait;      // it may, for the others (change_to)
+};
+
 // The next trial of the round, whose first window is one of the present algorithm; or the round has
 // ended.
-void go_on(std::uint64_t time, bool are_long) noexcept {
+void go_on(const Seen &seen) noexcept {
   while (left != 0) {
-    const Algorithm other = next_to_try(left, are_long);
+    const Algorithm other = next_to_try(left, seen.each > kLong);
     left &= ~only(other);
     if (!may_run(other))
       continue;
     trial = {.algorithms = {settings.algorithm.load(std::memory_order_relaxed), other}};
-    return open_window(time);
+    return open_window(seen.time, seen.each);
   }
-  rest(time);
+  rest(seen.time);
 }
 
-void begin_round(std::uint64_t time, bool are_long) noexcept {
+void begin_round(const Seen &seen) noexcept {
+  if (seen.each > kTooLong)
+    return rest(seen.time);
   left = 0;
   for (std::size_t i = 0; i < kAlgorithmCount; ++i) {
     const auto algorithm = static_cast<Algorithm>(i);
@@ -244,9 +288,9 @@ void begin_round(std::uint64_t time, bool are_long) noexcept {
       left |= only(algorithm);
   }
   left &= ~only(settings.algorithm.load(std::memory_order_relaxed));
-  if (are_long) // they meet at the locks of all that they have read
+  if (seen.each > kLong) // they meet at the locks of all that they have read, or are few
     left &= ~only(Algorithm::two_phase);
-  go_on(time, are_long);
+  go_on(seen);
 }
 
 // The trial has ended with the one that was there before.
@@ -259,90 +303,113 @@ void remember_slower() noexcept {
 }
 
 // The program's sections have held locks in the window: what it has measured says nothing. What an
-// earlier trial has found holds for another stay; where there was none yet, the round begins again.
-void resume(std::uint64_t time) noexcept {
+// earlier trial has found holds for another stay; where there was none yet, the trial begins again.
+void resume(const Seen &seen) noexcept {
   const bool other_runs = trial.window % 2 != 0;
-  if (other_runs && !(may_run(trial.algorithms[0]) && change_to(trial.algorithms[0])))
+  if (other_runs &&
+      !(may_run(trial.algorithms[0]) && change_to(trial.algorithms[0], seen.may_wait)))
     concluded = !may_run(trial.algorithms[0]);
   if (concluded)
-    return rest(time);
-  begin_round(time, false);
+    return rest(seen.time);
+  left |= only(trial.algorithms[0]) | only(trial.algorithms[1]);
+  left &= ~only(settings.algorithm.load(std::memory_order_relaxed));
+  go_on(seen);
 }
 
-// The deadline has passed. `fit`: the transactions do, into the hardware.
-void step(std::uint64_t time, bool are_long, bool fit) noexcept {
+// Who runs alone makes the others wait, whatever they do: it has to be faster by more.
+Work fair(const Work &work, Algorithm algorithm) noexcept {
+  return {algorithm == Algorithm::serial ? work.commits * 4 / 5 : work.commits, work.ns};
+}
+
+// The deadline has passed.
+void step(const Seen &seen) noexcept {
   const Algorithm present = settings.algorithm.load(std::memory_order_relaxed);
   const std::uint32_t lock_phases =
       _TANDEM_colours_shared.lock_phases.load(std::memory_order_relaxed);
   if (lock_phases != lock_phases_seen) {
     lock_phases_seen = lock_phases;
     if (trial.since != 0)
-      return resume(time);
+      return resume(seen);
     if (concluded && ++put_off <= kMostPutOff)
-      return deadline.store(time + kSettled, std::memory_order_relaxed);
+      return deadline.store(seen.time + kSettled, std::memory_order_relaxed);
   }
   // Hardware is most often the better one by far, once the program's memory is there.
   if (present == Algorithm::htm && !begun) {
     if (deadline.load(std::memory_order_relaxed) == 0)
-      return deadline.store(time + kWarmUp, std::memory_order_relaxed);
+      return deadline.store(seen.time + kWarmUp, std::memory_order_relaxed);
     begun = true;
-    if (fit)
-      return rest(time);
+    if (seen.fit)
+      return rest(seen.time);
   }
   begun = true;
   if (trial.since == 0)
-    return begin_round(time, are_long);
+    return begin_round(seen);
   if (!may_run(trial.algorithms[0])) {
     concluded = true; // there is no way back; the others are compared with what runs now
     changed = true;
-    return go_on(time, are_long);
+    return go_on(seen);
   }
-  close_window(time);
+  if (!trial.settled)
+    return count(seen.time, seen.each);
+  close_window(seen.time);
   const bool other_runs = trial.window % 2 != 0;
-  const Verdict found =
-      other_runs ? verdict(trial.work[0], trial.work[1], trial.window / 2) : Verdict::open;
+  const Verdict found = other_runs
+                            ? verdict(fair(trial.work[0], trial.algorithms[0]),
+                                      fair(trial.work[1], trial.algorithms[1]), trial.window / 2)
+                            : Verdict::open;
   if (found == Verdict::change) { // it runs already
     concluded = true;
     changed = true;
-    return go_on(time, are_long);
+    return go_on(seen);
   }
-  if (!change_to(trial.algorithms[other_runs ? 0 : 1])) {
+  if (!change_to(trial.algorithms[other_runs ? 0 : 1], seen.may_wait)) {
     // Where the other one runs, for one more window: it may not be what is to stay.
     if (other_runs || ++trial.given_up < kMostGivenUp)
-      return open_window(time);
-    return rest(time);
+      return open_window(seen.time, seen.each);
+    return rest(seen.time);
   }
   if (found == Verdict::keep) {
     concluded = true;
     remember_slower();
-    return go_on(time, are_long);
+    return go_on(seen);
   }
   ++trial.window;
-  open_window(time);
+  open_window(seen.time, seen.each);
 }
 
 } // namespace
 
-void look(Thread &thread, const tandem_section *section) noexcept {
+void prepare(Thread &thread) noexcept {
+  thread.looked = 0;
+  thread.looked_after = thread.transactions.load();
+  thread.look_period = kFirstLook;
+  thread.look_at = thread.looked_after + kFirstLook;
+  thread.hardware_fails = false;
+}
+
+void found_section_of_lock() noexcept { sections_of_locks.store(true, std::memory_order_relaxed); }
+
+void look(Thread &thread, const tandem_section *section, bool may_wait) noexcept {
   const std::uint64_t time = now();
   const bool first = thread.looked == 0;
   const std::uint64_t elapsed = time - thread.looked;
-  const std::uint64_t begins = thread.transactions.load() - thread.looked_after;
-  const bool are_long = elapsed > begins * kLong;
+  const std::uint64_t begins =
+      std::max(thread.transactions.load() - thread.looked_after, std::uint64_t{1});
   thread.look_period = first ? kFewPerLook : next_period(thread.look_period, begins, elapsed);
   thread.looked = time;
   thread.looked_after = thread.transactions.load();
   thread.look_at = thread.looked_after + thread.look_period;
-  const bool of_a_lock = section != nullptr && section->kind == TANDEM_KIND_LOCK_REGION;
-  if (first || (time < deadline.load(std::memory_order_relaxed) && !of_a_lock))
+  if (section != nullptr && section->kind == TANDEM_KIND_LOCK_REGION)
+    found_section_of_lock();
+  const bool must_leave = settings.algorithm == Algorithm::serial && !may_run(Algorithm::serial);
+  if ((first || time < deadline.load(std::memory_order_relaxed)) && !must_leave)
     return;
   if (measuring.exchange(true, std::memory_order_acquire))
     return;
-  sections_of_locks = sections_of_locks || of_a_lock;
-  if (sections_of_locks && settings.algorithm == Algorithm::serial && change_to(Algorithm::norec))
+  if (!must_leave)
+    step({time, elapsed / begins, !thread.hardware_fails, may_wait});
+  else if (change_to(Algorithm::norec, may_wait))
     rest(time);
-  if (time >= deadline.load(std::memory_order_relaxed))
-    step(time, are_long, !thread.hardware_fails);
   measuring.store(false, std::memory_order_release);
 }
 

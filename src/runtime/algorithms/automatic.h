@@ -29,8 +29,13 @@ namespace tandem::automatic {
   return thread.transactions.load() >= thread.look_at;
 }
 // It does. The thread is the calling one, and has no mark yet. `section`: that it begins; null
-// where it was compiled by others.
-void look(Thread &thread, const tandem_section *section) noexcept;
+// where it was compiled by others. `may_wait`: it is to be a transaction that waits for one that is
+// alone.
+void look(Thread &thread, const tandem_section *section, bool may_wait) noexcept;
+// A thread has its first transaction.
+void prepare(Thread &thread) noexcept;
+// The program has sections that were a lock's: they do not run by `serial` (automatic.cc, may_run).
+void found_section_of_lock() noexcept;
 // One of its sections does not fit the hardware, time and again: it is to look at the time soon.
 void look_soon(Thread &thread) noexcept;
 
@@ -43,8 +48,9 @@ std::uint64_t next_period(std::uint64_t period, std::uint64_t begins,
 // Makes all transactions from now on run by `algorithm`, norec, two_phase, serial or htm. The
 // caller has no mark. False, and nothing has changed, where others do not end their transactions
 // soon; or to the last two, which do not look at the words of locks that stay apart, where there
-// are such.
-bool change_to(Algorithm algorithm) noexcept;
+// are such. `may_wait`: as a transaction does that begins under `serial`, until it is alone; so
+// from that there is always a way out, however long others are.
+bool change_to(Algorithm algorithm, bool may_wait) noexcept;
 
 // A set of algorithms, by the bit 1 << algorithm.
 using Algorithms = std::uint32_t;

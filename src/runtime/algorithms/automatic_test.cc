@@ -125,29 +125,14 @@ TEST(automatic, changes_what_transactions_run_by) {
     while (!enough)
       std::this_thread::yield();
   });
-  EXPECT_TRUE(automatic::change_to(Algorithm::two_phase));
+  EXPECT_TRUE(automatic::change_to(Algorithm::two_phase, false));
   EXPECT_EQ(mode_of_a_transaction(), Mode::two_phase);
-  EXPECT_TRUE(automatic::change_to(Algorithm::serial));
+  EXPECT_TRUE(automatic::change_to(Algorithm::serial, false));
   EXPECT_EQ(mode_of_a_transaction(), Mode::undo); // it may be cancelled
-  EXPECT_TRUE(automatic::change_to(Algorithm::norec));
+  EXPECT_TRUE(automatic::change_to(Algorithm::norec, false));
   EXPECT_EQ(mode_of_a_transaction(), Mode::norec);
   enough = true;
   other.join();
-}
-
-// Sections that were a lock's may wait for what others do inside theirs.
-TEST(automatic, sections_of_locks_do_not_run_one_at_a_time) {
-  mode_of_a_transaction();
-  const Algorithm first = settings.algorithm;
-  ASSERT_TRUE(automatic::change_to(Algorithm::serial));
-  tandem_section section{};
-  section.kind = TANDEM_KIND_BLOCK;
-  automatic::look(*current_thread, &section);
-  automatic::look(*current_thread, &section);
-  section.kind = TANDEM_KIND_LOCK_REGION;
-  automatic::look(*current_thread, &section);
-  EXPECT_EQ(settings.algorithm, Algorithm::norec);
-  EXPECT_TRUE(automatic::change_to(first));
 }
 
 // Transfers keep the sum, and whoever adds up sees that, while the algorithm changes all the time.
@@ -196,13 +181,13 @@ TEST(automatic, changes_beside_transactions_lose_nothing) {
              {Algorithm::two_phase, Algorithm::norec, Algorithm::serial, Algorithm::htm}) {
           if (algorithm == Algorithm::htm && !settings.hardware)
             continue;
-          automatic::change_to(algorithm);
+          automatic::change_to(algorithm, false);
           std::this_thread::yield();
         }
       });
   // All that have begun by software, beside hardware, have ended.
   EXPECT_EQ(hardware::state.software, 0U);
-  EXPECT_TRUE(automatic::change_to(Algorithm::norec));
+  EXPECT_TRUE(automatic::change_to(Algorithm::norec, false));
   EXPECT_EQ(wrong, 0);
   EXPECT_GT(by_norec, 0);
   EXPECT_GT(by_two_phase, 0);
@@ -229,11 +214,11 @@ TEST(automatic, gives_up_where_a_transaction_does_not_end) {
     std::this_thread::yield();
   const Algorithm present = settings.algorithm;
   const Algorithm wanted = present == Algorithm::norec ? Algorithm::two_phase : Algorithm::norec;
-  EXPECT_FALSE(automatic::change_to(wanted));
+  EXPECT_FALSE(automatic::change_to(wanted, false));
   EXPECT_EQ(settings.algorithm, present);
   step = 2;
   other.join();
-  EXPECT_TRUE(automatic::change_to(wanted));
+  EXPECT_TRUE(automatic::change_to(wanted, false));
 }
 
 // What is measured says which one stays; here only that both are tried, and nothing is lost.
@@ -268,7 +253,9 @@ TEST(automatic, phases_of_locks_interrupt_a_trial) {
   const auto compares = [&] { return shared.comparisons % 2 != 0; };
   const auto look_after_a_window = [] {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    automatic::look(*current_thread, nullptr);
+    for (int i = 0; i < 1000; ++i)
+      ++current_thread->transactions; // so many have ended, none of which has looked
+    automatic::look(*current_thread, nullptr, true);
   };
   const auto look_until = [&](bool comparing) {
     while (compares() != comparing)
@@ -316,6 +303,43 @@ TEST(automatic, tries_both_where_transactions_nest) {
   EXPECT_GE(automatic::changes(), before + 2);
   enough = true;
   other.join();
+}
+
+// However long the others are, and whatever they do between: who leaves `serial` waits for its
+// turn.
+TEST(automatic, leaves_one_at_a_time) {
+  std::atomic<bool> enough = false;
+  std::atomic<int> inside = 0;
+  std::vector<std::thread> others;
+  ASSERT_TRUE(automatic::change_to(Algorithm::serial, true));
+  for (int i = 0; i < 4; ++i)
+    others.emplace_back([&] {
+      while (!enough)
+        atomically([&] {
+          ++inside;
+          std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        });
+    });
+  while (inside < 8)
+    std::this_thread::yield();
+  EXPECT_TRUE(automatic::change_to(Algorithm::norec, true));
+  EXPECT_EQ(settings.algorithm, Algorithm::norec);
+  enough = true;
+  for (std::thread &other : others)
+    other.join();
+}
+
+// Sections that were a lock's may wait for what others do inside theirs. The last test: the process
+// has one from then on.
+TEST(automatic, sections_of_locks_do_not_run_one_at_a_time) {
+  mode_of_a_transaction();
+  const Algorithm first = settings.algorithm;
+  ASSERT_TRUE(automatic::change_to(Algorithm::serial, false));
+  tandem_section section{};
+  section.kind = TANDEM_KIND_LOCK_REGION;
+  automatic::look(*current_thread, &section, true);
+  EXPECT_EQ(settings.algorithm, Algorithm::norec);
+  EXPECT_TRUE(automatic::change_to(first, false));
 }
 
 } // namespace

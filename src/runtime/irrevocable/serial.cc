@@ -11,7 +11,8 @@ namespace tandem::serial {
 // Returns when every other thread's mark has been 0 since the word was acquired. Acquire: what
 // those transactions did happens before what the caller does.
 void wait_for_all(const Thread *thread) noexcept {
-  // Nobody has a mark. `auto` changes to that only while this is so, and it has the word.
+  // Nobody who has a mark runs: `auto` changes to that only while nobody has one, and it has the
+  // word.
   if (settings.algorithm == Algorithm::serial)
     return;
   const std::size_t end = marks_end.load(std::memory_order_acquire);

@@ -40,9 +40,6 @@ void unlock_pool() noexcept {
     fatal("the list of threads cannot be unlocked: %s", std::strerror(error));
 }
 
-// Transactions before the first look at the time: a program that has only a few is not measured.
-constexpr std::uint64_t kFirstLook = 64;
-
 Thread *make_thread() noexcept {
   const std::size_t identity = marks_end.load(std::memory_order_relaxed);
   if (identity == kMostThreads)
@@ -53,7 +50,6 @@ Thread *make_thread() noexcept {
   thread->identity = identity;
   thread->mark = &marks[identity].value;
   thread->random = contention::Xorshift(0x9e3779b97f4a7c15U * (identity + 1));
-  thread->look_at = thread->look_period = kFirstLook;
   thread->clock = &sync::global_clock.now;
   thread->apart_words = apart::words;
   thread->serial_word = &serial::word.value;

@@ -148,7 +148,7 @@ namespace {
 
 // One begin of many. A function of its own, so that the others save no registers for its call.
 [[gnu::noinline]] Actions begin_after_look(Thread &thread) noexcept {
-  automatic::look(thread, thread.descriptor);
+  automatic::look(thread, thread.descriptor, true);
   return begin_first(thread, settings.special);
 }
 
@@ -198,9 +198,12 @@ extern "C" [[gnu::used]] Actions tandem_begin_section_nested(std::uint32_t prope
                                                              const tandem_section *section,
                                                              const JumpBuffer *from) noexcept {
   // The way of a thread's very first transaction.
-  if (current_thread == nullptr && (section->table->flags & TANDEM_TABLE_HTM) != 0 &&
-      !settings.chosen)
-    want_hardware();
+  if (current_thread == nullptr) {
+    if ((section->table->flags & TANDEM_TABLE_HTM) != 0 && !settings.chosen)
+      want_hardware();
+    if (section->kind == TANDEM_KIND_LOCK_REGION)
+      automatic::found_section_of_lock();
+  }
   Thread &thread = this_thread();
   refuse_stale(thread);
   if (thread.depth != 0) {

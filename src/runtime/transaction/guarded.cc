@@ -163,7 +163,7 @@ Actions begin(Thread &thread, std::uint32_t properties, const tandem_section &se
   if (colours::depth() != 0) [[unlikely]]
     return begin_inside(thread);
   if ((settings.special & kSpecialAdapt) != 0 && automatic::due(thread)) [[unlikely]]
-    automatic::look(thread, &section);
+    automatic::look(thread, &section, false); // it may be one that takes its colours
   make_room(thread);
   thread.plan = &plan;
   thread.guards[0] = &plan;

@@ -111,7 +111,7 @@ inline void add_disturbers(std::vector<std::thread> &threads, std::latch &start,
     threads.emplace_back([&start, &left] {
       start.arrive_and_wait();
       for (int n = 0; n < 2 || left != 0; ++n)
-        automatic::change_to(n % 2 == 0 ? Algorithm::two_phase : Algorithm::norec);
+        automatic::change_to(n % 2 == 0 ? Algorithm::two_phase : Algorithm::norec, false);
     });
 }
 

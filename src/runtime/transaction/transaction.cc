@@ -3,6 +3,7 @@
 
 #include "runtime/abi/itm.h"
 #include "runtime/actions/actions.h"
+#include "runtime/algorithms/automatic.h"
 #include "runtime/algorithms/barriers.h"
 #include "runtime/algorithms/norec.h"
 #include "runtime/algorithms/orec.h"
@@ -79,6 +80,7 @@ bool commit_in_place(Thread &thread) noexcept {
 
 void prepare(Thread &thread) noexcept {
   profile::prepare_thread(thread);
+  automatic::prepare(thread);
   thread.policy = settings.policy;
   thread.backoff = settings.backoff;
   thread.serialise_after = settings.serialise_after;
