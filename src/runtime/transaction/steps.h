@@ -195,7 +195,7 @@ template <bool kGuarded> Actions run_speculatively(Thread &thread) noexcept {
   thread.irrevocable = false;
   for (;;) {
     const Algorithm algorithm = settings.algorithm.load(std::memory_order_relaxed);
-    if (algorithm == Algorithm::serial) [[unlikely]] { // `auto` has changed it
+    if (algorithm == Algorithm::serial) [[unlikely]] {  // `auto` has changed it
       thread.mark->store(0, std::memory_order_release); // of a begin by another one
       if (thread.profile != nullptr) [[unlikely]]
         profile::serialise(thread, profile::Alone::algorithm);
