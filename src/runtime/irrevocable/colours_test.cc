@@ -4,6 +4,7 @@
 #include "runtime/irrevocable/colours.h"
 
 #include "runtime/irrevocable/test_output.h"
+#include "runtime/phases/inline.h"
 
 #include <gtest/gtest.h>
 
@@ -90,7 +91,8 @@ TEST(Colours, AreHeldToTheOutermostLeave) {
 }
 
 // Every pair of colours, in rings: any order but one deadlocks.
-TEST(Colours, AreTakenInOneOrder) {
+void take_in_one_order(void (*enter)(const tandem_section *),
+                       void (*leave)(const tandem_section *)) {
   constexpr std::uint32_t kColours = 5;
   TestOutput output("test", {"A", "B", "C", "D", "E"});
   std::vector<const tandem_section *> sections;
@@ -105,15 +107,24 @@ TEST(Colours, AreTakenInOneOrder) {
   in_threads(4, [&](int number) {
     for (std::size_t i = 0; i < 4000; ++i) {
       const std::size_t pair = (i * 7 + static_cast<std::size_t>(number) * 5) % pairs.size();
-      const Inside inside(*sections[pair]);
+      enter(sections[pair]);
       ++counters[pairs[pair][0]];
       ++counters[pairs[pair][1]];
+      leave(sections[pair]);
     }
   });
   long sum = 0;
   for (const long counter : counters)
     sum += counter;
   EXPECT_EQ(sum, 2 * 4 * 4000);
+}
+
+TEST(Colours, AreTakenInOneOrder) {
+  take_in_one_order(_TANDEM_colours_enter, _TANDEM_colours_leave);
+}
+
+TEST(Colours, AreTakenInOneOrderInThePhaseOfLocks) {
+  take_in_one_order(_TANDEM_phase_hold, _TANDEM_phase_release);
 }
 
 TEST(Colours, MayBeManyMoreThanABitSetsWord) {

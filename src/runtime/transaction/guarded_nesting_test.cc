@@ -79,6 +79,38 @@ TEST_F(Guarded, TransactionsInsideExclusiveSections) {
   EXPECT_EQ(coloured, 900U);
 }
 
+// What gcc's code touches no colour tells.
+TEST_F(Guarded, NoTransactionOfGccsIsBesideOneInsideAnExclusiveSection) {
+  TestOutput output("test", {"A"});
+  const tandem_section &exclusive = output.exclusive("exclusive", {0});
+  static std::atomic<bool> inside;
+  static std::atomic<bool> enough;
+  static std::atomic<int> seen;
+  static std::atomic<int> begun;
+  inside = enough = false;
+  seen = begun = 0;
+  std::thread other([] {
+    while (!enough)
+      run_gcc([] {
+        ++begun;
+        seen += inside ? 1 : 0;
+      });
+  });
+  while (begun == 0)
+    std::this_thread::yield();
+  for (int i = 0; i < 5; ++i)
+    run_exclusively(exclusive, [] {
+      run_gcc([] {
+        inside = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        inside = false;
+      });
+    });
+  enough = true;
+  other.join();
+  EXPECT_EQ(seen, 0);
+}
+
 TEST_F(Guarded, ExclusiveSectionsInsideTransactions) {
   TestOutput output("test", {"A!"});
   const tandem_section &reach = output.reach("reach", {0});
