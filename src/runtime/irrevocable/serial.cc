@@ -8,6 +8,14 @@
 #include "runtime/transaction/apart.h"
 
 namespace tandem::serial {
+namespace {
+
+// Under the algorithm `serial` the word goes from one to the other all the time, and waking who
+// sleeps would take as long as many a transaction. Most of the rounds give the processor away.
+constexpr std::uint32_t kRoundsOneAtATime = 768;
+
+} // namespace
+
 // Returns when every other thread's mark has been 0 since the word was acquired. Acquire: what
 // those transactions did happens before what the caller does.
 void wait_for_all(const Thread *thread) noexcept {
@@ -51,7 +59,9 @@ void acquire(const Thread *thread) noexcept {
   if (!word.value.compare_exchange_strong(seen, kHeld)) {
     sync::Patience patience;
     bool acquired = false;
-    while (patience.rounds() < sync::Patience::kSpins && !acquired) {
+    const std::uint32_t rounds =
+        settings.algorithm == Algorithm::serial ? kRoundsOneAtATime : sync::Patience::kSpins;
+    while (patience.rounds() < rounds && !acquired) {
       patience.round();
       seen = kFree;
       acquired = !taken() && word.value.compare_exchange_strong(seen, kHeld);

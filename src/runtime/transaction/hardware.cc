@@ -195,16 +195,10 @@ void end_level(Thread &thread) noexcept {
   constexpr std::uint32_t kBit = kSpecialDepth - 1;
   if ((thread.depth & ~kBit) != 1) {
     --thread.depth;
-  } else if (thread.hardware_extra) {
-    thread.hardware_extra = false;
-    commit(thread);
-  } else { // inside a region of the program's own
-    thread.caught = 0;
-    thread.descriptor = nullptr;
-    const std::size_t slot = thread.hardware_slot;
-    set_state(thread, 0);
-    act_after_hardware(thread, slot);
+    return;
   }
+  thread.hardware_extra = false;
+  commit(thread);
 }
 
 void commit_in_hardware(Thread &thread) noexcept {

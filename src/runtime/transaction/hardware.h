@@ -24,6 +24,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 namespace tandem::transaction {
 
@@ -36,6 +37,14 @@ static_assert(offsetof(Thread, hardware_slot) == offsetof(Thread, mode) + 1 &&
               offsetof(Thread, depth) == offsetof(Thread, mode) + 4 && sizeof(Mode) == 1);
 [[gnu::always_inline]] inline void set_state(Thread &thread, std::uint64_t state) noexcept {
   std::memcpy(reinterpret_cast<char *>(&thread) + offsetof(Thread, mode), &state, sizeof state);
+}
+
+// XBEGIN waits for the stores before it, and what follows XEND for those behind it: none that would
+// change nothing.
+template <class T>
+[[gnu::always_inline]] inline void keep(T &place, std::type_identity_t<T> value) {
+  if (place != value) [[unlikely]]
+    place = value;
 }
 
 // Where the section's history is: sections that share a place only disturb one another's guesses.
@@ -57,12 +66,12 @@ constexpr std::size_t slot_of(std::uint64_t section) noexcept {
     return 0;
   if (thread.hardware_trouble != 0 && thread.hardware_penalty[slot_of(section)] != 0) [[unlikely]]
     return 0;
-  thread.barriers = &direct_barriers;
-  thread.properties = properties;
+  keep(thread.barriers, &direct_barriers);
+  keep(thread.properties, properties);
   static_assert(itm::kUninstrumentedCode == 2);
   const std::uint32_t plain = properties >> 1 & 1;
-  thread.hardware_plain = plain != 0;
-  thread.hardware_extra = false;
+  keep(thread.hardware_plain, plain != 0);
+  keep(thread.hardware_extra, false);
   ++thread.transactions;
   set_state(thread, hardware_state(kNoSlot, 1)); // not inside: one line less there
   status = hardware::start();
@@ -87,7 +96,8 @@ constexpr std::size_t slot_of(std::uint64_t section) noexcept {
 // A level has ended that was not the outermost.
 [[gnu::noinline]] void end_level(Thread &thread) noexcept;
 
-// Ends a level of a transaction that is in hardware. False, and nothing is done, where there is
+// Ends a level of a transaction that is in hardware; afterwards it may still be in a region of the
+// program's own, which undoes all of this with itself. False, and nothing is done, where there is
 // software beside it, or it is not in hardware: a region of the program's own, inside a transaction
 // that is alone, is none of these. Inside, it does not look for the Thread, which
 // would be waited for, nor at the stack, which would be one more line.
@@ -97,14 +107,14 @@ constexpr std::size_t slot_of(std::uint64_t section) noexcept {
     return false;
   hardware::end();
   Thread &thread = *current_thread;
-  if (hardware::inside()) [[unlikely]] {
+  if (thread.depth != 1) [[unlikely]] {
     end_level(thread);
     return true;
   }
   const std::size_t slot = thread.hardware_slot;
   set_state(thread, 0);
-  thread.caught = 0;
-  thread.descriptor = nullptr;
+  keep(thread.caught, 0);
+  keep(thread.descriptor, nullptr);
   if (thread.hardware_trouble != 0 || wait::anybody() || actions::pending(thread)) [[unlikely]]
     act_after_hardware(thread, slot);
   return true;
