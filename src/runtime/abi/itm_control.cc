@@ -151,8 +151,8 @@ TANDEM_ITM void _TANDEM_count(const tandem_section *section) {
 }
 
 TANDEM_ITM void _ITM_commitTransaction() {
-  if (*hardware::not_now.load(std::memory_order_relaxed) == 0 &&
-      transaction::commit_hardware_quickly()) [[unlikely]]
+  if (hardware::quick.load(std::memory_order_relaxed) && transaction::commit_hardware_quickly())
+      [[unlikely]]
     return;
   Thread *thread = current_thread;
   if (thread == nullptr || thread->depth == 0) [[unlikely]]

@@ -31,6 +31,7 @@ void adopt_settings() noexcept {
   if (in_use() && (settings.special & ~kQuick) == 0)
     now = (settings.special & kSpecialAlone) != 0 ? &__libc_single_threaded : &kAlways;
   not_now.store(now, std::memory_order_relaxed);
+  quick.store(now != &kNever, std::memory_order_relaxed);
   serial::word.writing.store(in_use() ? 0 : kOthersRun, std::memory_order_release);
 }
 

@@ -54,6 +54,8 @@ inline constinit State state;
 inline constexpr char kNever = 1;
 inline constexpr char kAlways = 0;
 inline constinit std::atomic<const char *> not_now{&kNever};
+// Whether attempts may have begun so: before their ends, one load less than that.
+inline constinit std::atomic<bool> quick{false};
 
 // Whether this process runs hardware transactions, so that software ones have to know.
 inline bool in_use() noexcept {
