@@ -54,7 +54,8 @@ inline constinit State state;
 inline constexpr char kNever = 1;
 inline constexpr char kAlways = 0;
 inline constinit std::atomic<const char *> not_now{&kNever};
-// Whether attempts may have begun so: before their ends, one load less than that.
+// Whether a transaction that ends may have begun so. What not_now says, but in one load: it is made
+// inside, where its time counts.
 inline constinit std::atomic<bool> quick{false};
 
 // Whether this process runs hardware transactions, so that software ones have to know.
