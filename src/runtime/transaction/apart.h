@@ -65,7 +65,8 @@ extern Word words[std::size_t{1} << kCountLog2];
 }
 inline Word &word_of(const void *lock) noexcept { return words[index_of(lock)]; }
 
-// Whether any word has ever been looked at. Then `auto` does not come to hardware any more.
+// Whether any word has ever been looked at. Then `auto` does not come to hardware any more, nor to
+// `serial`.
 bool in_use() noexcept;
 
 // Acquires the word for a short section. False: it is taken.
