@@ -3,7 +3,7 @@
 # run.sh WORK BUILD BENCHMARK RUNTIME THREADS MILLISECONDS [HARDWARE]: a micro-benchmark (workloads/micro) under one way to
 # write its sections: mutex, NOrec by hand (norec-by-hand), a method of GCC's libitm (ml_wt, gl_wt), an algorithm of
 # ours by the same binary (tandem-NAME), or by one of tandem-cc, whose accesses are inlined (inlined-NAME); or the
-# least that a library can do (least: workloads/micro/least_itm.c, preloaded).
+# least that a library can do, or that one can which counts (least, counted: workloads/micro/least_itm.c, preloaded).
 # HARDWARE: whether ours may use the processor's transactions, on or off (default).
 set -eu
 export TANDEM_HARDWARE="${7:-off}"
@@ -18,9 +18,9 @@ tandem-*)
   program=gnu-tm
   export TANDEM_ALGORITHM="${runtime#tandem-}" LD_LIBRARY_PATH="$build/lib"
   ;;
-least)
+least | counted)
   program=gnu-tm
-  export LD_PRELOAD="$work/least.so"
+  export LD_PRELOAD="$work/$runtime.so"
   ;;
 *)
   program=gnu-tm

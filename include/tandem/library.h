@@ -18,8 +18,7 @@
  * at file scope, once for each function. The twin reaches shared memory by transactional accesses
  * (or is compiled as transactional code); the plain function stays as it is, with its assembly.
  * Counts for calls through pointers. For direct calls tandem-cc wants an entry in the catalogue,
- * gcc
- * __attribute__((transaction_wrap(function))) on the twin.
+ * and gcc wants __attribute__((transaction_wrap(function))) on the twin.
  *
  * The output gives the pair to _ITM_registerTMCloneTable when it is loaded. */
 #ifdef __cplusplus

@@ -10,7 +10,9 @@
  * !!! a plain write is not undone when the transaction restarts or is cancelled.
  *
  * A body may run several times. Each function here may be called by any thread; those that need a
- * transaction end the process with one line where there is none.
+ * transaction end the process with one line where there is none. Null for a body, a function, a
+ * condition or statistics is a mistake of the caller, as is a wrong address: undefined, in practice
+ * SIGSEGV when it is used.
  */
 #pragma once
 
@@ -25,8 +27,8 @@ extern "C" {
 #define TANDEM_NORETURN_ _Noreturn
 #endif
 
-/* Who gives way in a conflict, where the algorithm knows both (eager, lazy): -1 is the process's
- * choice (TANDEM_POLICY). Order and names: docs/libitm.md. */
+/* Who gives way in a conflict, where the algorithm knows both (eager, lazy, two-phase): -1 is the
+ * process's choice (TANDEM_POLICY). Order and names: docs/libitm.md. */
 enum tandem_policy {
   TANDEM_POLICY_DEFAULT = -1,
   TANDEM_POLICY_POLITE,
@@ -87,8 +89,9 @@ void tandem_become_irrevocable(void);
 void tandem_on_commit(void (*function)(void *), const void *argument, size_t bytes);
 void tandem_on_abort(void (*function)(void *), const void *argument, size_t bytes);
 
-/* Memory that is freed again if the transaction is undone; freed when it has committed. Outside of
- * transactions as malloc and free. */
+/* tandem_malloc: memory that is freed again if the transaction is undone; null where there is no
+ * memory, inside and outside of transactions. tandem_free: frees when the transaction has
+ * committed; null is nothing. Outside of transactions as malloc and free. */
 void *tandem_malloc(size_t bytes);
 void tandem_free(void *memory);
 

@@ -46,6 +46,25 @@ def test_program(gnu_tm: GnuTm, source: str, algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_vectors(gnu_tm: GnuTm, algorithm: str) -> None:
+    """Of 32 bytes, where the processor has them."""
+    wide = "avx2" in Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
+    options = ["-O3", "-mavx2" if wide else "-msse2"]
+    program = gnu_tm.compile("vectors", [PROGRAMS / "vectors.c"], options)
+    outcome = gnu_tm.run(program, algorithm=algorithm)
+    assert outcome.status == 0, outcome.output
+
+
+@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "htm" or has_rtm()])
+def test_libraries_are_loaded_meanwhile(gnu_tm: GnuTm, algorithm: str) -> None:
+    options = ["-shared", "-fPIC", "-Wl,-z,lazy"]
+    plugin = gnu_tm.compile("loading.so", [PROGRAMS / "loading_plugin.c"], options)
+    program = gnu_tm.compile("loading", [PROGRAMS / "loading.c"], ["-ldl"])
+    outcome = gnu_tm.run(program, str(plugin), algorithm=algorithm)
+    assert outcome.status == 0, outcome.output
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_levels_of_nesting(gnu_tm: GnuTm, algorithm: str) -> None:
     """More than a processor counts; and inside regions of hardware that the program begins."""
     program = gnu_tm.compile("levels", [PROGRAMS / "levels.c"], ["-mrtm"])

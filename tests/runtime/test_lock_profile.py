@@ -109,7 +109,7 @@ def test_a_forked_child_writes_its_own(program: Path, tmp_path: Path) -> None:
     done = run(program, path, "fork")
     assert (done.returncode, done.stderr) == (0, "")
     for _ in range(600):
-        children = [x for x in tmp_path.glob("locks.json.*") if x.read_text().endswith("}\n")]
+        children = [x for x in tmp_path.glob("locks.json.*") if x.suffix != ".part"]
         if children:
             break
         subprocess.run(["sleep", "0.1"], check=True)
@@ -124,6 +124,29 @@ def test_a_file_that_cannot_be_written(program: Path, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "TANDEM_LOCK_PROFILE" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_older_profile_stays_where_the_process_writes_none(
+    program: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "locks.json"
+    path.write_text("of an earlier run")
+    done = run(program, path, "leave")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert path.read_text() == "of an earlier run"
+
+
+def test_a_report_without_locks(tmp_path: Path) -> None:
+    path = tmp_path / "locks.json"
+    run(Path("/bin/true"), path)
+    done = subprocess.run(
+        [str(BUILD / "bin/tandem"), "report", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "no lock was acquired" in done.stdout
 
 
 def test_the_report(program: Path, tmp_path: Path) -> None:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -194,6 +196,57 @@ def test_a_file_that_cannot_be_written(gnu_tm: GnuTm, tmp_path: Path) -> None:
     )
 
 
+def test_a_folder_is_refused_before_main(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    program = gnu_tm.compile("profiled", [PROGRAM], ["-g"])
+    environment = {"TANDEM_PROFILE": str(tmp_path)}
+    outcome = gnu_tm.run(program, algorithm="norec", environment=environment)
+    assert outcome.status == 2
+    assert outcome.output == (
+        f"libitm: error: TANDEM_PROFILE={tmp_path}: cannot be written: Is a directory\n"
+    )
+
+
+def test_what_is_no_file_stays_what_it_is(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    program = gnu_tm.compile("profiled", [PROGRAM], ["-g"])
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    # Open for reading and writing, so that nobody waits for the other end.
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        outcome = gnu_tm.run(program, algorithm="norec", environment={"TANDEM_PROFILE": str(pipe)})
+        assert (outcome.status, outcome.output) == (0, "")
+        assert stat.S_ISFIFO(pipe.stat().st_mode)
+        assert json.loads(os.read(reader, 65536))["version"] == 1
+    finally:
+        os.close(reader)
+
+
+def test_a_link_stays_and_leads_to_the_profile(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    program = gnu_tm.compile("profiled", [PROGRAM], ["-g"])
+    (tmp_path / "real.json").write_text("of an earlier run")
+    (tmp_path / "link.json").symlink_to("real.json")
+    environment = {"TANDEM_PROFILE": str(tmp_path / "link.json")}
+    outcome = gnu_tm.run(program, algorithm="norec", environment=environment)
+    assert outcome.status == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert json.loads((tmp_path / "real.json").read_text())["version"] == 1
+
+
+def test_the_number_of_the_process_in_the_name(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    program = gnu_tm.compile("profiled", [PROGRAM], ["-g"])
+    environment = {
+        "TANDEM_PROFILE": str(tmp_path / "of-%p.json"),
+        "TANDEM_SERIALISE_AFTER": "never",
+    }
+    outcome = gnu_tm.run(program, "fork", algorithm="norec", environment=environment)
+    assert outcome.status == 0
+    profiles = {file.name: json.loads(file.read_text())["run"] for file in tmp_path.glob("of-*")}
+    assert len(profiles) == 2
+    for name, of_run in profiles.items():
+        assert name == f"of-{of_run['pid']}.json"
+        assert of_run["policy"]["serialise_after"] == 0
+
+
 def test_report(gnu_tm: GnuTm, tmp_path: Path) -> None:
     path = profiled(gnu_tm, tmp_path, "lazy")
     page = tmp_path / "page.html"
@@ -218,7 +271,10 @@ def test_report_explains_what_it_cannot_read(tmp_path: Path) -> None:
     for content, message in (
         ("{}", "not a profile"),
         ('{"version": 9, "run": {}}', "version 9 of the format is not known"),
-        ("]", "not a profile"),
+        ('{"version": 9}', "version 9 of the format is not known"),
+        ("]", "not a profile: parse error at line 1, column 1"),
+        ('{"version": 1, "run": {"program": 3}}', "(/run/program) type must be string"),
+        ('{"version": 1, "run": {"threads": -3}}', "/run/threads is below 0"),
     ):
         file.write_text(content)
         command = [str(LIBRARY.parent / "bin/tandem"), "report", str(file)]

@@ -39,7 +39,8 @@ int main(int argc, char **argv) {
   tandem::Arguments arguments;
   tandem::Program program("report", "why atomic sections aborted, waited and ran alone");
   program.app()
-      .add_option("PROFILE", arguments.file, "what a program wrote that ran with TANDEM_PROFILE")
+      .add_option("PROFILE", arguments.file,
+                  "what a program wrote that ran with TANDEM_PROFILE or TANDEM_LOCK_PROFILE")
       ->type_name("PROFILE")
       ->required();
   program.app()

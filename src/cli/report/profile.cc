@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cli/report/profile.h"
 
+#define JSON_DIAGNOSTICS 1 // the reader's messages name the place
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -88,7 +89,8 @@ Profile profile_of(const json &value) {
   profile.wall_seconds = run.at("wall_seconds");
   for (const json &section : value.at("sections"))
     profile.sections.push_back(section_of(section));
-  if (value.contains("locks"))
+  profile.of_locks = value.contains("locks");
+  if (profile.of_locks)
     for (const json &lock : value.at("locks"))
       profile.locks.push_back(lock_of(lock));
   return profile;
@@ -113,19 +115,40 @@ double ProfileHistogram::mean() const {
 std::uint64_t ProfileSection::aborted() const { return counts_of(aborts); }
 std::uint64_t ProfileSection::serialised() const { return counts_of(serialisations); }
 
+namespace {
+
+// The place of the first number below 0, as a JSON pointer; empty: there is none.
+std::string negative_number(const json &value, const std::string &place) {
+  if (value.is_number() && value.get<double>() < 0)
+    return place;
+  for (const auto &[key, member] : value.items())
+    if (value.is_structured())
+      if (const std::string found = negative_number(member, place + "/" + key); !found.empty())
+        return found;
+  return "";
+}
+
+} // namespace
+
 Result<Profile> profile_from_json(const std::string &text, const std::string &file) {
   // The reader of JSON throws; nothing of ours does.
   try {
     const json value = json::parse(text);
-    if (!value.is_object() || !value.contains("run") || !value.contains("version"))
-      return Error{
-          fmt::format("{}: not a profile: run the program with TANDEM_PROFILE=FILE", file)};
-    if (value.at("version") != kVersion)
+    if (value.is_object() && value.contains("version") && value.at("version") != kVersion)
       return Error{fmt::format("{}: version {} of the format is not known, only {}", file,
                                value.at("version").dump(), kVersion)};
+    if (!value.is_object() || !value.contains("run") || !value.contains("version"))
+      return Error{fmt::format(
+          "{}: not a profile: run the program with TANDEM_PROFILE=FILE or TANDEM_LOCK_PROFILE=FILE",
+          file)};
+    if (const std::string place = negative_number(value, ""); !place.empty())
+      return Error{fmt::format("{}: not a profile: {} is below 0", file, place)};
     return profile_of(value);
   } catch (const json::exception &error) {
-    return Error{fmt::format("{}: not a profile: {}", file, error.what())};
+    std::string message = error.what();
+    if (const std::size_t end = message.find("] "); end != std::string::npos)
+      message.erase(0, end + 2);
+    return Error{fmt::format("{}: not a profile: {}", file, message)};
   }
 }
 

@@ -103,6 +103,7 @@ struct Profile {
   std::string start;
   double wall_seconds = 0;
   std::vector<ProfileSection> sections;
+  bool of_locks = false; // of the program's own locks, not of transactions
   std::vector<ProfileLock> locks;
 };
 

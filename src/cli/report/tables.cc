@@ -141,8 +141,9 @@ std::string head_text(const Profile &profile) {
     aborts += section.aborted();
   }
   const std::string threads = counted(profile.threads, "thread", "threads");
-  if (profile.sections.empty() && !profile.locks.empty())
-    return fmt::format("{}: {}, {:.2f} s", profile.program, threads, profile.wall_seconds);
+  if (profile.of_locks)
+    return fmt::format("{}: {}{}, {:.2f} s", profile.program, threads,
+                       profile.locks.empty() ? ", no lock was acquired" : "", profile.wall_seconds);
   return fmt::format("{}: {}, {}, {} commits, {} aborts, {:.2f} s", profile.program,
                      profile.algorithm, threads, thousands(commits), thousands(aborts),
                      profile.wall_seconds);

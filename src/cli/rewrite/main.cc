@@ -59,7 +59,7 @@ void declare(Program &program, Arguments &arguments) {
   program.set_epilogue(
       "Examples:\n"
       "  tandem rewrite bank.c > bank-gcc.c && gcc -fgnu-tm -pthread bank-gcc.c\n"
-      "  tandem rewrite --mode locks --output-dir out queue.c main.c -- -Iinclude");
+      "  mkdir -p out && tandem rewrite --mode locks --output-dir out queue.c main.c -- -Iinclude");
 }
 
 // Where each source goes with --output-dir. Error: two of them have one name, or one would replace

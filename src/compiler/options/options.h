@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the driver asks of the pass at a link. It travels in environment variables, because lld
-// offers a pass plugin no options of its own: the four documented ones carry the values after
+// offers a pass plugin no options of its own: one for each of our options carries its value after
 // command line and environment have been merged, the others describe the link.
 #pragma once
 

@@ -217,13 +217,40 @@ TANDEM_PAIR(M128, __m128)
   TANDEM_WRITE_BYTES(NAME, TYPE, TARGET, WaW)                                                      \
   TANDEM_LOG(NAME, TYPE)
 
-// AVX vectors are arguments in registers that only code for AVX names.
 #define TANDEM_ANY
-#define TANDEM_AVX __attribute__((target("avx")))
 
 TANDEM_BYTES(E, long double, TANDEM_ANY)
 TANDEM_BYTES(CE, long double _Complex, TANDEM_ANY)
-TANDEM_BYTES(M256, __m256, TANDEM_AVX)
+
+// AVX vectors are results and arguments in a register that only code for AVX names. A function that
+// has it by its target returns them there; but where its arguments are is decided for the whole
+// file, so that those that write are assembler: they pass on a copy on the stack.
+#define TANDEM_AVX __attribute__((target("avx")))
+TANDEM_READ_BYTES(M256, __m256, TANDEM_AVX, R)
+TANDEM_READ_BYTES(M256, __m256, TANDEM_AVX, RaR)
+TANDEM_READ_BYTES(M256, __m256, TANDEM_AVX, RaW)
+TANDEM_READ_BYTES(M256, __m256, TANDEM_AVX, RfW)
+TANDEM_LOG(M256, __m256)
+
+extern "C" [[gnu::used]] void tandem_write_32_bytes(void *address, const void *value) {
+  Thread *thread = current_thread;
+  thread->barriers->write_bytes(address, value, 32, thread);
+}
+#define TANDEM_WRITE_M256(KIND)                                                                    \
+  extern "C" [[gnu::naked, gnu::visibility("default")]] void _ITM_##KIND##M256(void *) {           \
+    __asm__("subq $40, %rsp\n\t"                                                                   \
+            ".cfi_adjust_cfa_offset 40\n\t"                                                        \
+            "vmovups %ymm0, (%rsp)\n\t"                                                            \
+            "vzeroupper\n\t"                                                                       \
+            "movq %rsp, %rsi\n\t"                                                                  \
+            "call tandem_write_32_bytes\n\t"                                                       \
+            "addq $40, %rsp\n\t"                                                                   \
+            ".cfi_adjust_cfa_offset -40\n\t"                                                       \
+            "ret");                                                                                \
+  }
+TANDEM_WRITE_M256(W)
+TANDEM_WRITE_M256(WaR)
+TANDEM_WRITE_M256(WaW)
 // NOLINTEND(bugprone-macro-parentheses)
 
 // Updates that commute: `*address += by`.

@@ -92,6 +92,6 @@ struct Began {
   std::int64_t ns;
   std::int64_t wall_ns;
 };
-bool write_profile(const char *path, Began began) noexcept;
+void write_profile(std::FILE *file, Began began) noexcept;
 
 } // namespace tandem::locks

@@ -4,6 +4,7 @@
 // are not yet converted (docs/profile.md). Each call goes to the C library; around it the time
 // is read. An acquisition that a trylock gets at once is not contended.
 #include "runtime/locks/counters.h"
+#include "runtime/profile/destination.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -21,7 +22,7 @@ namespace {
 
 using namespace tandem::locks;
 
-const char *profile_path; // null: nothing is profiled
+tandem::profile::Destination destination; // without a path: nothing is profiled
 Began began;
 thread_local Thread *own __attribute__((tls_model("initial-exec")));
 
@@ -36,7 +37,7 @@ void *next_of(const char *name, const char *version) noexcept {
   static const auto next = reinterpret_cast<decltype(&::name)>(next_of(#name, version))
 
 Thread *thread() noexcept {
-  if (profile_path == nullptr)
+  if (destination.path() == nullptr)
     return nullptr;
   if (own == nullptr)
     own = add_thread();
@@ -134,15 +135,14 @@ void releasing(const void *lock) noexcept {
 }
 
 void write_at_exit() noexcept {
-  if (profile_path != nullptr && !write_profile(profile_path, began))
-    std::fprintf(stderr, "libtandem_locks: %s: %s\n", profile_path, std::strerror(errno));
+  const auto writer = [](std::FILE *file, void *) { write_profile(file, began); };
+  if (const int error = destination.write(writer, nullptr); error != 0)
+    std::fprintf(stderr, "libtandem_locks: %s: %s\n", destination.path(), std::strerror(error));
 }
 
-// The file is the parent's; what the child does goes to FILE.PID.
+// The file is the parent's.
 void after_fork_in_child() noexcept {
-  char path[4096];
-  std::snprintf(path, sizeof path, "%s.%ld", profile_path, static_cast<long>(::getpid()));
-  profile_path = ::strdup(path);
+  destination.follow_fork();
   all_threads.store(nullptr, std::memory_order_relaxed);
   own = nullptr;
 }
@@ -151,22 +151,18 @@ __attribute__((constructor)) void prepare() noexcept {
   const char *path = std::getenv("TANDEM_LOCK_PROFILE");
   if (path == nullptr || *path == '\0')
     return;
-  const int file = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) {
+  if (const int error = destination.prepare(path); error != 0) {
     std::fprintf(stderr,
                  "libtandem_locks: TANDEM_LOCK_PROFILE: %s: %s; name a file that can be written\n",
-                 path, std::strerror(errno));
+                 path, std::strerror(error));
     ::_exit(2);
   }
-  ::close(file);
   timespec steady;
   timespec wall;
   ::clock_gettime(CLOCK_MONOTONIC, &steady);
   ::clock_gettime(CLOCK_REALTIME, &wall);
   began = {__rdtsc(), steady.tv_sec * 1'000'000'000LL + steady.tv_nsec,
            wall.tv_sec * 1'000'000'000LL + wall.tv_nsec};
-  char *absolute = ::realpath(path, nullptr); // the program may change its folder
-  profile_path = absolute != nullptr ? absolute : path;
   ::pthread_atfork(nullptr, nullptr, after_fork_in_child);
   std::atexit(write_at_exit);
 }
@@ -180,7 +176,7 @@ __attribute__((constructor)) void prepare() noexcept {
 
 EXPORT int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes) {
   NEXT(pthread_mutex_init, nullptr);
-  if (profile_path != nullptr)
+  if (destination.path() != nullptr)
     note_initialised(mutex, SITE);
   return next(mutex, attributes);
 }
@@ -247,7 +243,7 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mu
 
 EXPORT int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwlockattr_t *attributes) {
   NEXT(pthread_rwlock_init, nullptr);
-  if (profile_path != nullptr)
+  if (destination.path() != nullptr)
     note_initialised(lock, SITE);
   return next(lock, attributes);
 }
@@ -311,7 +307,7 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
 
 EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int shared) {
   NEXT(pthread_spin_init, nullptr);
-  if (profile_path != nullptr)
+  if (destination.path() != nullptr)
     note_initialised(const_cast<const int *>(lock), SITE);
   return next(lock, shared);
 }
@@ -346,7 +342,7 @@ EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock) {
 
 EXPORT int mtx_init(mtx_t *mutex, int type) {
   NEXT(mtx_init, nullptr);
-  if (profile_path != nullptr)
+  if (destination.path() != nullptr)
     note_initialised(mutex, SITE);
   return next(mutex, type);
 }

@@ -282,15 +282,10 @@ void note_initialised(const void *lock, const void *site) noexcept {
   all.busy.clear(std::memory_order_release);
 }
 
-bool write_profile(const char *path, Began began) noexcept {
-  std::FILE *file = std::fopen(path, "we");
-  if (file == nullptr)
-    return false;
+void write_profile(std::FILE *file, Began began) noexcept {
   Profile profile;
   profile.collect();
   Writer(file, began, profile).write();
-  std::fputc('\n', file);
-  return std::fclose(file) == 0;
 }
 
 } // namespace tandem::locks

@@ -6,6 +6,7 @@
 
 #include "runtime/memory/log.h"
 #include "runtime/profile/description.h"
+#include "runtime/profile/destination.h"
 #include "runtime/profile/profile.h"
 
 #include <array>
@@ -208,11 +209,11 @@ namespace tandem::profile {
 
 // What the process did, for whoever writes it.
 struct Process {
-  const char *path;        // TANDEM_PROFILE's; null: not profiled
+  Destination destination; // TANDEM_PROFILE's; without a path: not profiled
   std::int64_t start_ns;   // CLOCK_REALTIME
   std::int64_t steady_ns;  // CLOCK_MONOTONIC at the same moment
   std::uint64_t ticks;     // the time-stamp counter at the same moment
-  std::int32_t pid;        // of the process that `path` belongs to
+  std::int32_t pid;
   std::uint64_t threads;   // that ran at least one section
   std::uint32_t sections;  // numbers given out
   std::uint64_t *begin_of; // by number: return address of the section's begin, or its descriptor

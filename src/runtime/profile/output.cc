@@ -34,8 +34,8 @@ constexpr const char *kCauses[] = {"validation",
                                    "retry",
                                    "cancel",
                                    "other-lock"};
-constexpr const char *kAlone[] = {"irrevocable-begin", "irrevocable-call", "requested", "retries",
-                                  "algorithm"};
+constexpr const char *kAlone[] = {"irrevocable-begin", "irrevocable-call", "requested",
+                                  "retries",           "algorithm",        "hardware-fallback"};
 
 struct Name {
   char text[512];
@@ -206,7 +206,8 @@ private:
     json_.text("contention",
                names_holders ? name_in(contention::kPolicyNames, settings.policy) : "none");
     json_.text("backoff", name_in(contention::kBackoffNames, settings.backoff));
-    json_.number("serialise_after", settings.serialise_after);
+    json_.number("serialise_after",
+                 settings.serialise_after != kNever ? settings.serialise_after : 0);
     json_.close('}');
     json_.number("threads", process_.threads);
     const time_t start = static_cast<time_t>(process_.start_ns / 1'000'000'000);
@@ -441,29 +442,26 @@ private:
   memory::Log<std::uint32_t> order_;
 };
 
-void complain(const char *path, int error) noexcept {
-  std::fprintf(stderr, "libitm: error: the profile %s cannot be written: %s\n", path,
-               std::strerror(error));
-}
+struct Counts {
+  const Process &process;
+  SectionCounts *counts;
+  CountTable<AbortKey> &aborts;
+  CountTable<StackKey> &stacks;
+  CountTable<ColourKey> &colours;
+};
 
 } // namespace
 
 void write(const Process &process, SectionCounts *counts, CountTable<AbortKey> &aborts,
            CountTable<StackKey> &stacks, CountTable<ColourKey> &colours) noexcept {
-  char *temporary = nullptr;
-  if (::asprintf(&temporary, "%s.%d", process.path, process.pid) < 0)
-    return complain(process.path, ENOMEM);
-  std::FILE *file = std::fopen(temporary, "we");
-  if (file == nullptr)
-    return complain(process.path, errno);
-  Writer(file, process, counts, aborts, stacks, colours).write();
-  std::fputc('\n', file);
-  const bool failed = std::ferror(file) != 0;
-  if (std::fclose(file) != 0 || failed || ::rename(temporary, process.path) != 0) {
-    complain(process.path, errno);
-    ::unlink(temporary);
-  }
-  std::free(temporary);
+  Counts all{process, counts, aborts, stacks, colours};
+  const auto writer = [](std::FILE *file, void *argument) {
+    const Counts &given = *static_cast<Counts *>(argument);
+    Writer(file, given.process, given.counts, given.aborts, given.stacks, given.colours).write();
+  };
+  if (const int error = process.destination.write(writer, &all); error != 0)
+    std::fprintf(stderr, "libitm: error: the profile %s cannot be written: %s\n",
+                 process.destination.path(), std::strerror(error));
 }
 
 } // namespace tandem::profile

@@ -161,7 +161,7 @@ void locate(Thread &thread, const void *memory, AbortKey &key) noexcept {
 
 // Every thread's counters, added up.
 void finish() noexcept {
-  if (process.path == nullptr || closed.exchange(true))
+  if (process.destination.path() == nullptr || closed.exchange(true))
     return;
   const std::size_t end = marks_end.load(std::memory_order_acquire);
   process.sections = std::min<std::uint32_t>(sections.load(), kMostSections);
@@ -226,24 +226,8 @@ void prepare_process() noexcept {
   const char *path = std::getenv("TANDEM_PROFILE");
   if (path == nullptr || *path == '\0')
     return;
-  // The file appears when the profile is complete; that it can is found out now.
-  char *probe = nullptr;
-  if (::asprintf(&probe, "%s.%d", path, ::getpid()) < 0)
-    refuse_file(path, ENOMEM);
-  const int file = ::open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0)
-    refuse_file(path, errno);
-  ::close(file);
-  ::unlink(probe);
-  std::free(probe);
-  // A program may change its folder, and its environment.
-  char *folder = *path == '/' ? nullptr : ::getcwd(nullptr, 0);
-  char *absolute = nullptr;
-  if (::asprintf(&absolute, "%s%s%s", folder != nullptr ? folder : "", folder != nullptr ? "/" : "",
-                 path) < 0)
-    refuse_file(path, ENOMEM);
-  std::free(folder);
-  process.path = absolute;
+  if (const int error = process.destination.prepare(path); error != 0)
+    refuse_file(path, error);
   settings.special |= kSpecialProfile;
   void *unused[1];
   ::backtrace(unused, 1); // loads the unwinder now, not inside a transaction
@@ -255,12 +239,10 @@ void prepare_process() noexcept {
 }
 
 void after_fork_in_child() noexcept {
-  if (process.path == nullptr)
+  if (process.destination.path() == nullptr)
     return;
   // Only the calling thread is left. What it and the others have done so far is the parent's.
-  char *path = nullptr;
-  if (::asprintf(&path, "%s.%d", process.path, ::getpid()) >= 0)
-    process.path = path;
+  process.destination.follow_fork();
   closed.store(false);
   threads.store(0);
   for (std::size_t i = 0; i < marks_end.load(std::memory_order_relaxed); ++i) {
@@ -285,7 +267,7 @@ void after_fork_in_child() noexcept {
 }
 
 void prepare_thread(Thread &thread) noexcept {
-  if (process.path == nullptr)
+  if (process.destination.path() == nullptr)
     return;
   if (thread.profile == nullptr)
     thread.profile =

@@ -43,7 +43,8 @@ enum class Alone : std::uint8_t {
   irrevocable_call,
   requested,
   retries,
-  algorithm
+  algorithm,
+  hardware // the processor has given up without a reason
 };
 
 // --- the process

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,7 +41,6 @@ static void hold(long ms) {
 }
 
 int main(int argc, char **argv) {
-  (void)argv;
   pthread_mutex_t *heap = calloc(HEAP, sizeof *heap);
   for (int i = 0; i < HEAP; i++)
     pthread_mutex_init(&heap[i], NULL); /* initialised */
@@ -74,6 +74,8 @@ int main(int argc, char **argv) {
   }
   pthread_rwlock_wrlock(&readers);
   pthread_rwlock_unlock(&readers);
+  if (argc > 1 && strcmp(argv[1], "leave") == 0)
+    _exit(0);
   if (argc > 1 && fork() == 0) {
     pthread_mutex_lock(&contended);
     pthread_mutex_unlock(&contended);
