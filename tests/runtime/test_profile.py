@@ -27,6 +27,8 @@ def obeys(profile: dict[str, Any]) -> None:
     for section in profile["sections"]:
         aborts = sum(abort["count"] for abort in section["aborts"])
         assert section["starts"] == section["commits"] + aborts + section["unfinished"]
+        reasons = [json.dumps(abort | {"count": 0}, sort_keys=True) for abort in section["aborts"]]
+        assert len(set(reasons)) == len(reasons)
         for histogram in ("read_set", "write_set", "retries"):
             assert sum(section[histogram]["counts"]) == section["commits"]
             assert section[histogram]["counts"][-1:] != [0]

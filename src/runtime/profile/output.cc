@@ -284,9 +284,7 @@ private:
     json_.number("unfinished", counts.starts - counts.commits - counts.aborts);
     json_.line();
     json_.open('[', "aborts");
-    for (const auto &entry : aborts_)
-      if (entry.key.section == section)
-        write_abort(entry.key, entry.count);
+    write_aborts(section);
     json_.close(']');
     json_.line();
     json_.open('[', "serialisations");
@@ -333,6 +331,42 @@ private:
     json_.close(']');
   }
 
+  // Keys of which nothing can be told apart are one.
+  void write_aborts(std::uint32_t section) noexcept {
+    for (const auto &entry : aborts_) {
+      if (entry.key.section != section)
+        continue;
+      std::uint64_t count = 0;
+      const AbortKey *first = nullptr;
+      for (const auto &other : aborts_)
+        if (reads_as(other.key, entry.key)) {
+          first = first == nullptr ? &other.key : first;
+          count += other.count;
+        }
+      if (first == &entry.key)
+        write_abort(entry.key, count);
+    }
+  }
+
+  [[nodiscard]] std::uint32_t opponent(const AbortKey &key) const noexcept {
+    return key.other != 0 && counts_[key.other].starts != 0 ? key.other : 0;
+  }
+  [[nodiscard]] bool reads_as(const AbortKey &one, const AbortKey &other) noexcept {
+    if (one.section != other.section || one.cause != other.cause || one.kind != other.kind ||
+        opponent(one) != opponent(other))
+      return false;
+    const bool somewhere = one.kind == MemoryKind::global || one.kind == MemoryKind::heap;
+    if (somewhere && (one.place != other.place || one.offset != other.offset))
+      return false;
+    if (one.from == other.from)
+      return true;
+    const Place &from = code_at(one.from);
+    const Place &place = code_at(other.from);
+    return from.line == place.line && std::strcmp(from.symbol, place.symbol) == 0 &&
+           std::strcmp(from.file, place.file) == 0 && std::strcmp(from.folder, place.folder) == 0 &&
+           (*from.output == '\0') == (*place.output == '\0');
+  }
+
   void write_abort(const AbortKey &key, std::uint64_t count) noexcept {
     json_.line();
     json_.open('{');
@@ -346,8 +380,8 @@ private:
       write_file(from);
       json_.close('}');
     }
-    if (key.other != 0 && counts_[key.other].starts != 0)
-      json_.text("other", section_name(key.other).text);
+    if (const std::uint32_t other = opponent(key); other != 0)
+      json_.text("other", section_name(other).text);
     json_.close('}');
   }
 
