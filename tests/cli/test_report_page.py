@@ -70,7 +70,6 @@ def test_summary(tmp_path: Path) -> None:
         "irrevocable-begin": 4,
         "algorithm": 8,
         "retries": 16,
-        "hardware-fallback": 32,
     }
     alone = [{"cause": x, "count": n, "stack": []} for x, n in causes.items()]
     aborts = [{"cause": "locked", "count": 250}]
@@ -82,7 +81,7 @@ def test_summary(tmp_path: Path) -> None:
         ["aborted", "250", "25.0 %", "attempts"],
         ["alone or irrevocable: by a call under way", "3", "0.4 %", "commits"],
         ["alone or irrevocable: planned so", "12", "1.6 %", "commits"],
-        ["alone or irrevocable: after aborts", "48", "6.4 %", "commits"],
+        ["alone or irrevocable: after aborts", "16", "2.1 %", "commits"],
         ["time in sections", "8.0 µs", "", ""],
         ["of it waiting", "2.0 µs", "25.0 %", "time in sections"],
         ["of it irrevocable", "0 ns", "", ""],

@@ -47,7 +47,7 @@ def test_program(gnu_tm: GnuTm, source: str, algorithm: str) -> None:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_vectors(gnu_tm: GnuTm, algorithm: str) -> None:
-    """Of 32 bytes, where the processor has them."""
+    """Of 32 bytes; of 16 where the processor has no others."""
     wide = "avx2" in Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     options = ["-O3", "-mavx2" if wide else "-msse2"]
     program = gnu_tm.compile("vectors", [PROGRAMS / "vectors.c"], options)
@@ -55,12 +55,16 @@ def test_vectors(gnu_tm: GnuTm, algorithm: str) -> None:
     assert outcome.status == 0, outcome.output
 
 
+@pytest.mark.parametrize("profiled", [False, True])
 @pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "htm" or has_rtm()])
-def test_libraries_are_loaded_meanwhile(gnu_tm: GnuTm, algorithm: str) -> None:
+def test_libraries_are_loaded_meanwhile(
+    gnu_tm: GnuTm, tmp_path: Path, algorithm: str, profiled: bool
+) -> None:
     options = ["-shared", "-fPIC", "-Wl,-z,lazy"]
     plugin = gnu_tm.compile("loading.so", [PROGRAMS / "loading_plugin.c"], options)
     program = gnu_tm.compile("loading", [PROGRAMS / "loading.c"], ["-ldl"])
-    outcome = gnu_tm.run(program, str(plugin), algorithm=algorithm)
+    environment = {"TANDEM_PROFILE": str(tmp_path / "profile.json")} if profiled else {}
+    outcome = gnu_tm.run(program, str(plugin), algorithm=algorithm, environment=environment)
     assert outcome.status == 0, outcome.output
 
 

@@ -234,10 +234,52 @@ def test_a_link_stays_and_leads_to_the_profile(gnu_tm: GnuTm, tmp_path: Path) ->
     assert json.loads((tmp_path / "real.json").read_text())["version"] == 1
 
 
+def test_a_link_that_leads_to_nothing_is_refused(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    program = gnu_tm.compile("profiled", [PROGRAM], ["-g"])
+    link = tmp_path / "link.json"
+    link.symlink_to("nowhere/at/all.json")
+    outcome = gnu_tm.run(program, algorithm="norec", environment={"TANDEM_PROFILE": str(link)})
+    assert outcome.status == 2
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/stderr", "/proc/self/fd/1"])
+def test_what_is_open_already_is_appended_to(gnu_tm: GnuTm, tmp_path: Path, name: str) -> None:
+    program = gnu_tm.compile("profiled", [PROGRAM], ["-g"])
+    log = tmp_path / "log"
+    log.write_text("of an earlier run\n")
+    with log.open("a") as out:
+        done = subprocess.run(
+            [str(program)],
+            env=os.environ | {"LD_LIBRARY_PATH": str(LIBRARY), "TANDEM_PROFILE": name},
+            stdout=out,
+            stderr=out,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == 0
+    first, _, rest = log.read_text().partition("\n")
+    assert first == "of an earlier run"
+    assert json.loads(rest)["version"] == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["log"]
+
+
+def test_a_pipe_without_a_reader_is_an_error_line(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    program = gnu_tm.compile("profiled", [PROGRAM], ["-g"])
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    environment = {"TANDEM_PROFILE": str(pipe)}
+    outcome = gnu_tm.run(program, "fork", algorithm="norec", environment=environment)
+    assert outcome.status == 0
+    line = f"libitm: error: the profile {pipe} cannot be written: No such device or address\n"
+    assert outcome.output == line * 2
+    assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
+
+
 def test_the_number_of_the_process_in_the_name(gnu_tm: GnuTm, tmp_path: Path) -> None:
     program = gnu_tm.compile("profiled", [PROGRAM], ["-g"])
     environment = {
-        "TANDEM_PROFILE": str(tmp_path / "of-%p.json"),
+        "TANDEM_PROFILE": str(tmp_path / "of-%p-%p.json"),
         "TANDEM_SERIALISE_AFTER": "never",
     }
     outcome = gnu_tm.run(program, "fork", algorithm="norec", environment=environment)
@@ -245,7 +287,7 @@ def test_the_number_of_the_process_in_the_name(gnu_tm: GnuTm, tmp_path: Path) ->
     profiles = {file.name: json.loads(file.read_text())["run"] for file in tmp_path.glob("of-*")}
     assert len(profiles) == 2
     for name, of_run in profiles.items():
-        assert name == f"of-{of_run['pid']}.json"
+        assert name == f"of-{of_run['pid']}-{of_run['pid']}.json"
         assert of_run["policy"]["serialise_after"] == 0
 
 
@@ -276,7 +318,7 @@ def test_report_explains_what_it_cannot_read(tmp_path: Path) -> None:
         ('{"version": 9}', "version 9 of the format is not known"),
         ("]", "not a profile: parse error at line 1, column 1"),
         ('{"version": 1, "run": {"program": 3}}', "(/run/program) type must be string"),
-        ('{"version": 1, "run": {"threads": -3}}', "/run/threads is below 0"),
+        ('{"version": 1, "run": {"threads": -3}}', "(/run/threads) a number is below 0"),
     ):
         file.write_text(content)
         command = [str(LIBRARY.parent / "bin/tandem"), "report", str(file)]

@@ -117,21 +117,24 @@ std::uint64_t ProfileSection::serialised() const { return counts_of(serialisatio
 
 namespace {
 
-// The place of the first number below 0, as a JSON pointer; empty: there is none.
-std::string negative_number(const json &value, const std::string &place) {
-  if (value.is_number() && value.get<double>() < 0)
-    return place;
-  for (const auto &[key, member] : value.items())
-    if (value.is_structured())
-      if (const std::string found = negative_number(member, place + "/" + key); !found.empty())
-        return found;
-  return "";
+// Throws where a number is below 0.
+void expect_no_negative_number(const json &value) {
+  std::vector<const json *> left{&value};
+  while (!left.empty()) {
+    const json *next = left.back();
+    left.pop_back();
+    if (next->is_structured())
+      for (const json &member : *next)
+        left.push_back(&member);
+    else if (next->is_number() && next->get<double>() < 0)
+      throw json::type_error::create(302, "a number is below 0", next);
+  }
 }
 
 } // namespace
 
 Result<Profile> profile_from_json(const std::string &text, const std::string &file) {
-  // The reader of JSON throws; nothing of ours does.
+  // The reader of JSON throws.
   try {
     const json value = json::parse(text);
     if (value.is_object() && value.contains("version") && value.at("version") != kVersion)
@@ -141,8 +144,7 @@ Result<Profile> profile_from_json(const std::string &text, const std::string &fi
       return Error{fmt::format(
           "{}: not a profile: run the program with TANDEM_PROFILE=FILE or TANDEM_LOCK_PROFILE=FILE",
           file)};
-    if (const std::string place = negative_number(value, ""); !place.empty())
-      return Error{fmt::format("{}: not a profile: {} is below 0", file, place)};
+    expect_no_negative_number(value);
     return profile_of(value);
   } catch (const json::exception &error) {
     std::string message = error.what();

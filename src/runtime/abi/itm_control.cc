@@ -7,6 +7,7 @@
 #include "runtime/memory/cell.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
+#include "runtime/transaction/calls.h"
 #include "runtime/transaction/describe.h"
 #include "runtime/transaction/guarded.h"
 #include "runtime/transaction/hardware.h"
@@ -34,6 +35,8 @@ namespace {
   _TANDEM_profiled = (settings.special & kSpecialProfile) != 0 ? 1 : 0;
   guarded::attach();
   hardware::adopt_settings();
+  if (settings.hardware && ((settings.special & kSpecialAdapt) != 0 || hardware::in_use()))
+    transaction::look_up_calls();
   if (const int error = pthread_atfork(transaction::prepare_fork, transaction::after_fork_in_parent,
                                        transaction::after_fork_in_child);
       error != 0)

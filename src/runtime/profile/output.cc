@@ -34,8 +34,8 @@ constexpr const char *kCauses[] = {"validation",
                                    "retry",
                                    "cancel",
                                    "other-lock"};
-constexpr const char *kAlone[] = {"irrevocable-begin", "irrevocable-call", "requested",
-                                  "retries",           "algorithm",        "hardware-fallback"};
+constexpr const char *kAlone[] = {"irrevocable-begin", "irrevocable-call", "requested", "retries",
+                                  "algorithm"};
 
 struct Name {
   char text[512];
@@ -333,38 +333,57 @@ private:
 
   // Keys of which nothing can be told apart are one.
   void write_aborts(std::uint32_t section) noexcept {
-    for (const auto &entry : aborts_) {
-      if (entry.key.section != section)
-        continue;
+    struct Reason {
+      const AbortKey *key;
+      std::uint64_t count;
+    };
+    memory::Log<Reason> reasons;
+    for (const auto &entry : aborts_)
+      if (entry.key.section == section)
+        reasons.push({&entry.key, entry.count});
+    std::sort(reasons.begin(), reasons.end(), [this](const Reason &one, const Reason &other) {
+      return order(*one.key, *other.key) < 0;
+    });
+    for (const Reason *reason = reasons.begin(); reason != reasons.end();) {
+      const AbortKey &key = *reason->key;
       std::uint64_t count = 0;
-      const AbortKey *first = nullptr;
-      for (const auto &other : aborts_)
-        if (reads_as(other.key, entry.key)) {
-          first = first == nullptr ? &other.key : first;
-          count += other.count;
-        }
-      if (first == &entry.key)
-        write_abort(entry.key, count);
+      for (; reason != reasons.end() && order(key, *reason->key) == 0; ++reason)
+        count += reason->count;
+      write_abort(key, count);
     }
   }
 
   [[nodiscard]] std::uint32_t opponent(const AbortKey &key) const noexcept {
     return key.other != 0 && counts_[key.other].starts != 0 ? key.other : 0;
   }
-  [[nodiscard]] bool reads_as(const AbortKey &one, const AbortKey &other) noexcept {
-    if (one.section != other.section || one.cause != other.cause || one.kind != other.kind ||
-        opponent(one) != opponent(other))
-      return false;
-    const bool somewhere = one.kind == MemoryKind::global || one.kind == MemoryKind::heap;
-    if (somewhere && (one.place != other.place || one.offset != other.offset))
-      return false;
-    if (one.from == other.from)
-      return true;
-    const Place &from = code_at(one.from);
-    const Place &place = code_at(other.from);
-    return from.line == place.line && std::strcmp(from.symbol, place.symbol) == 0 &&
-           std::strcmp(from.file, place.file) == 0 && std::strcmp(from.folder, place.folder) == 0 &&
-           (*from.output == '\0') == (*place.output == '\0');
+  // By what is written of them; 0: the same.
+  [[nodiscard]] int order(const AbortKey &one, const AbortKey &other) noexcept {
+    const auto compare = [](auto a, auto b) { return a < b ? -1 : (b < a ? 1 : 0); };
+    int found = compare(one.cause, other.cause);
+    if (found == 0)
+      found = compare(one.kind, other.kind);
+    if (found == 0)
+      found = compare(opponent(one), opponent(other));
+    if (found == 0 && one.kind == MemoryKind::global)
+      found = compare(one.place, other.place);
+    if (found == 0 && one.kind == MemoryKind::heap) {
+      found = compare(one.offset, other.offset);
+      if (found == 0 && one.place != other.place)
+        found = order(code_at(one.place), code_at(other.place));
+    }
+    if (found == 0 && one.from != other.from)
+      found = order(code_at(one.from), code_at(other.from));
+    return found;
+  }
+  static int order(const Place &one, const Place &other) noexcept {
+    int found = std::strcmp(one.symbol, other.symbol);
+    if (found == 0)
+      found = std::strcmp(one.file, other.file);
+    if (found == 0)
+      found = std::strcmp(one.folder, other.folder);
+    if (found == 0)
+      found = (*other.output == '\0' ? 1 : 0) - (*one.output == '\0' ? 1 : 0);
+    return found != 0 ? found : (one.line < other.line ? -1 : (other.line < one.line ? 1 : 0));
   }
 
   void write_abort(const AbortKey &key, std::uint64_t count) noexcept {

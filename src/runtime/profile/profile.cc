@@ -128,6 +128,14 @@ void stop_irrevocable(ThreadProfile &profile, SectionCounts &counts) noexcept {
   profile.irrevocable_since = 0;
 }
 
+// What the address is in: the program or a library; null: neither. Unlike dladdr without a lock of
+// the dynamic linker's, which one may have who loads a library and waits for this thread.
+const void *object_of(const void *address) noexcept {
+  dl_find_object found;
+  return ::_dl_find_object(const_cast<void *>(address), &found) == 0 ? found.dlfo_link_map
+                                                                     : nullptr;
+}
+
 bool on_own_stack(const Thread &thread, std::uintptr_t address) noexcept {
   return address >= thread.stack_low && address < thread.stack_high;
 }
@@ -146,8 +154,7 @@ void locate(Thread &thread, const void *memory, AbortKey &key) noexcept {
     key.offset = address - start;
     return;
   }
-  Dl_info module;
-  if (::dladdr(memory, &module) != 0) {
+  if (object_of(memory) != nullptr) {
     key.kind = MemoryKind::global;
     key.place = address;
     return;
@@ -357,12 +364,10 @@ void serialise(Thread &thread, Alone cause) noexcept {
     constexpr int kOwnFrames = 8; // calls inside the runtime, at most; they are left out later
     void *frames[kStackDepth + kOwnFrames];
     const int found = ::backtrace(frames, kStackDepth + kOwnFrames);
-    Dl_info own;
-    Dl_info of;
-    ::dladdr(reinterpret_cast<const void *>(&process), &own);
+    const void *own = object_of(&process);
     std::size_t kept = 0;
     for (int i = 0; i < found && kept < kStackDepth; ++i)
-      if (kept != 0 || ::dladdr(frames[i], &of) == 0 || of.dli_fbase != own.dli_fbase)
+      if (kept != 0 || object_of(frames[i]) != own)
         key.frames[kept++] = reinterpret_cast<std::uint64_t>(frames[i]);
   }
   thread.profile->stacks.add(key);

@@ -43,8 +43,7 @@ enum class Alone : std::uint8_t {
   irrevocable_call,
   requested,
   retries,
-  algorithm,
-  hardware // the processor has given up without a reason
+  algorithm
 };
 
 // --- the process

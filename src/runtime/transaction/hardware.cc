@@ -109,31 +109,6 @@ Actions continue_by_software(Thread &thread) noexcept {
     hardware::abort<Code::colour>();
 }
 
-// A function of a library that is called for the first time is looked up by the dynamic linker,
-// where the program is linked lazily. That cannot be done in hardware, which gives up without a
-// reason; and software, which runs the instrumented code, calls other functions, so that the call
-// would be tried again for ever. So the transaction runs alone as it is. Nothing tells such a call
-// from an interrupt: it is done after the first time that a section, of whatever thread, is given
-// up so, the second, the fourth, and so on.
-bool may_be_a_first_call(const Thread &thread) noexcept {
-  static constinit std::atomic<std::uint32_t> times[kHardwareSlots];
-  constexpr std::uint32_t kSuited = itm::kUninstrumentedCode | itm::kHasNoAbort;
-  // One that was a lock's may wait for another one inside; what tandem-cc links is looked up before
-  // main.
-  if ((thread.properties & kSuited) != kSuited || thread.guard_count != 0 ||
-      (thread.descriptor != nullptr && thread.descriptor->kind == TANDEM_KIND_LOCK_REGION))
-    return false;
-  const std::uint32_t before = times[thread.hardware_slot].fetch_add(1, std::memory_order_relaxed);
-  return (before & (before + 1)) == 0;
-}
-Actions run_as_it_is(Thread &thread) noexcept {
-  if (thread.profile != nullptr) [[unlikely]]
-    profile::serialise(thread, profile::Alone::hardware);
-  thread.depth = kSpecialDepth;
-  acquire_alone(thread);
-  return run_alone(thread, true);
-}
-
 // What follows an attempt, the `attempts`-th, that has been undone for `status`. 0: another one in
 // hardware.
 Actions after_abort(Thread &thread, std::uint32_t status, std::uint32_t attempts) noexcept {
@@ -154,8 +129,6 @@ Actions after_abort(Thread &thread, std::uint32_t status, std::uint32_t attempts
     profile::again(thread);
   if (next != Next::software)
     return 0;
-  if (hardware::unexplained(status) && may_be_a_first_call(thread))
-    return run_as_it_is(thread);
   return continue_by_software(thread);
 }
 
