@@ -9,11 +9,11 @@
 
 namespace tandem::transaction {
 
-// Looks up all that the program and its libraries call. Before main, or when this library is loaded:
-// at any other time a thread that loads a library, or a fork, may have the dynamic linker's locks,
-// and wait for this one. What is loaded later is left to the dynamic linker, whose choice depends on
-// how that was done; its first calls are made by software. Not where an object was linked to find
-// its own functions first, nor what only a library that was loaded locally can find.
+// Looks up all that the program and its libraries call. Before main, or when this library is
+// loaded: at any other time a thread that loads a library, or a fork, may have the dynamic linker's
+// locks, and wait for this one. What is loaded later is left to the dynamic linker, whose choice
+// depends on how that was done; its first calls are made by software. Not where an object was
+// linked to find its own functions first, nor what only a library that was loaded locally can find.
 void look_up_calls() noexcept;
 
 } // namespace tandem::transaction
