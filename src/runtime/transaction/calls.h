@@ -16,4 +16,9 @@ namespace tandem::transaction {
 // linked to find its own functions first, nor what only a library that was loaded locally can find.
 void look_up_calls() noexcept;
 
+// Whether the program, or a library, has calls that wait in transactions: for real locks
+// (library/locks.h), or for a change. One that is alone has to be able to give way, before it has
+// come to the first. At the same times, or while a library is loaded by the calling thread.
+bool transactions_wait() noexcept;
+
 } // namespace tandem::transaction
