@@ -69,6 +69,14 @@ def test_libraries_are_loaded_meanwhile(
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_program_at_a_fixed_address(gnu_tm: GnuTm, algorithm: str) -> None:
+    options = ["-fno-pic", "-no-pie", "-Wl,-z,lazy"]
+    program = gnu_tm.compile("fixed", [PROGRAMS / "fixed.c"], options)
+    outcome = gnu_tm.run(program, algorithm=algorithm)
+    assert outcome.status == 0, outcome.output
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_levels_of_nesting(gnu_tm: GnuTm, algorithm: str) -> None:
     """More than a processor counts; and inside regions of hardware that the program begins."""
     program = gnu_tm.compile("levels", [PROGRAMS / "levels.c"], ["-mrtm"])

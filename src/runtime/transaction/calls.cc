@@ -125,8 +125,11 @@ void look_up(const Dynamic &object, std::uintptr_t base, Code code) noexcept {
     void *function = wanted != nullptr
                          ? ::dlvsym(RTLD_DEFAULT, name, wanted)
                          : (number > VER_NDX_GLOBAL ? nullptr : ::dlsym(RTLD_DEFAULT, name));
-    if (function != nullptr)
-      __atomic_store_n(slot, reinterpret_cast<std::uintptr_t>(function), __ATOMIC_RELEASE);
+    // Where a program that is not position-independent takes a function's address, that is the
+    // program's own code which jumps to what the slot has.
+    const auto found = reinterpret_cast<std::uintptr_t>(function);
+    if (found != 0 && found - code.low >= code.high - code.low)
+      __atomic_store_n(slot, found, __ATOMIC_RELEASE);
   }
 }
 
