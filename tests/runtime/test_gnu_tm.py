@@ -56,14 +56,17 @@ def test_vectors(gnu_tm: GnuTm, algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("profiled", [False, True])
-@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "htm" or has_rtm()])
+@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "htm"])
 def test_libraries_are_loaded_meanwhile(
     gnu_tm: GnuTm, tmp_path: Path, algorithm: str, profiled: bool
 ) -> None:
     options = ["-shared", "-fPIC", "-Wl,-z,lazy"]
     plugin = gnu_tm.compile("loading.so", [PROGRAMS / "loading_plugin.c"], options)
     program = gnu_tm.compile("loading", [PROGRAMS / "loading.c"], ["-ldl"])
-    environment = {"TANDEM_PROFILE": str(tmp_path / "profile.json")} if profiled else {}
+    # In hardware the runtime takes the dynamic linker's locks itself: docs/libitm.md names that.
+    environment = {"TANDEM_HARDWARE": "off"}
+    if profiled:
+        environment["TANDEM_PROFILE"] = str(tmp_path / "profile.json")
     outcome = gnu_tm.run(program, str(plugin), algorithm=algorithm, environment=environment)
     assert outcome.status == 0, outcome.output
 

@@ -176,7 +176,7 @@ def compiled(gnu_tm: GnuTm, name: str) -> Path:
     return program
 
 
-@pytest.mark.parametrize("algorithm", [*SPECULATIVE, "htm", "serial"])
+@pytest.mark.parametrize("algorithm", [*SPECULATIVE, "htm"])
 def test_a_lock_whose_holder_begins_is_waited_for(gnu_tm: GnuTm, algorithm: str) -> None:
     outcome = gnu_tm.run(compiled(gnu_tm, "held_lock"), algorithm=algorithm)
     assert (outcome.status, outcome.output) == (0, "1 1 2 1\n")

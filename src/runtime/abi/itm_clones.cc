@@ -10,7 +10,6 @@
 #include "runtime/irrevocable/serial.h"
 #include "runtime/library/hooks.h"
 #include "runtime/thread/thread.h"
-#include "runtime/transaction/calls.h"
 #include "runtime/transaction/transaction.h"
 
 #include <algorithm>
@@ -85,9 +84,6 @@ TANDEM_ITM void _ITM_registerTMCloneTable(void *entries, std::size_t size) {
   if (size != 0)
     std::memcpy(clones, entries, sizeof(Clone) * size);
   std::sort(clones, clones + size, before);
-  // Of a library that is loaded later; itm_control.cc has looked at the others.
-  if (!library::locks_used.load(std::memory_order_relaxed) && transaction::transactions_wait())
-    library::locks_used.store(true, std::memory_order_relaxed);
   const Alone alone;
   *table = {entries, clones, size, tables};
   tables = table;

@@ -4,11 +4,9 @@
 #include "runtime/abi/itm.h"
 #include "runtime/abi/itm_export.h"
 #include "runtime/fatal.h"
-#include "runtime/library/hooks.h"
 #include "runtime/memory/cell.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
-#include "runtime/transaction/calls.h"
 #include "runtime/transaction/describe.h"
 #include "runtime/transaction/guarded.h"
 #include "runtime/transaction/hardware.h"
@@ -36,10 +34,6 @@ namespace {
   _TANDEM_profiled = (settings.special & kSpecialProfile) != 0 ? 1 : 0;
   guarded::attach();
   hardware::adopt_settings();
-  if (settings.hardware && ((settings.special & kSpecialAdapt) != 0 || hardware::in_use()))
-    transaction::look_up_calls();
-  if (transaction::transactions_wait())
-    library::locks_used.store(true, std::memory_order_relaxed);
   if (const int error = pthread_atfork(transaction::prepare_fork, transaction::after_fork_in_parent,
                                        transaction::after_fork_in_child);
       error != 0)

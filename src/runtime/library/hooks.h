@@ -16,9 +16,8 @@ void before_commit(Thread &thread) noexcept;
 // The transaction cannot be undone any more: does what waited for that.
 void became_irrevocable(Thread &thread) noexcept;
 
-// Whether some transaction has asked for a real lock, or the program has calls that wait in
-// transactions: then one that is alone must be able to give way to the lock's holder, so it keeps
-// an undo log although the program never cancels it.
+// Whether some transaction has asked for a real lock: then one that is alone must be able to give
+// way to the lock's holder, so it keeps an undo log although the program never cancels it.
 extern std::atomic<bool> locks_used;
 
 // The transactional version of a function of the C library; null if it has none.

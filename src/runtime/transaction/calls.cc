@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/transaction/calls.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,16 +12,14 @@
 namespace tandem::transaction {
 namespace {
 
-constexpr const char *kSleepers[] = {"tandem_retry", "tandem_wait"};
-constexpr char kTwin[] = "_ZGTt";
+// Objects that the process has ever loaded, when it was done last.
+constinit std::atomic<unsigned long long> done{0};
 
 // What an object's dynamic section says. Source: System V ABI, chapter 5, and its supplement for
 // x86-64; the GNU symbol versions of the LSB.
 struct Dynamic {
   const ElfW(Rela) *calls = nullptr;
   std::size_t count = 0;
-  const ElfW(Rela) *addresses = nullptr; // of functions among others
-  std::size_t address_count = 0;
   const ElfW(Sym) *symbols = nullptr;
   const char *names = nullptr;
   const ElfW(Half) *versions = nullptr; // of each symbol
@@ -44,12 +43,6 @@ Dynamic read(std::uintptr_t base, const ElfW(Dyn) * entry) noexcept {
       break;
     case DT_PLTRELSZ:
       found.count = entry->d_un.d_val / sizeof(ElfW(Rela));
-      break;
-    case DT_RELA:
-      found.addresses = at<ElfW(Rela)>(base, entry->d_un.d_ptr);
-      break;
-    case DT_RELASZ:
-      found.address_count = entry->d_un.d_val / sizeof(ElfW(Rela));
       break;
     case DT_SYMTAB:
       found.symbols = at<ElfW(Sym)>(base, entry->d_un.d_ptr);
@@ -133,42 +126,6 @@ void look_up(const Dynamic &object, std::uintptr_t base, Code code) noexcept {
   }
 }
 
-// A real lock's transactional twin, or what sleeps until a change.
-bool waits(const char *name) noexcept {
-  for (const char *start : kSleepers)
-    if (std::strncmp(name, start, std::strlen(start)) == 0)
-      return true;
-  return std::strncmp(name, kTwin, std::strlen(kTwin)) == 0 &&
-         (std::strstr(name, "lock") != nullptr || std::strstr(name, "cond_") != nullptr) &&
-         (std::strstr(name, "pthread_") != nullptr || std::strstr(name, "mtx_") != nullptr);
-}
-
-// Whether one of the functions of others that the entries are about waits.
-bool any_waits(const Dynamic &object, const ElfW(Rela) * entry, std::size_t count) noexcept {
-  for (const ElfW(Rela) *end = entry + count; entry != end; ++entry) {
-    const std::size_t index = ELF64_R_SYM(entry->r_info);
-    if (index != 0 && object.symbols[index].st_shndx == SHN_UNDEF &&
-        waits(object.names + object.symbols[index].st_name))
-      return true;
-  }
-  return false;
-}
-
-int find_waits(dl_phdr_info *object, std::size_t, void *) noexcept {
-  for (unsigned i = 0; i < object->dlpi_phnum; ++i) {
-    const ElfW(Phdr) &part = object->dlpi_phdr[i];
-    if (part.p_type != PT_DYNAMIC)
-      continue;
-    const Dynamic found = read(
-        object->dlpi_addr, reinterpret_cast<const ElfW(Dyn) *>(object->dlpi_addr + part.p_vaddr));
-    if (found.symbols != nullptr && found.names != nullptr &&
-        (any_waits(found, found.calls, found.calls != nullptr ? found.count : 0) ||
-         any_waits(found, found.addresses, found.addresses != nullptr ? found.address_count : 0)))
-      return 1;
-  }
-  return 0;
-}
-
 int visit(dl_phdr_info *object, std::size_t, void *) noexcept {
   const ElfW(Dyn) *dynamic = nullptr;
   Code code{~std::uintptr_t{0}, 0};
@@ -192,10 +149,18 @@ int visit(dl_phdr_info *object, std::size_t, void *) noexcept {
   return 0;
 }
 
+int count(dl_phdr_info *object, std::size_t, void *loaded) noexcept {
+  *static_cast<unsigned long long *>(loaded) = object->dlpi_adds;
+  return 1;
+}
+
 } // namespace
 
-void look_up_calls() noexcept { ::dl_iterate_phdr(visit, nullptr); }
-
-bool transactions_wait() noexcept { return ::dl_iterate_phdr(find_waits, nullptr) != 0; }
+void look_up_calls() noexcept {
+  unsigned long long loaded = 0;
+  ::dl_iterate_phdr(count, &loaded);
+  if (done.exchange(loaded, std::memory_order_relaxed) != loaded)
+    ::dl_iterate_phdr(visit, nullptr);
+}
 
 } // namespace tandem::transaction

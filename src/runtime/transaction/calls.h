@@ -9,16 +9,9 @@
 
 namespace tandem::transaction {
 
-// Looks up all that the program and its libraries call. Before main, or when this library is
-// loaded: at any other time a thread that loads a library, or a fork, may have the dynamic linker's
-// locks, and wait for this one. What is loaded later is left to the dynamic linker, whose choice
-// depends on how that was done; its first calls are made by software. Not where an object was
-// linked to find its own functions first, nor what only a library that was loaded locally can find.
+// Looks up all that the process's programs and libraries call and have not called yet, once, and
+// again after libraries were loaded. Not where one was linked to find its own functions first, nor
+// what only a library that was loaded locally can find. Any thread, outside of transactions.
 void look_up_calls() noexcept;
-
-// Whether the program, or a library, has calls that wait in transactions: for real locks
-// (library/locks.h), or for a change. One that is alone has to be able to give way, before it has
-// come to the first. At the same times, or while a library is loaded by the calling thread.
-bool transactions_wait() noexcept;
 
 } // namespace tandem::transaction

@@ -3,6 +3,7 @@
 
 #include "runtime/algorithms/automatic.h"
 #include "runtime/sync/futex.h"
+#include "runtime/transaction/calls.h"
 #include "runtime/transaction/steps.h"
 #include "runtime/wait/wait.h"
 
@@ -129,6 +130,8 @@ Actions after_abort(Thread &thread, std::uint32_t status, std::uint32_t attempts
     profile::again(thread);
   if (next != Next::software)
     return 0;
+  if (hardware::unexplained(status) && (thread.properties & itm::kUninstrumentedCode) != 0)
+    look_up_calls();
   return continue_by_software(thread);
 }
 
@@ -173,8 +176,6 @@ Actions begin_in_hardware(Thread &thread) noexcept {
 }
 
 Actions begin_again_in_hardware(Thread &thread, std::uint32_t status) noexcept {
-  if ((settings.special & kSpecialAdapt) != 0 && automatic::due_after_abort(thread)) [[unlikely]]
-    automatic::look(thread, thread.descriptor, true);
   thread.irrevocable = false;
   thread.hardware_slot = static_cast<std::uint8_t>(slot_of_present(thread));
   const Actions actions = after_abort(thread, status, 1);
