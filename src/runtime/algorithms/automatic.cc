@@ -17,6 +17,9 @@
 #include <iterator>
 
 namespace tandem::automatic {
+
+constinit std::atomic<bool> sections_of_locks{false};
+
 namespace {
 
 // Nanoseconds.
@@ -66,8 +69,6 @@ std::atomic<bool> measuring{false};
 std::atomic<std::uint64_t> deadline{0};
 
 std::atomic<std::uint64_t> change_count{0};
-// Some thread was seen in one.
-std::atomic<bool> sections_of_locks{false};
 
 struct Trial {
   std::size_t window = 0;  // even: of the algorithm that was there before; odd: of the other
@@ -130,7 +131,7 @@ bool may_run(Algorithm algorithm) noexcept {
   case Algorithm::htm:
     return settings.hardware && !apart::in_use();
   case Algorithm::serial:
-    return !sections_of_locks && !apart::in_use();
+    return !sections_of_locks.load(std::memory_order_relaxed) && !apart::in_use();
   case Algorithm::eager:
   case Algorithm::lazy:
     break;
@@ -391,8 +392,6 @@ void prepare(Thread &thread) noexcept {
   thread.look_at = thread.looked_after + kFirstLook;
   thread.hardware_fails = false;
 }
-
-void found_section_of_lock() noexcept { sections_of_locks.store(true, std::memory_order_relaxed); }
 
 void look(Thread &thread, const tandem_section *section, bool may_wait) noexcept {
   const std::uint64_t time = now();

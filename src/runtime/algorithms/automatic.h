@@ -17,6 +17,7 @@
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -35,7 +36,11 @@ void look(Thread &thread, const tandem_section *section, bool may_wait) noexcept
 // A thread has its first transaction.
 void prepare(Thread &thread) noexcept;
 // The program has sections that were a lock's: they do not run by `serial` (automatic.cc, may_run).
-void found_section_of_lock() noexcept;
+extern std::atomic<bool> sections_of_locks;
+[[gnu::always_inline]] inline void found_section_of_lock() noexcept {
+  if (!sections_of_locks.load(std::memory_order_relaxed))
+    sections_of_locks.store(true, std::memory_order_relaxed);
+}
 // One of its sections does not fit the hardware, time and again: it is to look at the time soon.
 void look_soon(Thread &thread) noexcept;
 

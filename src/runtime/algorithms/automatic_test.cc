@@ -4,9 +4,14 @@
 // under `auto` (runtime/CMakeLists.txt).
 #include "runtime/algorithms/automatic.h"
 
+#include "runtime/abi/itm.h"
 #include "runtime/algorithms/hardware.h"
 #include "runtime/irrevocable/colours.h"
+#include "runtime/irrevocable/test_output.h"
+#include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
+#include "runtime/transaction/apart.h"
+#include "runtime/transaction/short.h"
 
 #include <gtest/gtest.h>
 
@@ -21,6 +26,11 @@
 #include <vector>
 
 #include <tandem/transaction.h>
+
+extern "C" {
+void _ITM_commitTransaction();
+int _TANDEM_apart_enter(const void *lock) noexcept;
+}
 
 namespace tandem {
 namespace {
@@ -329,8 +339,7 @@ TEST(automatic, leaves_one_at_a_time) {
     other.join();
 }
 
-// Sections that were a lock's may wait for what others do inside theirs. The last test: the process
-// has one from then on.
+// Sections that were a lock's may wait for what others do inside theirs.
 TEST(automatic, sections_of_locks_do_not_run_one_at_a_time) {
   mode_of_a_transaction();
   const Algorithm first = settings.algorithm;
@@ -339,6 +348,38 @@ TEST(automatic, sections_of_locks_do_not_run_one_at_a_time) {
   section.kind = TANDEM_KIND_LOCK_REGION;
   automatic::look(*current_thread, &section, true);
   EXPECT_EQ(settings.algorithm, Algorithm::norec);
+  automatic::sections_of_locks = false;
+  EXPECT_TRUE(automatic::change_to(first, false));
+}
+
+// So do those of locks that stay apart, whichever way they begin: also before any of them has been
+// under an algorithm that looks at the words of the locks.
+TEST(automatic, sections_of_locks_that_stay_apart_do_not_either) {
+  static const int lock = 0;
+  TestOutput output("automatic", 0);
+  std::thread([] {}).join(); // from now on nothing runs as the only thread
+  mode_of_a_transaction();
+  const Algorithm first = settings.algorithm;
+  const std::function<void()> ways[] = {
+      [] {
+        std::uint32_t skipped = 0;
+        EXPECT_EQ(_TANDEM_short_begin_apart(&skipped, &lock), 0U);
+      },
+      [] { atomically([] { _TANDEM_apart_enter(&lock); }); },
+      [&] {
+        _TANDEM_begin(itm::kInstrumentedCode | itm::kHasApartCode | itm::kHasNoAbort,
+                      &output.pure("section"));
+        _ITM_commitTransaction();
+      },
+  };
+  for (const std::function<void()> &way : ways) {
+    ASSERT_TRUE(automatic::change_to(Algorithm::serial, false));
+    way();
+    EXPECT_TRUE(automatic::sections_of_locks);
+    automatic::look(*current_thread, nullptr, true);
+    EXPECT_EQ(settings.algorithm, Algorithm::norec);
+    automatic::sections_of_locks = false;
+  }
   EXPECT_TRUE(automatic::change_to(first, false));
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/abi/itm.h"
 #include "runtime/abi/itm_export.h"
+#include "runtime/algorithms/automatic.h"
 #include "runtime/algorithms/hardware.h"
 #include "runtime/algorithms/norec.h"
 #include "runtime/irrevocable/serial.h"
@@ -105,9 +106,12 @@ namespace {
 
 namespace {
 
-// Else nobody else runs, or nobody looks at the words.
+// Else nobody else runs, or nobody looks at the words. Then they do not tell `auto` of themselves.
 bool holds_words(const Thread &thread) noexcept {
-  return thread.mode >= Mode::eager && thread.mode != Mode::hardware && !hardware::in_use();
+  if (thread.mode >= Mode::eager && thread.mode != Mode::hardware && !hardware::in_use())
+    return true;
+  automatic::found_section_of_lock();
+  return false;
 }
 
 } // namespace
@@ -154,9 +158,13 @@ bool looks_at_words(Algorithm algorithm) noexcept {
 }
 
 bool begins_so(Thread &thread) noexcept {
+  if (!looks_at_words(settings.algorithm.load(std::memory_order_relaxed))) {
+    automatic::found_section_of_lock();
+    return false;
+  }
   std::uint8_t &skip = skip_of(thread);
   if (skip == 0)
-    return looks_at_words(settings.algorithm.load(std::memory_order_relaxed));
+    return true;
   --skip;
   return false;
 }

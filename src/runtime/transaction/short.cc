@@ -185,9 +185,12 @@ TANDEM_ITM std::uint64_t _TANDEM_short_begin_apart(std::uint32_t *skipped,
   Thread *thread = current_thread;
   if (const std::uint64_t how = first_look(thread, skipped); how != kLooked) [[unlikely]]
     return how;
+  if (!holds_words(settings.algorithm.load(std::memory_order_relaxed))) [[unlikely]] {
+    automatic::found_section_of_lock();
+    return kNot;
+  }
   apart::Word &word = apart::word_of(lock);
-  if (!holds_words(settings.algorithm.load(std::memory_order_relaxed)) ||
-      !apart::acquire(word, *thread)) [[unlikely]]
+  if (!apart::acquire(word, *thread)) [[unlikely]]
     return kNot;
   const auto how = reinterpret_cast<std::uint64_t>(&word);
   if (!serial::taken() && holds_words(settings.algorithm.load(std::memory_order_relaxed)))
