@@ -4,6 +4,7 @@
 #include "runtime/abi/itm.h"
 #include "runtime/abi/itm_export.h"
 #include "runtime/fatal.h"
+#include "runtime/linkage/calls.h"
 #include "runtime/memory/cell.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
@@ -34,6 +35,8 @@ namespace {
   _TANDEM_profiled = (settings.special & kSpecialProfile) != 0 ? 1 : 0;
   guarded::attach();
   hardware::adopt_settings();
+  if (settings.hardware && ((settings.special & kSpecialAdapt) != 0 || hardware::in_use()))
+    linkage::look_up_calls();
   if (const int error = pthread_atfork(transaction::prepare_fork, transaction::after_fork_in_parent,
                                        transaction::after_fork_in_child);
       error != 0)

@@ -3,7 +3,6 @@
 
 #include "runtime/algorithms/automatic.h"
 #include "runtime/sync/futex.h"
-#include "runtime/transaction/calls.h"
 #include "runtime/transaction/steps.h"
 #include "runtime/wait/wait.h"
 
@@ -130,8 +129,6 @@ Actions after_abort(Thread &thread, std::uint32_t status, std::uint32_t attempts
     profile::again(thread);
   if (next != Next::software)
     return 0;
-  if (hardware::unexplained(status) && (thread.properties & itm::kUninstrumentedCode) != 0)
-    look_up_calls();
   return continue_by_software(thread);
 }
 

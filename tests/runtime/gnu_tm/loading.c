@@ -2,7 +2,7 @@
  *
  * loading LIBRARY: transactions that hardware gives up without a reason (they touch new memory, and
  * call functions for the first time), while libraries are loaded and processes forked. LIBRARY is
- * loading_plugin.c. By software nobody waits for the dynamic linker's locks inside the runtime.
+ * loading_plugin.c. Nobody waits for the dynamic linker's locks inside the runtime.
  */
 #include "check.h"
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs with LD_BIND_NOW (runtime/CMakeLists.txt), so that glibc's dynamic linker has looked up all
+// calls itself: what is found here must be what it has found.
+#include "runtime/linkage/calls.h"
+#include "runtime/linkage/lookup.h"
+#include "runtime/linkage/objects.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <elf.h>
+#include <span>
+#include <unistd.h>
+
+// As programs have it that were linked before glibc 2.14. The first test compares its slot too.
+__asm__(".symver old_memcpy, memcpy@GLIBC_2.2.5");
+extern "C" void *old_memcpy(void *to, const void *from, std::size_t bytes);
+
+namespace tandem::linkage {
+namespace {
+
+bool is_loaded(std::span<const Object> objects, const char *part) {
+  return std::any_of(objects.begin(), objects.end(), [&](const Object &object) {
+    return std::strstr(object.path, part) != nullptr;
+  });
+}
+
+TEST(linkage, finds_what_the_dynamic_linker_finds) {
+  const Objects loaded;
+  const std::span<const Object> scope = loaded.program();
+  ASSERT_TRUE(is_loaded(scope, "libc.so") && is_loaded(scope, "libstdc++.so"));
+  int alike = 0;
+  int left = 0;
+  for (const Object &object : scope)
+    for (const ElfW(Rela) & call : std::span(object.calls, object.call_count)) {
+      if (ELF64_R_TYPE(call.r_info) != R_X86_64_JUMP_SLOT)
+        continue;
+      const auto bound = *reinterpret_cast<const std::uintptr_t *>(object.base + call.r_offset);
+      const std::size_t symbol = ELF64_R_SYM(call.r_info);
+      const std::uintptr_t found = function_of(object, symbol, scope);
+      const char *name = object.names + object.symbols[symbol].st_name;
+      if (found == 0 && bound != 0) {
+        ++left; // a symbol that is one in the whole process, say
+        continue;
+      }
+      EXPECT_EQ(found, bound) << object.path << ": " << name;
+      ++alike;
+    }
+  EXPECT_GT(alike, 1000);
+  EXPECT_LT(left, alike / 100);
+}
+
+// A library that is preloaded comes before the others, also where it defines a function without the
+// version that is asked for.
+TEST(linkage, finds_what_is_preloaded) {
+  const Objects loaded;
+  const std::span<const Object> scope = loaded.program();
+  ASSERT_TRUE(is_loaded(scope, "preloaded_test")) << "LD_PRELOAD";
+  const Object &program = scope.front();
+  const std::span calls(program.calls, program.call_count);
+  const auto call = std::find_if(calls.begin(), calls.end(), [&](const ElfW(Rela) & entry) {
+    const ElfW(Sym) &symbol = program.symbols[ELF64_R_SYM(entry.r_info)];
+    return std::strcmp(program.names + symbol.st_name, "getpagesize") == 0;
+  });
+  ASSERT_NE(call, calls.end());
+  const std::uintptr_t found = function_of(program, ELF64_R_SYM(call->r_info), scope);
+  EXPECT_EQ(reinterpret_cast<int (*)()>(found)(), 4242);
+  EXPECT_EQ(getpagesize(), 4242);
+}
+
+TEST(linkage, finds_old_versions) {
+  char to[] = "to";
+  old_memcpy(to, "of", sizeof to);
+  EXPECT_STREQ(to, "of");
+}
+
+TEST(linkage, knows_what_is_asked_of_others) {
+  EXPECT_TRUE(anything_calls(
+      [](const char *name) noexcept { return std::strcmp(name, "getpagesize") == 0; }));
+  EXPECT_FALSE(anything_calls(
+      [](const char *name) noexcept { return std::strcmp(name, "preloaded_only") == 0; }));
+}
+
+} // namespace
+} // namespace tandem::linkage
