@@ -71,7 +71,7 @@ def test_every_exported_version_is_called_by_a_test() -> None:
 
 
 def test_the_list_for_calls_through_pointers_is_complete() -> None:
-    listed = re.findall(r"TANDEM_TWIN_OF\((\d+), (\w+)\)", (SOURCES / "twins.def").read_text())
+    listed = re.findall(r"TANDEM_(?:LOCK_)?TWIN_OF\((\d+), (\w+)\)", (SOURCES / "twins.def").read_text())
     assert all(int(length) == len(name) for length, name in listed)
     plain = {f"_ZGTt{length}{name}" for length, name in listed}
     assert plain == {name for name in exported() if re.match(r"_ZGTt\d", name)}
@@ -157,9 +157,9 @@ def test_waits_in_sections_of_tandem_cc(
     assert (outcome.status, outcome.output) == (0, "arrived 200 opened 50\n")
 
 
-def compiled(gnu_tm: GnuTm, name: str) -> Path:
+def compiled(gnu_tm: GnuTm, name: str, *options: str) -> Path:
     """By gcc, of the folder library/."""
-    program = gnu_tm.folder / f"library-{name}"
+    program = gnu_tm.folder / f"library-{name}{''.join(options)}"
     if not program.exists():
         command = [
             "gcc",
@@ -169,6 +169,7 @@ def compiled(gnu_tm: GnuTm, name: str) -> Path:
             "-fno-builtin",
             "-pthread",
             f"-I{ROOT / 'include'}",
+            *options,
         ]
         command += [str(PROGRAMS / f"{name}.c"), f"-L{LIBRARY}", "-ltandem_tm", "-o", str(program)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -176,9 +177,20 @@ def compiled(gnu_tm: GnuTm, name: str) -> Path:
     return program
 
 
-@pytest.mark.parametrize("algorithm", [*SPECULATIVE, "htm"])
+@pytest.mark.parametrize("algorithm", [*SPECULATIVE, "htm", "serial"])
 def test_a_lock_whose_holder_begins_is_waited_for(gnu_tm: GnuTm, algorithm: str) -> None:
     outcome = gnu_tm.run(compiled(gnu_tm, "held_lock"), algorithm=algorithm)
+    assert (outcome.status, outcome.output) == (0, "1 1 2 1\n")
+
+
+@pytest.mark.parametrize("algorithm", [*SPECULATIVE, "htm", "serial"])
+@pytest.mark.parametrize("option", ["-Wl,--as-needed", "-Wl,--no-as-needed"])
+def test_so_it_is_in_a_library_that_is_loaded_later(
+    gnu_tm: GnuTm, algorithm: str, option: str
+) -> None:
+    """With the runtime, or after it. It has no clones that the runtime is told of."""
+    library = compiled(gnu_tm, "held_lock", "-shared", "-fPIC")
+    outcome = gnu_tm.run(compiled(gnu_tm, "load", option), str(library), algorithm=algorithm)
     assert (outcome.status, outcome.output) == (0, "1 1 2 1\n")
 
 

@@ -4,6 +4,7 @@
 #include "runtime/abi/itm.h"
 #include "runtime/abi/itm_export.h"
 #include "runtime/fatal.h"
+#include "runtime/library/hooks.h"
 #include "runtime/linkage/calls.h"
 #include "runtime/memory/cell.h"
 #include "runtime/settings/settings.h"
@@ -37,6 +38,7 @@ namespace {
   hardware::adopt_settings();
   if (settings.hardware && ((settings.special & kSpecialAdapt) != 0 || hardware::in_use()))
     linkage::look_up_calls();
+  library::expect_waits();
   if (const int error = pthread_atfork(transaction::prepare_fork, transaction::after_fork_in_parent,
                                        transaction::after_fork_in_child);
       error != 0)

@@ -435,7 +435,7 @@ void counts(const Take &take, const Give &give, const PlainTake &plain_take,
   static std::uint64_t free;
   guarded = free = 0;
   constexpr int kRounds = 150;
-  // The first use of a lock tells the runtime; see locks_used.
+  // The first use of a lock tells the runtime; see must_give_way.
   atomically([&] {
     take();
     give();

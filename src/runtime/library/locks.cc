@@ -19,7 +19,7 @@
 
 namespace tandem::library {
 
-constinit std::atomic<bool> locks_used{false};
+constinit std::atomic<bool> must_give_way{false};
 
 namespace {
 
@@ -154,8 +154,8 @@ int acquire_irrevocably(const Kind &kind, void *lock, const int *holder) noexcep
 }
 
 void note_use() noexcept {
-  if (!locks_used.load(std::memory_order_relaxed))
-    locks_used.store(true, std::memory_order_relaxed);
+  if (!must_give_way.load(std::memory_order_relaxed))
+    must_give_way.store(true, std::memory_order_relaxed);
 }
 
 // One attempt of a revocable transaction.

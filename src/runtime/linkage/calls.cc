@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <elf.h>
 #include <span>
 
@@ -28,8 +29,6 @@ void look_up(const Object &object, std::span<const Object> scope) noexcept {
   }
 }
 
-using IsWanted = bool (*)(const char *name) noexcept;
-
 // Whether one of the entries is about such a function of others.
 bool any_wanted(const Object &object, std::span<const ElfW(Rela)> entries,
                 IsWanted is_wanted) noexcept {
@@ -37,6 +36,11 @@ bool any_wanted(const Object &object, std::span<const ElfW(Rela)> entries,
     const ElfW(Sym) &symbol = object.symbols[ELF64_R_SYM(entry.r_info)];
     return symbol.st_shndx == SHN_UNDEF && is_wanted(object.names + symbol.st_name);
   });
+}
+
+bool asks_for(const Object &object, IsWanted is_wanted) noexcept {
+  return any_wanted(object, {object.calls, object.call_count}, is_wanted) ||
+         any_wanted(object, {object.addresses, object.address_count}, is_wanted);
 }
 
 } // namespace
@@ -51,13 +55,22 @@ void look_up_calls() noexcept {
       look_up(object, scope);
 }
 
-bool anything_calls(bool (*is_wanted)(const char *name) noexcept) noexcept {
+bool anything_calls(IsWanted is_wanted) noexcept {
   const Objects loaded;
   const std::span<const Object> objects = loaded.all();
-  return std::any_of(objects.begin(), objects.end(), [&](const Object &object) {
-    return any_wanted(object, {object.calls, object.call_count}, is_wanted) ||
-           any_wanted(object, {object.addresses, object.address_count}, is_wanted);
-  });
+  return std::any_of(objects.begin(), objects.end(),
+                     [&](const Object &object) { return asks_for(object, is_wanted); });
+}
+
+bool calls_from(std::uintptr_t address, IsWanted is_wanted, Place &place) noexcept {
+  dl_find_object found;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  if (::_dl_find_object(reinterpret_cast<void *>(address), &found) != 0)
+    return false;
+  place.low = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start);
+  place.bytes = reinterpret_cast<std::uintptr_t>(found.dlfo_map_end) - place.low;
+  Object object;
+  return read(object, *found.dlfo_link_map) && asks_for(object, is_wanted);
 }
 
 } // namespace tandem::linkage

@@ -17,7 +17,8 @@ template <class T> const T *at(std::uintptr_t base, ElfW(Addr) address) noexcept
   return reinterpret_cast<const T *>(address < base ? base + address : address);
 }
 
-void read_dynamic(Object &object) noexcept {
+// False: it has no symbols.
+bool read_dynamic(Object &object) noexcept {
   std::size_t soname = 0;
   for (const ElfW(Dyn) *entry = object.dynamic; entry->d_tag != DT_NULL; ++entry) {
     const ElfW(Addr) value = entry->d_un.d_ptr;
@@ -81,8 +82,13 @@ void read_dynamic(Object &object) noexcept {
       break;
     }
   }
+  if (object.calls == nullptr)
+    object.call_count = 0;
+  if (object.addresses == nullptr)
+    object.address_count = 0;
   if (object.names != nullptr && soname != 0)
     object.soname = object.names + soname;
+  return object.symbols != nullptr && object.names != nullptr;
 }
 
 // False: there is nothing of use in it.
@@ -99,14 +105,7 @@ bool read(Object &object, const dl_phdr_info &info) noexcept {
       object.code_high = std::max(object.code_high, start + part.p_memsz);
     }
   }
-  if (object.dynamic == nullptr)
-    return false;
-  read_dynamic(object);
-  if (object.calls == nullptr)
-    object.call_count = 0;
-  if (object.addresses == nullptr)
-    object.address_count = 0;
-  return object.symbols != nullptr && object.names != nullptr;
+  return object.dynamic != nullptr && read_dynamic(object);
 }
 
 int count_one(dl_phdr_info *, std::size_t, void *count) noexcept {
@@ -141,6 +140,13 @@ bool is_named(const Object &object, const char *name) noexcept {
 }
 
 } // namespace
+
+bool read(Object &object, const link_map &entry) noexcept {
+  object.base = entry.l_addr;
+  object.path = entry.l_name == nullptr ? "" : entry.l_name;
+  object.dynamic = entry.l_ld;
+  return object.dynamic != nullptr && read_dynamic(object);
+}
 
 Objects::Objects() noexcept {
   std::size_t most = 0;

@@ -60,6 +60,10 @@ private:
   std::size_t bytes_ = 0;
 };
 
+// Fills in what the dynamic linker's entry leads to; not where its code is. False: it has no
+// symbols. Any time, while the object stays loaded.
+bool read(Object &object, const link_map &entry) noexcept;
+
 // The version that a symbol of the object, by its index, has or wants; null: none.
 const char *version_of(const Object &object, std::size_t symbol) noexcept;
 

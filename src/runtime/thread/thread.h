@@ -234,6 +234,10 @@ struct alignas(128) Thread {
   std::uint64_t look_period;  // from then to look_at
   bool hardware_fails;        // for some section of the thread, time and again
 
+  // --- calls that wait (library/twins.cc): the part of memory whose code was looked at last
+  std::uintptr_t scanned;
+  std::size_t scanned_bytes;
+
   ThreadProfile *profile; // null: the process is not profiled
 
   // --- exceptions

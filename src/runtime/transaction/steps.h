@@ -97,9 +97,9 @@ inline Actions run_alone(Thread &thread, bool irrevocable) noexcept {
   thread.irrevocable = irrevocable;
   if (irrevocable && thread.profile != nullptr) [[unlikely]]
     profile::irrevocable(thread);
-  // One that takes real locks must be able to give way to their holders.
+  // One that may have to wait for others must be able to give way to them.
   const bool direct = irrevocable || ((thread.properties & itm::kHasNoAbort) != 0 &&
-                                      !library::locks_used.load(std::memory_order_relaxed));
+                                      !library::must_give_way_at(thread, thread.jump.target));
   if (!direct) {
     set_mode(thread, Mode::undo);
     return itm::kRunInstrumented | itm::kSaveLiveVariables;
