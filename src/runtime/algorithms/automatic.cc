@@ -388,7 +388,6 @@ void step(const Seen &seen) noexcept {
 void prepare(Thread &thread) noexcept {
   thread.looked = 0;
   thread.looked_after = thread.transactions.load();
-  thread.looked_undone = thread.undone.load();
   thread.look_period = kFirstLook;
   thread.look_at = thread.looked_after + kFirstLook;
   thread.hardware_fails = false;
@@ -403,7 +402,6 @@ void look(Thread &thread, const tandem_section *section, bool may_wait) noexcept
   thread.look_period = first ? kFewPerLook : next_period(thread.look_period, begins, elapsed);
   thread.looked = time;
   thread.looked_after = thread.transactions.load();
-  thread.looked_undone = thread.undone.load();
   thread.look_at = thread.looked_after + thread.look_period;
   if (section != nullptr && section->kind == TANDEM_KIND_LOCK_REGION)
     found_section_of_lock();

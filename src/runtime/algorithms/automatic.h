@@ -29,14 +29,6 @@ namespace tandem::automatic {
 [[gnu::always_inline]] inline bool due(const Thread &thread) noexcept {
   return thread.transactions.load() >= thread.look_at;
 }
-// Whether one whose first attempt in hardware has been undone is to look: only where that has
-// become of many of them, since those that are not undone do not come here
-// (transaction/hardware.h).
-[[gnu::always_inline]] inline bool due_after_abort(const Thread &thread) noexcept {
-  constexpr std::uint64_t kOneIn = 4;
-  return due(thread) && (thread.undone.load() - thread.looked_undone) * kOneIn >=
-                            thread.transactions.load() - thread.looked_after;
-}
 // It does. The thread is the calling one, and has no mark yet. `section`: that it begins; null
 // where it was compiled by others. `may_wait`: it is to be a transaction that waits for one that is
 // alone.

@@ -255,27 +255,6 @@ TEST(automatic, tries_both) {
   EXPECT_EQ(cells[1].value, others);
 }
 
-// Who was undone in hardware looks where that has become of a quarter of its transactions.
-TEST(automatic, who_is_undone_often_looks) {
-  mode_of_a_transaction();
-  Thread &thread = *current_thread;
-  automatic::look(thread, nullptr, true);
-  const std::uint64_t begins = 4 * automatic::kMostPerLook;
-  for (std::uint64_t i = 0; i < begins; ++i)
-    ++thread.transactions;
-  ASSERT_TRUE(automatic::due(thread));
-  for (std::uint64_t i = 0; i < begins / 4; ++i) {
-    EXPECT_FALSE(automatic::due_after_abort(thread));
-    ++thread.undone;
-  }
-  EXPECT_TRUE(automatic::due_after_abort(thread));
-  automatic::look(thread, nullptr, true);
-  EXPECT_FALSE(automatic::due_after_abort(thread));
-  for (std::uint64_t i = 0; i < begins; ++i)
-    ++thread.transactions;
-  EXPECT_FALSE(automatic::due_after_abort(thread)); // none of these was
-}
-
 // What a window measures while sections held locks says nothing of algorithms: nothing is concluded
 // from it, and the algorithm is the one from before.
 TEST(automatic, phases_of_locks_interrupt_a_trial) {

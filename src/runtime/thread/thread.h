@@ -229,11 +229,10 @@ struct alignas(128) Thread {
   std::uint8_t hardware_penalty[kHardwareSlots + 1]; // that many, the last time
 
   // --- `auto` (algorithms/automatic.cc)
-  std::uint64_t looked;        // when it did so last, in nanoseconds
-  std::uint64_t looked_after;  // so many transactions
-  std::uint64_t looked_undone; // and so many that were undone
-  std::uint64_t look_period;   // from then to look_at
-  bool hardware_fails;         // for some section of the thread, time and again
+  std::uint64_t looked;       // when it did so last, in nanoseconds
+  std::uint64_t looked_after; // so many transactions
+  std::uint64_t look_period;  // from then to look_at
+  bool hardware_fails;        // for some section of the thread, time and again
 
   // --- calls that wait (library/twins.cc): the part of memory whose code was looked at last
   std::uintptr_t scanned;

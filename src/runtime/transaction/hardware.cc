@@ -173,8 +173,6 @@ Actions begin_in_hardware(Thread &thread) noexcept {
 }
 
 Actions begin_again_in_hardware(Thread &thread, std::uint32_t status) noexcept {
-  if ((settings.special & kSpecialAdapt) != 0 && automatic::due_after_abort(thread)) [[unlikely]]
-    automatic::look(thread, thread.descriptor, true);
   thread.irrevocable = false;
   thread.hardware_slot = static_cast<std::uint8_t>(slot_of_present(thread));
   const Actions actions = after_abort(thread, status, 1);
