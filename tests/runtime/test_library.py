@@ -71,7 +71,9 @@ def test_every_exported_version_is_called_by_a_test() -> None:
 
 
 def test_the_list_for_calls_through_pointers_is_complete() -> None:
-    listed = re.findall(r"TANDEM_(?:LOCK_)?TWIN_OF\((\d+), (\w+)\)", (SOURCES / "twins.def").read_text())
+    listed = re.findall(
+        r"TANDEM_(?:LOCK_)?TWIN_OF\((\d+), (\w+)\)", (SOURCES / "twins.def").read_text()
+    )
     assert all(int(length) == len(name) for length, name in listed)
     plain = {f"_ZGTt{length}{name}" for length, name in listed}
     assert plain == {name for name in exported() if re.match(r"_ZGTt\d", name)}
@@ -181,6 +183,12 @@ def compiled(gnu_tm: GnuTm, name: str, *options: str) -> Path:
 def test_a_lock_whose_holder_begins_is_waited_for(gnu_tm: GnuTm, algorithm: str) -> None:
     outcome = gnu_tm.run(compiled(gnu_tm, "held_lock"), algorithm=algorithm)
     assert (outcome.status, outcome.output) == (0, "1 1 2 1\n")
+
+
+@pytest.mark.parametrize("algorithm", [*SPECULATIVE, "htm", "serial"])
+def test_so_it_is_where_it_is_locked_through_a_pointer(gnu_tm: GnuTm, algorithm: str) -> None:
+    outcome = gnu_tm.run(compiled(gnu_tm, "held_lock", "-DBY_POINTER"), algorithm=algorithm)
+    assert (outcome.status, outcome.output) == (0, "1 1 1 0\n")
 
 
 @pytest.mark.parametrize("algorithm", [*SPECULATIVE, "htm", "serial"])

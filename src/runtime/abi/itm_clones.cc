@@ -84,7 +84,7 @@ TANDEM_ITM void _ITM_registerTMCloneTable(void *entries, std::size_t size) {
   if (size != 0)
     std::memcpy(clones, entries, sizeof(Clone) * size);
   std::sort(clones, clones + size, before);
-  library::expect_waits(); // of a library that is loaded later
+  library::expect_waits_beside(entries); // of a library that is loaded later
   const Alone alone;
   *table = {entries, clones, size, tables};
   tables = table;

@@ -36,9 +36,10 @@ namespace {
   _TANDEM_profiled = (settings.special & kSpecialProfile) != 0 ? 1 : 0;
   guarded::attach();
   hardware::adopt_settings();
+  const linkage::Objects loaded;
   if (settings.hardware && ((settings.special & kSpecialAdapt) != 0 || hardware::in_use()))
-    linkage::look_up_calls();
-  library::expect_waits();
+    linkage::look_up_calls(loaded);
+  library::expect_waits(loaded);
   if (const int error = pthread_atfork(transaction::prepare_fork, transaction::after_fork_in_parent,
                                        transaction::after_fork_in_child);
       error != 0)

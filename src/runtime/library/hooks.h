@@ -3,10 +3,10 @@
 // What transactions and clone tables ask of the transactional versions of library functions.
 #pragma once
 
+#include "runtime/linkage/objects.h"
 #include "runtime/thread/thread.h"
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 
 namespace tandem::library {
@@ -20,21 +20,25 @@ void became_irrevocable(Thread &thread) noexcept;
 
 // Whether one that is alone must be able to give way, to a lock's holder or to who makes a change
 // that it waits for, so that it keeps an undo log although the program never cancels it: some
-// transaction has asked for a real lock, or the program has calls that wait in transactions.
+// transaction has asked for a real lock, or something that is loaded has calls that wait in
+// transactions, as far as that can be seen.
 extern std::atomic<bool> must_give_way;
 
-// Sets it where something that is loaded has such calls. Before main, or for a thread while it
-// loads a library (linkage/calls.h).
-void expect_waits() noexcept;
-// Sets it where the program or library that the code at `target` is in has such calls. Any time.
-[[gnu::cold]] void expect_waits_at(Thread &thread, std::uintptr_t target) noexcept;
+// Sets it where something that is loaded has such calls. Once, before main, or when the runtime is
+// loaded.
+void expect_waits(const linkage::Objects &loaded) noexcept;
+// Sets it where the program or library has such calls that the address is in. Any time.
+void expect_waits_beside(const void *address) noexcept;
 
-// Whether one that begins at `target` must. What it calls in other libraries has been looked at:
-// clones are registered while a library is loaded.
+// Whether the code at `target` is of what the program was started with: expect_waits has seen that,
+// but not what is loaded later.
+bool is_started_with(Thread &thread, std::uintptr_t target) noexcept;
+
+// Whether one that begins at `target` must.
 inline bool must_give_way_at(Thread &thread, std::uintptr_t target) noexcept {
-  if (target - thread.scanned >= thread.scanned_bytes) [[unlikely]]
-    expect_waits_at(thread, target);
-  return must_give_way.load(std::memory_order_relaxed);
+  return must_give_way.load(std::memory_order_relaxed) ||
+         (target - thread.known_code >= thread.known_code_bytes &&
+          !is_started_with(thread, target));
 }
 
 // The transactional version of a function of the C library; null if it has none.

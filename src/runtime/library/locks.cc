@@ -19,8 +19,6 @@
 
 namespace tandem::library {
 
-constinit std::atomic<bool> must_give_way{false};
-
 namespace {
 
 // A kind of locking, as the type-erased functions that actions are made of.

@@ -5,23 +5,43 @@
 #include "runtime/linkage/objects.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <dlfcn.h>
+#include <cstring>
 #include <elf.h>
+#include <iterator>
 #include <span>
 
 namespace tandem::linkage {
 namespace {
 
+// What tells the dynamic linker to treat calls in its own way.
+constexpr const char *kOtherwise[] = {"LD_PROFILE", "LD_BIND_NOT", "LD_DYNAMIC_WEAK"};
+
+// Whether the slot of the object's call by that index was not looked up: it has the address of the
+// object's own code that asks the dynamic linker, which pushes the index.
+bool asks(const Object &object, std::uintptr_t value, std::size_t index) noexcept {
+  constexpr unsigned char kBranchTarget[] = {0xf3, 0x0f, 0x1e, 0xfa};
+  constexpr unsigned char kPush = 0x68;
+  constexpr std::size_t kMost = sizeof kBranchTarget + 1 + sizeof(std::uint32_t);
+  if (value - object.low >= object.high - object.low - kMost)
+    return false;
+  const auto *code = reinterpret_cast<const unsigned char *>(value);
+  if (std::memcmp(code, kBranchTarget, sizeof kBranchTarget) == 0)
+    code += sizeof kBranchTarget;
+  std::uint32_t pushed = 0;
+  std::memcpy(&pushed, code + 1, sizeof pushed);
+  return *code == kPush && pushed == index;
+}
+
 void look_up(const Object &object, std::span<const Object> scope) noexcept {
-  for (const ElfW(Rela) & call : std::span(object.calls, object.call_count)) {
+  for (std::size_t i = 0; i < object.call_count; ++i) {
+    const ElfW(Rela) &call = object.calls[i];
     if (ELF64_R_TYPE(call.r_info) != R_X86_64_JUMP_SLOT)
       continue;
     auto *slot = reinterpret_cast<std::uintptr_t *>(object.base + call.r_offset);
-    // Not yet looked up: it points to the object's own code that asks the dynamic linker.
-    if (__atomic_load_n(slot, __ATOMIC_RELAXED) - object.code_low >=
-        object.code_high - object.code_low)
+    if (!asks(object, __atomic_load_n(slot, __ATOMIC_RELAXED), i))
       continue;
     const std::uintptr_t found = function_of(object, ELF64_R_SYM(call.r_info), scope);
     if (found != 0)
@@ -29,48 +49,31 @@ void look_up(const Object &object, std::span<const Object> scope) noexcept {
   }
 }
 
-// Whether one of the entries is about such a function of others.
-bool any_wanted(const Object &object, std::span<const ElfW(Rela)> entries,
-                IsWanted is_wanted) noexcept {
-  return std::any_of(entries.begin(), entries.end(), [&](const ElfW(Rela) & entry) {
-    const ElfW(Sym) &symbol = object.symbols[ELF64_R_SYM(entry.r_info)];
-    return symbol.st_shndx == SHN_UNDEF && is_wanted(object.names + symbol.st_name);
-  });
-}
-
-bool asks_for(const Object &object, IsWanted is_wanted) noexcept {
-  return any_wanted(object, {object.calls, object.call_count}, is_wanted) ||
-         any_wanted(object, {object.addresses, object.address_count}, is_wanted);
-}
-
 } // namespace
 
-void look_up_calls() noexcept {
-  if (std::getenv("LD_AUDIT") != nullptr || std::getenv("LD_PROFILE") != nullptr)
+void look_up_calls(const Objects &loaded) noexcept {
+  if (loaded.are_watched() ||
+      std::any_of(std::begin(kOtherwise), std::end(kOtherwise),
+                  [](const char *name) { return std::getenv(name) != nullptr; }))
     return;
-  const Objects loaded;
   const std::span<const Object> scope = loaded.program();
   for (const Object &object : scope)
     if (!object.eager)
       look_up(object, scope);
 }
 
-bool anything_calls(IsWanted is_wanted) noexcept {
-  const Objects loaded;
-  const std::span<const Object> objects = loaded.all();
-  return std::any_of(objects.begin(), objects.end(),
-                     [&](const Object &object) { return asks_for(object, is_wanted); });
-}
-
-bool calls_from(std::uintptr_t address, IsWanted is_wanted, Place &place) noexcept {
-  dl_find_object found;
-  // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  if (::_dl_find_object(reinterpret_cast<void *>(address), &found) != 0)
-    return false;
-  place.low = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start);
-  place.bytes = reinterpret_cast<std::uintptr_t>(found.dlfo_map_end) - place.low;
-  Object object;
-  return read(object, *found.dlfo_link_map) && asks_for(object, is_wanted);
+unsigned kinds_asked_for(const Object &object, unsigned (*kind_of)(const char *name)) noexcept {
+  unsigned kinds = 0;
+  const auto add = [&](const ElfW(Rela) & entry) {
+    const std::size_t index = ELF64_R_SYM(entry.r_info);
+    const ElfW(Sym) &symbol = object.symbols[index];
+    if (index != STN_UNDEF && symbol.st_shndx == SHN_UNDEF)
+      kinds |= kind_of(object.names + symbol.st_name);
+  };
+  std::for_each(object.calls, object.calls + object.call_count, add);
+  std::for_each(object.addresses + object.relative_count, object.addresses + object.address_count,
+                add);
+  return kinds;
 }
 
 } // namespace tandem::linkage

@@ -9,28 +9,19 @@
 // linker's locks, and wait for this thread.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "runtime/linkage/objects.h"
 
 namespace tandem::linkage {
 
 // Looks up what the program, and the libraries that it was started with, call. What is loaded later
-// is left to the dynamic linker, whose choice depends on how that was done; and all is where it is
-// told to watch calls (LD_AUDIT, LD_PROFILE).
-void look_up_calls() noexcept;
+// is left to the dynamic linker, whose choice depends on how that was done; so are functions that a
+// library chooses when they are looked up, before it is initialised; and all is where the dynamic
+// linker is told to watch calls, or to find them otherwise (LD_AUDIT and its relatives, LD_PROFILE,
+// LD_BIND_NOT, LD_DYNAMIC_WEAK). For the time before main, as `loaded` is.
+void look_up_calls(const Objects &loaded) noexcept;
 
-using IsWanted = bool (*)(const char *name) noexcept;
-
-// Whether something that is loaded asks others for a function that is wanted.
-bool anything_calls(IsWanted is_wanted) noexcept;
-
-// Where a program or a library is in memory.
-struct Place {
-  std::uintptr_t low = 0;
-  std::size_t bytes = 0;
-};
-// Whether the one that the address is in does, and its place: none where the address is in neither.
-// Any time, any thread: it takes no locks.
-bool calls_from(std::uintptr_t address, IsWanted is_wanted, Place &place) noexcept;
+// What the object asks others for: the bits that `kind_of` gives for the functions, together. Any
+// time.
+unsigned kinds_asked_for(const Object &object, unsigned (*kind_of)(const char *name)) noexcept;
 
 } // namespace tandem::linkage

@@ -79,10 +79,17 @@ TEST(linkage, finds_old_versions) {
 }
 
 TEST(linkage, knows_what_is_asked_of_others) {
-  EXPECT_TRUE(anything_calls(
-      [](const char *name) noexcept { return std::strcmp(name, "getpagesize") == 0; }));
-  EXPECT_FALSE(anything_calls(
-      [](const char *name) noexcept { return std::strcmp(name, "preloaded_only") == 0; }));
+  const auto kind_of = [](const char *name) -> unsigned {
+    return (std::strcmp(name, "getpagesize") == 0 ? 1U : 0U) |
+           (std::strcmp(name, "preloaded_only") == 0 ? 2U : 0U) |
+           (std::strcmp(name, "old_memcpy") == 0 ? 4U : 0U);
+  };
+  const Objects loaded;
+  EXPECT_EQ(kinds_asked_for(loaded.program().front(), kind_of), 1U);
+  Object here;
+  ASSERT_TRUE(read_at(reinterpret_cast<std::uintptr_t>(&is_loaded), here));
+  EXPECT_EQ(here.dynamic, loaded.program().front().dynamic);
+  EXPECT_EQ(kinds_asked_for(here, kind_of), 1U);
 }
 
 } // namespace

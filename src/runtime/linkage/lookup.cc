@@ -66,8 +66,10 @@ const ElfW(Sym) * find_by_gnu_hash(const Object &object, const Wanted &wanted, s
   const auto *words = reinterpret_cast<const std::uint64_t *>(object.gnu_hash + 4);
   const auto *buckets = reinterpret_cast<const std::uint32_t *>(words + word_count);
   const std::uint32_t *chains = buckets + bucket_count;
+  if (bucket_count == 0 || word_count == 0)
+    return nullptr;
   const std::uint64_t word = words[hash / 64 & (word_count - 1)];
-  if ((word >> hash % 64 & word >> (hash >> object.gnu_hash[3]) % 64 & 1) == 0 || bucket_count == 0)
+  if ((word >> hash % 64 & word >> (hash >> object.gnu_hash[3]) % 64 & 1) == 0)
     return nullptr;
   std::uint32_t index = buckets[hash % bucket_count];
   if (index < first)
@@ -120,7 +122,9 @@ std::uintptr_t address_of(const Object &object, const ElfW(Sym) & symbol) noexce
       symbol.st_shndx == SHN_ABS ? symbol.st_value : object.base + symbol.st_value;
   if (ELF64_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC)
     return address;
-  // Chosen for the processor. NOLINTNEXTLINE(performance-no-int-to-ptr)
+  if (!object.initialised)
+    return 0; // it chooses by what its constructors find out, say
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<std::uintptr_t (*)()>(address)();
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <dlfcn.h>
 #include <elf.h>
 #include <new>
 #include <sys/auxv.h>
@@ -12,9 +13,13 @@
 namespace tandem::linkage {
 namespace {
 
-// glibc has added the object's address to some of the addresses in there.
-template <class T> const T *at(std::uintptr_t base, ElfW(Addr) address) noexcept {
-  return reinterpret_cast<const T *>(address < base ? base + address : address);
+// glibc's libraries whose functions are chosen by what the dynamic linker knows of the processor.
+constexpr const char *kChooseByProcessor[] = {"libc.so.6", "libm.so.6", "libmvec.so.1"};
+
+// glibc has added the object's base to some of the addresses in there, where it could write.
+template <class T> const T *at(const Object &object, ElfW(Addr) address) noexcept {
+  const bool is_added = address - object.low < object.high - object.low;
+  return reinterpret_cast<const T *>(is_added ? address : object.base + address);
 }
 
 // False: it has no symbols.
@@ -24,43 +29,46 @@ bool read_dynamic(Object &object) noexcept {
     const ElfW(Addr) value = entry->d_un.d_ptr;
     switch (entry->d_tag) {
     case DT_JMPREL:
-      object.calls = at<ElfW(Rela)>(object.base, value);
+      object.calls = at<ElfW(Rela)>(object, value);
       break;
     case DT_PLTRELSZ:
       object.call_count = value / sizeof(ElfW(Rela));
       break;
     case DT_RELA:
-      object.addresses = at<ElfW(Rela)>(object.base, value);
+      object.addresses = at<ElfW(Rela)>(object, value);
+      break;
+    case DT_RELACOUNT:
+      object.relative_count = value;
       break;
     case DT_RELASZ:
       object.address_count = value / sizeof(ElfW(Rela));
       break;
     case DT_SYMTAB:
-      object.symbols = at<ElfW(Sym)>(object.base, value);
+      object.symbols = at<ElfW(Sym)>(object, value);
       break;
     case DT_STRTAB:
-      object.names = at<char>(object.base, value);
+      object.names = at<char>(object, value);
       break;
     case DT_VERSYM:
-      object.versions = at<ElfW(Half)>(object.base, value);
+      object.versions = at<ElfW(Half)>(object, value);
       break;
     case DT_VERNEED:
-      object.needed = at<ElfW(Verneed)>(object.base, value);
+      object.needed = at<ElfW(Verneed)>(object, value);
       break;
     case DT_VERNEEDNUM:
       object.needed_count = value;
       break;
     case DT_VERDEF:
-      object.defined = at<ElfW(Verdef)>(object.base, value);
+      object.defined = at<ElfW(Verdef)>(object, value);
       break;
     case DT_VERDEFNUM:
       object.defined_count = value;
       break;
     case DT_GNU_HASH:
-      object.gnu_hash = at<std::uint32_t>(object.base, value);
+      object.gnu_hash = at<std::uint32_t>(object, value);
       break;
     case DT_HASH:
-      object.hash = at<std::uint32_t>(object.base, value);
+      object.hash = at<std::uint32_t>(object, value);
       break;
     case DT_SONAME:
       soname = value;
@@ -86,6 +94,7 @@ bool read_dynamic(Object &object) noexcept {
     object.call_count = 0;
   if (object.addresses == nullptr)
     object.address_count = 0;
+  object.relative_count = std::min(object.relative_count, object.address_count);
   if (object.names != nullptr && soname != 0)
     object.soname = object.names + soname;
   return object.symbols != nullptr && object.names != nullptr;
@@ -100,9 +109,9 @@ bool read(Object &object, const dl_phdr_info &info) noexcept {
     const std::uintptr_t start = info.dlpi_addr + part.p_vaddr;
     if (part.p_type == PT_DYNAMIC)
       object.dynamic = reinterpret_cast<const ElfW(Dyn) *>(start);
-    if (part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0) {
-      object.code_low = std::min(object.code_low, start);
-      object.code_high = std::max(object.code_high, start + part.p_memsz);
+    if (part.p_type == PT_LOAD) {
+      object.low = std::min(object.low, start);
+      object.high = std::max(object.high, start + part.p_memsz);
     }
   }
   return object.dynamic != nullptr && read_dynamic(object);
@@ -121,7 +130,8 @@ struct Room {
 int add(dl_phdr_info *info, std::size_t, void *given) noexcept {
   Room &room = *static_cast<Room *>(given);
   // The kernel's own object is in the list, but nothing is looked for in it.
-  if (info->dlpi_addr == ::getauxval(AT_SYSINFO_EHDR) || room.next == room.end)
+  const std::uintptr_t kernels = ::getauxval(AT_SYSINFO_EHDR);
+  if ((kernels != 0 && info->dlpi_addr == kernels) || room.next == room.end)
     return 0;
   if (Object *object = new (room.next) Object; read(*object, *info))
     ++room.next;
@@ -133,6 +143,12 @@ const char *file_name(const char *path) noexcept {
   return slash == nullptr ? path : slash + 1;
 }
 
+template <class Function> void for_each_needed(const Object &object, const Function &function) {
+  for (const ElfW(Dyn) *entry = object.dynamic; entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_NEEDED)
+      function(object.names + entry->d_un.d_val);
+}
+
 // Whether the library is what an object needs by this name.
 bool is_named(const Object &object, const char *name) noexcept {
   return (object.soname != nullptr && std::strcmp(object.soname, name) == 0) ||
@@ -141,7 +157,14 @@ bool is_named(const Object &object, const char *name) noexcept {
 
 } // namespace
 
-bool read(Object &object, const link_map &entry) noexcept {
+bool read_at(std::uintptr_t address, Object &object) noexcept {
+  dl_find_object found;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  if (::_dl_find_object(reinterpret_cast<void *>(address), &found) != 0)
+    return false;
+  object.low = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start);
+  object.high = reinterpret_cast<std::uintptr_t>(found.dlfo_map_end);
+  const link_map &entry = *found.dlfo_link_map;
   object.base = entry.l_addr;
   object.path = entry.l_name == nullptr ? "" : entry.l_name;
   object.dynamic = entry.l_ld;
@@ -158,11 +181,43 @@ Objects::Objects() noexcept {
   Room room{objects_, objects_ + most};
   ::dl_iterate_phdr(add, &room);
   count_ = static_cast<std::size_t>(room.next - objects_);
+  find_initialised();
 }
 
 Objects::~Objects() {
   if (objects_ != nullptr)
     memory::release_pages(objects_, bytes_);
+}
+
+Object *Objects::find(const char *name) const noexcept {
+  Object *found = std::find_if(objects_, objects_ + count_,
+                               [&](const Object &other) { return is_named(other, name); });
+  return found == objects_ + count_ ? nullptr : found;
+}
+
+// The libraries that the runtime itself needs, and those that these need, are initialised before
+// it.
+void Objects::find_initialised() noexcept {
+  for (const char *name : kChooseByProcessor)
+    if (Object *object = find(name); object != nullptr)
+      object->initialised = true;
+  const auto own = reinterpret_cast<std::uintptr_t>(&kChooseByProcessor);
+  const auto mark_needed = [&](const Object &object) {
+    bool any = false;
+    for_each_needed(object, [&](const char *name) {
+      Object *needed = find(name);
+      any = any || (needed != nullptr && !needed->initialised);
+      if (needed != nullptr)
+        needed->initialised = true;
+    });
+    return any;
+  };
+  for (bool more = true; more;) {
+    more = false;
+    for (const Object &object : all())
+      if (object.initialised || own - object.low < object.high - object.low)
+        more = mark_needed(object) || more;
+  }
 }
 
 // The list begins with the program and what was preloaded; then come the libraries that an object
@@ -171,19 +226,23 @@ Objects::~Objects() {
 std::span<const Object> Objects::program() const noexcept {
   std::size_t last = 0;
   for (std::size_t i = 0; i <= last && i < count_; ++i)
-    for (const ElfW(Dyn) *entry = objects_[i].dynamic; entry->d_tag != DT_NULL; ++entry) {
-      if (entry->d_tag != DT_NEEDED)
-        continue;
-      const char *name = objects_[i].names + entry->d_un.d_val;
-      const Object *found = std::find_if(
-          objects_, objects_ + count_, [&](const Object &other) { return is_named(other, name); });
-      if (found != objects_ + count_)
+    for_each_needed(objects_[i], [&](const char *name) {
+      if (const Object *found = find(name); found != nullptr)
         last = std::max(last, static_cast<std::size_t>(found - objects_));
-    }
+    });
   // A program without any library, or whose own dynamic section could not be read, has nothing to
   // be looked for.
   return last == 0 || objects_[0].path[0] != '\0' ? std::span<const Object>()
                                                   : std::span<const Object>(objects_, last + 1);
+}
+
+bool Objects::are_watched() const noexcept {
+  if (count_ == 0)
+    return false;
+  for (const ElfW(Dyn) *entry = objects_[0].dynamic; entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_DEBUG && entry->d_un.d_ptr != 0) // version 2: several name spaces
+      return reinterpret_cast<const r_debug *>(entry->d_un.d_ptr)->r_version > 1;
+  return false;
 }
 
 const char *version_of(const Object &object, std::size_t symbol) noexcept {

@@ -15,15 +15,16 @@ namespace tandem::linkage {
 
 // Tables are null, and their counts 0, where the object has none.
 struct Object {
-  std::uintptr_t base = 0; // added to the addresses in it
-  const char *path = "";   // of the program: empty
-  std::uintptr_t code_low = ~std::uintptr_t{0};
-  std::uintptr_t code_high = 0;
+  std::uintptr_t base = 0;                 // added to the addresses in it
+  const char *path = "";                   // of the program: empty
+  std::uintptr_t low = ~std::uintptr_t{0}; // where it is in memory
+  std::uintptr_t high = 0;
   const ElfW(Dyn) *dynamic = nullptr;
   const ElfW(Rela) *calls = nullptr; // of functions, by slots
   std::size_t call_count = 0;
   const ElfW(Rela) *addresses = nullptr; // of functions and data
   std::size_t address_count = 0;
+  std::size_t relative_count = 0; // the first of them, which have no symbols
   const ElfW(Sym) *symbols = nullptr;
   const char *names = nullptr;          // of symbols, versions and libraries
   const ElfW(Half) *versions = nullptr; // of each symbol
@@ -36,6 +37,8 @@ struct Object {
   const char *soname = nullptr;
   bool eager = false;     // all its calls were looked up when it was loaded
   bool own_first = false; // it finds its own functions before others'
+  // Its constructors have run, or what they do does not matter for the choice of its functions.
+  bool initialised = false;
 };
 
 // What the process has loaded just now, in the order of the dynamic linker's list. To be made where
@@ -54,15 +57,22 @@ public:
   // need, in the order in which a function is looked for. None where that cannot be told.
   std::span<const Object> program() const noexcept;
 
+  // Whether somebody may watch the calls, in a name space of the dynamic linker's that is not the
+  // program's: auditors (LD_AUDIT, DT_AUDIT, --audit).
+  bool are_watched() const noexcept;
+
 private:
+  Object *find(const char *name) const noexcept;
+  void find_initialised() noexcept;
+
   Object *objects_ = nullptr;
   std::size_t count_ = 0;
   std::size_t bytes_ = 0;
 };
 
-// Fills in what the dynamic linker's entry leads to; not where its code is. False: it has no
-// symbols. Any time, while the object stays loaded.
-bool read(Object &object, const link_map &entry) noexcept;
+// Fills in what the program or library is that has the address, but for `initialised`. False: there
+// is none, or it has no symbols. Any time, any thread, while it stays loaded: takes no locks.
+bool read_at(std::uintptr_t address, Object &object) noexcept;
 
 // The version that a symbol of the object, by its index, has or wants; null: none.
 const char *version_of(const Object &object, std::size_t symbol) noexcept;

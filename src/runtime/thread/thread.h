@@ -234,9 +234,10 @@ struct alignas(128) Thread {
   std::uint64_t look_period;  // from then to look_at
   bool hardware_fails;        // for some section of the thread, time and again
 
-  // --- calls that wait (library/twins.cc): the part of memory whose code was looked at last
-  std::uintptr_t scanned;
-  std::size_t scanned_bytes;
+  // --- calls that wait (library/waits.cc): of what the program was started with, where the last
+  // transaction began that ran alone
+  std::uintptr_t known_code;
+  std::uintptr_t known_code_bytes;
 
   ThreadProfile *profile; // null: the process is not profiled
 

@@ -98,8 +98,11 @@ inline Actions run_alone(Thread &thread, bool irrevocable) noexcept {
   if (irrevocable && thread.profile != nullptr) [[unlikely]]
     profile::irrevocable(thread);
   // One that may have to wait for others must be able to give way to them.
-  const bool direct = irrevocable || ((thread.properties & itm::kHasNoAbort) != 0 &&
-                                      !library::must_give_way_at(thread, thread.jump.target));
+  const bool direct =
+      irrevocable ||
+      ((thread.properties & itm::kHasNoAbort) != 0 &&
+       !(__libc_single_threaded ? library::must_give_way.load(std::memory_order_relaxed)
+                                : library::must_give_way_at(thread, thread.jump.target)));
   if (!direct) {
     set_mode(thread, Mode::undo);
     return itm::kRunInstrumented | itm::kSaveLiveVariables;

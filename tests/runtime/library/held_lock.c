@@ -19,6 +19,17 @@ void *aligned_alloc(unsigned long, unsigned long);
 int usleep(unsigned);
 int printf(const char *, ...);
 
+// BY_POINTER: nothing shows that it waits, but that it asks for a lock and calls through pointers.
+#ifdef BY_POINTER
+typedef int SAFE (*OnLock)(Mutex *);
+static volatile OnLock lock_by = pthread_mutex_lock, unlock_by = pthread_mutex_unlock;
+#define LOCK(MUTEX) by_lock(MUTEX)
+#define UNLOCK(MUTEX) by_unlock(MUTEX)
+#else
+#define LOCK pthread_mutex_lock
+#define UNLOCK pthread_mutex_unlock
+#endif
+
 #define OWN_LINE __attribute__((aligned(128)))
 static Mutex mutex OWN_LINE;
 static long outside OWN_LINE, inside OWN_LINE, before OWN_LINE, waited OWN_LINE;
@@ -39,13 +50,17 @@ static void *hold(void *argument) {
 }
 
 __attribute__((noinline)) static void take(void) {
+#ifdef BY_POINTER
+  OnLock by_lock = lock_by, by_unlock = unlock_by;
+#endif
   __transaction_atomic {
-    pthread_mutex_lock(&mutex);
+    LOCK(&mutex);
     ++inside;
-    pthread_mutex_unlock(&mutex);
+    UNLOCK(&mutex);
   }
 }
 
+#ifndef BY_POINTER
 __attribute__((noinline)) static void wait(void) {
   __transaction_atomic {
     *page = 1;
@@ -54,6 +69,7 @@ __attribute__((noinline)) static void wait(void) {
     ++waited;
   }
 }
+#endif
 
 static void *work(void *argument) {
   for (int i = 0; i < 2; ++i)
@@ -65,7 +81,9 @@ static void *work(void *argument) {
   while (phase < 2) {
   }
   take();
+#ifndef BY_POINTER
   wait();
+#endif
   return argument;
 }
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which transactions may have to wait inside: for a real lock (locks.cc), or for a change. Seen by
+// what the program and its libraries ask others for, before any of them runs.
+#include "runtime/library/hooks.h"
+#include "runtime/linkage/calls.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <span>
+
+namespace tandem::library {
+
+constinit std::atomic<bool> must_give_way{false};
+
+namespace {
+
+enum Kind : unsigned {
+  kWaits = 1,    // it waits in transactions
+  kLock = 2,     // about a real lock: it does where it is called through a pointer
+  kPointers = 4, // calls through pointers in transactions
+};
+
+struct Name {
+  const char *symbol;
+  Kind kind;
+};
+constexpr Name kNames[] = {
+#define TANDEM_TWIN_OF(LENGTH, NAME)
+#define TANDEM_LOCK_TWIN_OF(LENGTH, NAME) {"_ZGTt" #LENGTH #NAME, kWaits}, {#NAME, kLock},
+#include "runtime/library/twins.def"
+#undef TANDEM_LOCK_TWIN_OF
+#undef TANDEM_TWIN_OF
+    {"tandem_retry", kWaits},
+    {"tandem_wait", kWaits},
+    {"_ITM_getTMCloneOrIrrevocable", kPointers},
+    {"_ITM_getTMCloneSafe", kPointers},
+};
+
+unsigned kind_of(const char *symbol) noexcept {
+  // The first letters of all of them.
+  if (std::strchr("_tpmc", *symbol) == nullptr)
+    return 0;
+  const Name *found = std::find_if(std::begin(kNames), std::end(kNames), [&](const Name &name) {
+    return std::strcmp(name.symbol, symbol) == 0;
+  });
+  return found == std::end(kNames) ? 0 : found->kind;
+}
+
+bool may_wait(const linkage::Object &object) noexcept {
+  const unsigned kinds = linkage::kinds_asked_for(object, kind_of);
+  return (kinds & kWaits) != 0 || (kinds & (kLock | kPointers)) == (kLock | kPointers);
+}
+
+// What the program was started with, which is never unloaded. What does not fit counts as loaded
+// later.
+struct Place {
+  std::uintptr_t low;
+  std::uintptr_t bytes;
+};
+constinit Place started_with[64] = {};
+constinit std::size_t started_count = 0;
+
+} // namespace
+
+void expect_waits(const linkage::Objects &loaded) noexcept {
+  for (const linkage::Object &object : loaded.program())
+    if (started_count < std::size(started_with))
+      started_with[started_count++] = {object.low, object.high - object.low};
+  const std::span<const linkage::Object> all = loaded.all();
+  if (std::any_of(all.begin(), all.end(), may_wait))
+    must_give_way.store(true, std::memory_order_relaxed);
+}
+
+void expect_waits_beside(const void *address) noexcept {
+  linkage::Object object;
+  if (linkage::read_at(reinterpret_cast<std::uintptr_t>(address), object) && may_wait(object))
+    must_give_way.store(true, std::memory_order_relaxed);
+}
+
+bool is_started_with(Thread &thread, std::uintptr_t target) noexcept {
+  const std::span<const Place> places(started_with, started_count);
+  const auto found = std::find_if(places.begin(), places.end(), [&](const Place &place) {
+    return target - place.low < place.bytes;
+  });
+  if (found == places.end())
+    return false;
+  thread.known_code = found->low;
+  thread.known_code_bytes = found->bytes;
+  return true;
+}
+
+} // namespace tandem::library

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the runtime does to a program's calls before main, beside what GCC's library leaves alone.
+The search itself is compared with the dynamic linker's by src/runtime/linkage/linkage_test.cc."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, GnuTm
+
+PROGRAMS = ROOT / "tests/runtime/linkage"
+ALGORITHMS = ("auto", "htm", "norec", "serial")
+SHARED = ("-shared", "-fPIC", "-Wl,-z,lazy")
+
+
+def library(gnu_tm: GnuTm, function: str, number: int, *options: str) -> Path:
+    defines = [f"-DFUNCTION={function}", f"-DNUMBER={number}", f"-DNUMBER_OF={function}_number"]
+    name = f"{function}{''.join(options)}.so".replace("/", "_")
+    return gnu_tm.compile(name, [PROGRAMS / "library.c"], [*SHARED, *defines, *options])
+
+
+def program(gnu_tm: GnuTm, name: str, libraries: list[Path], *options: str) -> Path:
+    return gnu_tm.compile(name, [PROGRAMS / "program.c", *libraries], ["-Wl,-z,lazy", *options])
+
+
+def same_as_stock(gnu_tm: GnuTm, linked: Path, algorithm: str, expected: str) -> None:
+    assert gnu_tm.run(linked).output == expected
+    outcome = gnu_tm.run(linked, algorithm=algorithm)
+    assert (outcome.status, outcome.output) == (0, expected)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("style", ["gnu", "sysv"])
+@pytest.mark.parametrize("address", ["0", "0x7fff00000000"])
+def test_libraries_wherever_they_are_loaded(
+    gnu_tm: GnuTm, address: str, style: str, algorithm: str
+) -> None:
+    """Also below the address that they were linked for: the difference is negative then."""
+    options = (f"-Wl,-Ttext-segment={address}", f"-Wl,--hash-style={style}")
+    libraries = [library(gnu_tm, "first", 1, *options), library(gnu_tm, "second", 2, *options)]
+    linked = program(gnu_tm, f"loaded-{address}-{style}", libraries)
+    same_as_stock(gnu_tm, linked, algorithm, "1 3\n")
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_functions_that_a_library_chooses(gnu_tm: GnuTm, algorithm: str) -> None:
+    """When they are called, not before the library is initialised."""
+    chosen = gnu_tm.compile("chosen.so", [PROGRAMS / "chosen.c"], SHARED)
+    same_as_stock(gnu_tm, program(gnu_tm, "chosen", [chosen]), algorithm, "1 3\n")
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("linked_in", [False, True])
+def test_auditors_see_the_calls(gnu_tm: GnuTm, linked_in: bool, algorithm: str) -> None:
+    auditor = gnu_tm.compile("auditor.so", [PROGRAMS / "auditor.c"], SHARED)
+    libraries = [library(gnu_tm, "first", 1), library(gnu_tm, "second", 2)]
+    options = [f"-Wl,--audit,{auditor}"] if linked_in else []
+    linked = program(gnu_tm, f"audited{linked_in}", libraries, *options)
+    environment = {} if linked_in else {"LD_AUDIT": str(auditor)}
+    outcome = gnu_tm.run(linked, algorithm=algorithm, environment=environment, emulates=False)
+    lines = sorted(outcome.output.split("\n"))
+    # A transaction that hardware gives up calls once more.
+    assert outcome.status == 0
+    assert lines[:2] == ["", "1 3"]
+    assert lines.count("second") >= 1
+    assert lines.count("first") >= 2
