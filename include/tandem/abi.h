@@ -124,6 +124,15 @@ static inline int tandem_has_colour(const uint64_t *set, uint32_t index) {
 void _TANDEM_global_lock_enter(const struct tandem_section *section);
 void _TANDEM_global_lock_leave(const struct tandem_section *section);
 
+/* Enters and leaves `section`, which may share anything with any other section of the process, in
+ * code that no tandem compiler has seen (tandem/stock.hpp): under the process's colour, "*", the
+ * only one of its table, and the global lock. So it excludes transactions, those of other
+ * compilers and of tandem/transaction.h too, and what the enforcements locks, hybrid and
+ * global-lock make of sections with memory that code outside can reach. Rules as for both; inside a
+ * section under the global lock it only counts. */
+void _TANDEM_process_enter(const struct tandem_section *section);
+void _TANDEM_process_leave(const struct tandem_section *section);
+
 /* Enters and leaves `section` with all of its colours held exclusively (enforcement locks; sections
  * of the hybrid plan that are irrevocable from their begin). Nested enters only count: the
  * outermost one's colours are held to its end. Rules and order as for the global lock. Where the

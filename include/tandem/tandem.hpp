@@ -3,9 +3,9 @@
  * Tandem for C++17 and later: all of tandem.h, and lambdas that run atomically.
  *
  * !!! Without tandem-c++, tandem::atomic and tandem_atomic are not instrumented: they run one at a
- * !!! time, under one lock of the process. Transactions that run beside each other, with any
- * !!! compiler, are tandem::transaction (tandem/transaction.hpp), whose accesses to shared data are
- * !!! explicit; the two do not know of each other, so they must not share data.
+ * !!! time, and beside no transaction, under what is one lock of the process. Transactions that run
+ * !!! beside each other, with any compiler, are tandem::transaction (tandem/transaction.hpp), whose
+ * !!! accesses to shared data are explicit.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ namespace tandem {
 //     const long rest = tandem::atomic([&] { return account.balance -= amount; });
 //
 // An exception that leaves it is passed on; the effects up to there hold. Without tandem-c++, link
-// with -ltandem: then one lock of the process is held meanwhile.
+// with -ltandem: then it runs alone (stock.hpp).
 template <typename Body> TANDEM_LAMBDA_ decltype(auto) atomic(Body &&body) {
 #if !defined(TANDEM_SEQUENTIAL) && !defined(__TANDEM__)
   const stock::Block block;

@@ -27,4 +27,17 @@ TANDEM_EXPORT void _TANDEM_global_lock_leave(const tandem_section *section) {
     tandem::global_lock::release(*section);
 }
 
+// The colour first: in a transaction that makes it irrevocable, which may begin it again.
+TANDEM_EXPORT void _TANDEM_process_enter(const tandem_section *section) {
+  if (_TANDEM_global_lock_depth == 0)
+    _TANDEM_colours_enter(section);
+  _TANDEM_global_lock_enter(section);
+}
+
+TANDEM_EXPORT void _TANDEM_process_leave(const tandem_section *section) {
+  _TANDEM_global_lock_leave(section);
+  if (_TANDEM_global_lock_depth == 0)
+    _TANDEM_colours_leave(section);
+}
+
 } // extern "C"

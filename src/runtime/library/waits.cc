@@ -6,6 +6,7 @@
 #include "runtime/linkage/calls.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,7 +21,7 @@ namespace {
 
 enum Kind : unsigned {
   kWaits = 1,    // it waits in transactions
-  kLock = 2,     // about a real lock: it does where it is called through a pointer
+  kLock = 2,     // takes the address of what is about a real lock: it may wait where it is called
   kPointers = 4, // calls through pointers in transactions
 };
 
@@ -40,23 +41,29 @@ constexpr Name kNames[] = {
     {"_ITM_getTMCloneSafe", kPointers},
 };
 
-unsigned kind_of(const char *symbol) noexcept {
+unsigned kind_of(const char *symbol, bool takes_address) {
   // The first letters of all of them.
   if (std::strchr("_tpmc", *symbol) == nullptr)
     return 0;
   const Name *found = std::find_if(std::begin(kNames), std::end(kNames), [&](const Name &name) {
     return std::strcmp(name.symbol, symbol) == 0;
   });
-  return found == std::end(kNames) ? 0 : found->kind;
+  const bool counts = found != std::end(kNames) && (found->kind != kLock || takes_address);
+  return counts ? found->kind : 0;
 }
 
-bool may_wait(const linkage::Object &object) noexcept {
-  const unsigned kinds = linkage::kinds_asked_for(object, kind_of);
-  return (kinds & kWaits) != 0 || (kinds & (kLock | kPointers)) == (kLock | kPointers);
+// Of all that was looked at.
+std::atomic<unsigned> kinds{0};
+
+void look_at(const linkage::Object &object) noexcept {
+  const unsigned found = linkage::kinds_asked_for(object, kind_of);
+  const unsigned all = kinds.fetch_or(found, std::memory_order_relaxed) | found;
+  if ((all & kWaits) != 0 || (all & (kLock | kPointers)) == (kLock | kPointers))
+    must_give_way.store(true, std::memory_order_relaxed);
 }
 
-// What the program was started with, which is never unloaded. What does not fit counts as loaded
-// later.
+// Code that the program was started with, which is never unloaded. What does not fit counts as
+// loaded later.
 struct Place {
   std::uintptr_t low;
   std::uintptr_t bytes;
@@ -68,16 +75,19 @@ constinit std::size_t started_count = 0;
 
 void expect_waits(const linkage::Objects &loaded) noexcept {
   for (const linkage::Object &object : loaded.program())
-    if (started_count < std::size(started_with))
-      started_with[started_count++] = {object.low, object.high - object.low};
-  const std::span<const linkage::Object> all = loaded.all();
-  if (std::any_of(all.begin(), all.end(), may_wait))
-    must_give_way.store(true, std::memory_order_relaxed);
+    for (const ElfW(Phdr) & part : std::span(object.parts, object.part_count))
+      if (part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0 &&
+          started_count < std::size(started_with))
+        started_with[started_count++] = {object.base + part.p_vaddr, part.p_memsz};
+  for (const linkage::Object &object : loaded.all())
+    look_at(object);
 }
 
 void expect_waits_beside(const void *address) noexcept {
   linkage::Object object;
-  if (linkage::read_at(reinterpret_cast<std::uintptr_t>(address), object) && may_wait(object))
+  if (linkage::read_at(reinterpret_cast<std::uintptr_t>(address), object))
+    look_at(object);
+  else
     must_give_way.store(true, std::memory_order_relaxed);
 }
 

@@ -17,7 +17,7 @@ namespace tandem::linkage {
 namespace {
 
 // What tells the dynamic linker to treat calls in its own way.
-constexpr const char *kOtherwise[] = {"LD_PROFILE", "LD_BIND_NOT", "LD_DYNAMIC_WEAK"};
+constexpr const char *kOtherwise[] = {"LD_AUDIT", "LD_PROFILE", "LD_BIND_NOT", "LD_DYNAMIC_WEAK"};
 
 // Whether the slot of the object's call by that index was not looked up: it has the address of the
 // object's own code that asks the dynamic linker, which pushes the index.
@@ -25,7 +25,7 @@ bool asks(const Object &object, std::uintptr_t value, std::size_t index) noexcep
   constexpr unsigned char kBranchTarget[] = {0xf3, 0x0f, 0x1e, 0xfa};
   constexpr unsigned char kPush = 0x68;
   constexpr std::size_t kMost = sizeof kBranchTarget + 1 + sizeof(std::uint32_t);
-  if (value - object.low >= object.high - object.low - kMost)
+  if (!has(object, value, PF_X) || !has(object, value + kMost, PF_X))
     return false;
   const auto *code = reinterpret_cast<const unsigned char *>(value);
   if (std::memcmp(code, kBranchTarget, sizeof kBranchTarget) == 0)
@@ -52,9 +52,11 @@ void look_up(const Object &object, std::span<const Object> scope) noexcept {
 } // namespace
 
 void look_up_calls(const Objects &loaded) noexcept {
-  if (loaded.are_watched() ||
-      std::any_of(std::begin(kOtherwise), std::end(kOtherwise),
-                  [](const char *name) { return std::getenv(name) != nullptr; }))
+  if (Objects::are_watched() ||
+      std::any_of(std::begin(kOtherwise), std::end(kOtherwise), [](const char *name) {
+        const char *value = std::getenv(name);
+        return value != nullptr && *value != '\0';
+      }))
     return;
   const std::span<const Object> scope = loaded.program();
   for (const Object &object : scope)
@@ -62,13 +64,15 @@ void look_up_calls(const Objects &loaded) noexcept {
       look_up(object, scope);
 }
 
-unsigned kinds_asked_for(const Object &object, unsigned (*kind_of)(const char *name)) noexcept {
+unsigned kinds_asked_for(const Object &object, KindOf kind_of) noexcept {
   unsigned kinds = 0;
   const auto add = [&](const ElfW(Rela) & entry) {
     const std::size_t index = ELF64_R_SYM(entry.r_info);
     const ElfW(Sym) &symbol = object.symbols[index];
+    // A program that is not position-independent has a value for what it takes the address of.
+    const bool is_call = ELF64_R_TYPE(entry.r_info) == R_X86_64_JUMP_SLOT && symbol.st_value == 0;
     if (index != STN_UNDEF && symbol.st_shndx == SHN_UNDEF)
-      kinds |= kind_of(object.names + symbol.st_name);
+      kinds |= kind_of(object.names + symbol.st_name, !is_call);
   };
   std::for_each(object.calls, object.calls + object.call_count, add);
   std::for_each(object.addresses + object.relative_count, object.addresses + object.address_count,

@@ -20,8 +20,9 @@ namespace tandem::linkage {
 // LD_BIND_NOT, LD_DYNAMIC_WEAK). For the time before main, as `loaded` is.
 void look_up_calls(const Objects &loaded) noexcept;
 
-// What the object asks others for: the bits that `kind_of` gives for the functions, together. Any
-// time.
-unsigned kinds_asked_for(const Object &object, unsigned (*kind_of)(const char *name)) noexcept;
+// What the object asks others for: the bits that `kind_of` gives for the functions, together; it is
+// told whether the object takes the address, and so need not call the function itself. Any time.
+using KindOf = unsigned (*)(const char *name, bool takes_address);
+unsigned kinds_asked_for(const Object &object, KindOf kind_of) noexcept;
 
 } // namespace tandem::linkage

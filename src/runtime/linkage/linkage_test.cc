@@ -79,7 +79,7 @@ TEST(linkage, finds_old_versions) {
 }
 
 TEST(linkage, knows_what_is_asked_of_others) {
-  const auto kind_of = [](const char *name) -> unsigned {
+  const auto kind_of = [](const char *name, bool) -> unsigned {
     return (std::strcmp(name, "getpagesize") == 0 ? 1U : 0U) |
            (std::strcmp(name, "preloaded_only") == 0 ? 2U : 0U) |
            (std::strcmp(name, "old_memcpy") == 0 ? 4U : 0U);

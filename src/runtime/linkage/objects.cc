@@ -16,26 +16,27 @@ namespace {
 // glibc's libraries whose functions are chosen by what the dynamic linker knows of the processor.
 constexpr const char *kChooseByProcessor[] = {"libc.so.6", "libm.so.6", "libmvec.so.1"};
 
-// glibc has added the object's base to some of the addresses in there, where it could write.
-template <class T> const T *at(const Object &object, ElfW(Addr) address) noexcept {
-  const bool is_added = address - object.low < object.high - object.low;
-  return reinterpret_cast<const T *>(is_added ? address : object.base + address);
+template <class T> const T *at(std::uintptr_t address) noexcept {
+  return reinterpret_cast<const T *>(address); // NOLINT(performance-no-int-to-ptr)
 }
 
 // False: it has no symbols.
-bool read_dynamic(Object &object) noexcept {
+bool read_dynamic(Object &object, bool is_writable) noexcept {
+  // glibc has added the base to the addresses in there where it could write, but not to those of
+  // the tables of versions.
+  const std::uintptr_t added = is_writable ? 0 : object.base;
   std::size_t soname = 0;
   for (const ElfW(Dyn) *entry = object.dynamic; entry->d_tag != DT_NULL; ++entry) {
     const ElfW(Addr) value = entry->d_un.d_ptr;
     switch (entry->d_tag) {
     case DT_JMPREL:
-      object.calls = at<ElfW(Rela)>(object, value);
+      object.calls = at<ElfW(Rela)>(added + value);
       break;
     case DT_PLTRELSZ:
       object.call_count = value / sizeof(ElfW(Rela));
       break;
     case DT_RELA:
-      object.addresses = at<ElfW(Rela)>(object, value);
+      object.addresses = at<ElfW(Rela)>(added + value);
       break;
     case DT_RELACOUNT:
       object.relative_count = value;
@@ -44,31 +45,31 @@ bool read_dynamic(Object &object) noexcept {
       object.address_count = value / sizeof(ElfW(Rela));
       break;
     case DT_SYMTAB:
-      object.symbols = at<ElfW(Sym)>(object, value);
+      object.symbols = at<ElfW(Sym)>(added + value);
       break;
     case DT_STRTAB:
-      object.names = at<char>(object, value);
+      object.names = at<char>(added + value);
       break;
     case DT_VERSYM:
-      object.versions = at<ElfW(Half)>(object, value);
+      object.versions = at<ElfW(Half)>(added + value);
       break;
     case DT_VERNEED:
-      object.needed = at<ElfW(Verneed)>(object, value);
+      object.needed = at<ElfW(Verneed)>(object.base + value);
       break;
     case DT_VERNEEDNUM:
       object.needed_count = value;
       break;
     case DT_VERDEF:
-      object.defined = at<ElfW(Verdef)>(object, value);
+      object.defined = at<ElfW(Verdef)>(object.base + value);
       break;
     case DT_VERDEFNUM:
       object.defined_count = value;
       break;
     case DT_GNU_HASH:
-      object.gnu_hash = at<std::uint32_t>(object, value);
+      object.gnu_hash = at<std::uint32_t>(added + value);
       break;
     case DT_HASH:
-      object.hash = at<std::uint32_t>(object, value);
+      object.hash = at<std::uint32_t>(added + value);
       break;
     case DT_SONAME:
       soname = value;
@@ -104,17 +105,15 @@ bool read_dynamic(Object &object) noexcept {
 bool read(Object &object, const dl_phdr_info &info) noexcept {
   object.base = info.dlpi_addr;
   object.path = info.dlpi_name == nullptr ? "" : info.dlpi_name;
-  for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr) &part = info.dlpi_phdr[i];
-    const std::uintptr_t start = info.dlpi_addr + part.p_vaddr;
-    if (part.p_type == PT_DYNAMIC)
-      object.dynamic = reinterpret_cast<const ElfW(Dyn) *>(start);
-    if (part.p_type == PT_LOAD) {
-      object.low = std::min(object.low, start);
-      object.high = std::max(object.high, start + part.p_memsz);
-    }
-  }
-  return object.dynamic != nullptr && read_dynamic(object);
+  object.parts = info.dlpi_phdr;
+  object.part_count = info.dlpi_phnum;
+  const std::span parts(object.parts, object.part_count);
+  const auto part = std::find_if(parts.begin(), parts.end(),
+                                 [](const ElfW(Phdr) & one) { return one.p_type == PT_DYNAMIC; });
+  if (part == parts.end())
+    return false;
+  object.dynamic = at<ElfW(Dyn)>(object.base + part->p_vaddr);
+  return read_dynamic(object, (part->p_flags & PF_W) != 0);
 }
 
 int count_one(dl_phdr_info *, std::size_t, void *count) noexcept {
@@ -162,13 +161,24 @@ bool read_at(std::uintptr_t address, Object &object) noexcept {
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   if (::_dl_find_object(reinterpret_cast<void *>(address), &found) != 0)
     return false;
-  object.low = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start);
-  object.high = reinterpret_cast<std::uintptr_t>(found.dlfo_map_end);
-  const link_map &entry = *found.dlfo_link_map;
-  object.base = entry.l_addr;
-  object.path = entry.l_name == nullptr ? "" : entry.l_name;
-  object.dynamic = entry.l_ld;
-  return object.dynamic != nullptr && read_dynamic(object);
+  // The file's begin, in memory.
+  const auto *file = static_cast<const ElfW(Ehdr) *>(found.dlfo_map_start);
+  if (std::memcmp(file->e_ident, ELFMAG, SELFMAG) != 0 || file->e_phentsize != sizeof(ElfW(Phdr)))
+    return false;
+  dl_phdr_info info = {};
+  info.dlpi_addr = found.dlfo_link_map->l_addr;
+  info.dlpi_name = found.dlfo_link_map->l_name;
+  info.dlpi_phdr = at<ElfW(Phdr)>(reinterpret_cast<std::uintptr_t>(file) + file->e_phoff);
+  info.dlpi_phnum = file->e_phnum;
+  return read(object, info);
+}
+
+bool has(const Object &object, std::uintptr_t address, unsigned flags) noexcept {
+  const std::span parts(object.parts, object.part_count);
+  return std::any_of(parts.begin(), parts.end(), [&](const ElfW(Phdr) & part) {
+    return part.p_type == PT_LOAD && (part.p_flags & flags) == flags &&
+           address - object.base - part.p_vaddr < part.p_memsz;
+  });
 }
 
 Objects::Objects() noexcept {
@@ -215,7 +225,7 @@ void Objects::find_initialised() noexcept {
   for (bool more = true; more;) {
     more = false;
     for (const Object &object : all())
-      if (object.initialised || own - object.low < object.high - object.low)
+      if (object.initialised || has(object, own))
         more = mark_needed(object) || more;
   }
 }
@@ -236,14 +246,7 @@ std::span<const Object> Objects::program() const noexcept {
                                                   : std::span<const Object>(objects_, last + 1);
 }
 
-bool Objects::are_watched() const noexcept {
-  if (count_ == 0)
-    return false;
-  for (const ElfW(Dyn) *entry = objects_[0].dynamic; entry->d_tag != DT_NULL; ++entry)
-    if (entry->d_tag == DT_DEBUG && entry->d_un.d_ptr != 0) // version 2: several name spaces
-      return reinterpret_cast<const r_debug *>(entry->d_un.d_ptr)->r_version > 1;
-  return false;
-}
+bool Objects::are_watched() noexcept { return _r_debug.r_version > 1; }
 
 const char *version_of(const Object &object, std::size_t symbol) noexcept {
   if (object.versions == nullptr)

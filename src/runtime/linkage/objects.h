@@ -15,10 +15,10 @@ namespace tandem::linkage {
 
 // Tables are null, and their counts 0, where the object has none.
 struct Object {
-  std::uintptr_t base = 0;                 // added to the addresses in it
-  const char *path = "";                   // of the program: empty
-  std::uintptr_t low = ~std::uintptr_t{0}; // where it is in memory
-  std::uintptr_t high = 0;
+  std::uintptr_t base = 0;           // added to the addresses in it
+  const char *path = "";             // of the program: empty
+  const ElfW(Phdr) *parts = nullptr; // where it is in memory, among others; there may be holes
+  std::size_t part_count = 0;
   const ElfW(Dyn) *dynamic = nullptr;
   const ElfW(Rela) *calls = nullptr; // of functions, by slots
   std::size_t call_count = 0;
@@ -58,8 +58,8 @@ public:
   std::span<const Object> program() const noexcept;
 
   // Whether somebody may watch the calls, in a name space of the dynamic linker's that is not the
-  // program's: auditors (LD_AUDIT, DT_AUDIT, --audit).
-  bool are_watched() const noexcept;
+  // program's: auditors (LD_AUDIT, DT_AUDIT, --audit). glibc 2.35 and later.
+  static bool are_watched() noexcept;
 
 private:
   Object *find(const char *name) const noexcept;
@@ -71,8 +71,11 @@ private:
 };
 
 // Fills in what the program or library is that has the address, but for `initialised`. False: there
-// is none, or it has no symbols. Any time, any thread, while it stays loaded: takes no locks.
+// is none, or it cannot be read. Any time, any thread, while it stays loaded: takes no locks.
 bool read_at(std::uintptr_t address, Object &object) noexcept;
+
+// Whether the address is in one of the object's parts that have the flags, PF_X say.
+bool has(const Object &object, std::uintptr_t address, unsigned flags = 0) noexcept;
 
 // The version that a symbol of the object, by its index, has or wants; null: none.
 const char *version_of(const Object &object, std::size_t symbol) noexcept;
