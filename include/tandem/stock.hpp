@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  * Blocks and lambdas of C++ programs that another compiler than tandem-c++ compiles. Nothing is
- * known of what they access, so they run one at a time, beside no transaction, and beside no section
- * with memory that code outside of its program can reach (libtandem). Included by tandem.h and
- * tandem.hpp. C++17.
+ * known of what they access, so they run one at a time, beside no transaction, and beside no
+ * section with memory that code outside of its program can reach (libtandem). Included by tandem.h
+ * and tandem.hpp. C++17.
  */
 #pragma once
 

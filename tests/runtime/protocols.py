@@ -22,6 +22,10 @@ from protocols_hybrid import (
     hybrid_update,
     hybrid_write_back,
 )
+from protocols_hybrid_colours import (
+    hybrid_colour,
+    hybrid_sharing,
+)
 from protocols_norec import (
     norec_in_place,
     norec_opacity,
@@ -61,9 +65,11 @@ __all__ = [
     "hybrid_alone",
     "hybrid_changes_away",
     "hybrid_changes_back",
+    "hybrid_colour",
     "hybrid_free",
     "hybrid_opacity",
     "hybrid_privatisation",
+    "hybrid_sharing",
     "hybrid_update",
     "hybrid_write_back",
     "in_place_alone",
