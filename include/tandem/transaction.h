@@ -59,6 +59,12 @@ struct tandem_options {
 };
 #define TANDEM_DEFAULT_OPTIONS {TANDEM_POLICY_DEFAULT, TANDEM_BACKOFF_DEFAULT, 0, 0}
 
+/* Choices for whatever sections the calling thread begins from now on, atomic ones of tandem-cc and
+ * of gcc too, as far as a section's own options do not say otherwise; null: the process's. So they
+ * are for one section where they are set before it and taken back behind it. Returns what they were
+ * before. Not in a transaction; `irrevocable` is 0 there. */
+struct tandem_options tandem_choose(const struct tandem_options *options);
+
 enum tandem_outcome { TANDEM_COMMITTED = 0, TANDEM_CANCELLED = 1 };
 
 /* Runs body(argument) as a transaction; nested where the thread is in one already. `options` may be

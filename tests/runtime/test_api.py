@@ -69,6 +69,8 @@ def test_c(gnu_tm: GnuTm, compiler: str, options: list[str], algorithm: str) -> 
         ("retry", "a transaction waits for a change after it became irrevocable"),
         ("on-commit", "tandem_on_commit is called outside a transaction"),
         ("policy", "tandem_run: there is no policy 99"),
+        ("choice", "tandem_choose: there is no back-off 99"),
+        ("choose", "tandem_choose: inside a transaction"),
         ("closure", "tandem_on_commit: a closure of 70000 bytes; the most is 65536"),
     ],
 )

@@ -42,23 +42,30 @@ namespace {
 
 constexpr std::size_t kMostClosureBytes = 65536;
 
+void check(const tandem_options &options, const char *call) noexcept {
+  if (options.policy < TANDEM_POLICY_DEFAULT || options.policy > TANDEM_POLICY_STALL)
+    fatal("%s: there is no policy %d", call, options.policy);
+  if (options.backoff < TANDEM_BACKOFF_DEFAULT || options.backoff > TANDEM_BACKOFF_RANDOM)
+    fatal("%s: there is no back-off %d", call, options.backoff);
+}
+
+void add_choices(Thread &thread, const tandem_options &options) noexcept {
+  if (options.policy != TANDEM_POLICY_DEFAULT)
+    thread.policy = static_cast<contention::Policy>(options.policy);
+  if (options.backoff != TANDEM_BACKOFF_DEFAULT)
+    thread.backoff = static_cast<contention::Backoff>(options.backoff);
+  if (options.serialise_after != 0)
+    thread.serialise_after = options.serialise_after;
+}
+
 // Of the thread's next transactions.
 void choose(Thread &thread, const tandem_options *options) noexcept {
   thread.policy = settings.policy;
   thread.backoff = settings.backoff;
   thread.serialise_after = settings.serialise_after;
-  if (options == nullptr)
-    return;
-  if (options->policy < TANDEM_POLICY_DEFAULT || options->policy > TANDEM_POLICY_STALL)
-    fatal("tandem_run: there is no policy %d", options->policy);
-  if (options->backoff < TANDEM_BACKOFF_DEFAULT || options->backoff > TANDEM_BACKOFF_RANDOM)
-    fatal("tandem_run: there is no back-off %d", options->backoff);
-  if (options->policy != TANDEM_POLICY_DEFAULT)
-    thread.policy = static_cast<contention::Policy>(options->policy);
-  if (options->backoff != TANDEM_BACKOFF_DEFAULT)
-    thread.backoff = static_cast<contention::Backoff>(options->backoff);
-  if (options->serialise_after != 0)
-    thread.serialise_after = options->serialise_after;
+  add_choices(thread, thread.chosen);
+  if (options != nullptr)
+    add_choices(thread, *options);
 }
 
 // A transaction that had `options` has ended; transactions that gcc compiled have none.
@@ -103,8 +110,10 @@ TANDEM_ITM [[gnu::noinline]] tandem_outcome tandem_run(void (*body)(void *), voi
                                                        const tandem_options *options) {
   Thread &thread = this_thread();
   if (thread.depth == 0) {
-    if (options != nullptr)
+    if (options != nullptr) {
+      check(*options, "tandem_run");
       choose(thread, options);
+    }
     // As a return address would be: one past the place.
     thread.section = reinterpret_cast<std::uintptr_t>(body) + 1;
   }
@@ -119,6 +128,21 @@ TANDEM_ITM [[gnu::noinline]] tandem_outcome tandem_run(void (*body)(void *), voi
   _ITM_commitTransaction();
   end_choices(options);
   return TANDEM_COMMITTED;
+}
+
+TANDEM_ITM tandem_options tandem_choose(const tandem_options *options) {
+  Thread &thread = this_thread();
+  if (thread.depth != 0)
+    fatal("tandem_choose: inside a transaction, which goes on as it has begun");
+  const tandem_options wanted =
+      options != nullptr ? *options : tandem_options TANDEM_DEFAULT_OPTIONS;
+  check(wanted, "tandem_choose");
+  if (wanted.irrevocable != 0)
+    fatal("tandem_choose: `irrevocable` is for one section, by tandem_run");
+  const tandem_options before = thread.chosen;
+  thread.chosen = wanted;
+  choose(thread, nullptr);
+  return before;
 }
 
 TANDEM_ITM tandem_state tandem_in_transaction() {

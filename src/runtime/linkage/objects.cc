@@ -10,6 +10,10 @@
 #include <new>
 #include <sys/auxv.h>
 
+// The dynamic linker's. Weak, so that the runtime names no other library for it than the C library.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
+extern r_debug _r_debug __attribute__((weak));
+
 namespace tandem::linkage {
 namespace {
 
@@ -246,7 +250,7 @@ std::span<const Object> Objects::program() const noexcept {
                                                   : std::span<const Object>(objects_, last + 1);
 }
 
-bool Objects::are_watched() noexcept { return _r_debug.r_version > 1; }
+bool Objects::are_watched() noexcept { return &_r_debug != nullptr && _r_debug.r_version > 1; }
 
 const char *version_of(const Object &object, std::size_t symbol) noexcept {
   if (object.versions == nullptr)

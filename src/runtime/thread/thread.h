@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <tandem/transaction.h>
 
 struct tandem_section;
 
@@ -206,9 +207,10 @@ struct alignas(128) Thread {
   Counter cancelled;            // outermost transactions
   Counter serialised;           // attempts that ran alone or became irrevocable
   Counter retried;              // sleeps until a change
-  contention::Policy policy;    // the process's, or the section's
+  contention::Policy policy;    // the process's, the thread's (tandem_choose), or the section's
   contention::Backoff backoff;
   std::uint32_t serialise_after;
+  tandem_options chosen;            // the thread's
   std::uint64_t section;            // what the profile knows the next transaction by; 0: its begin
   const tandem_section *descriptor; // that _TANDEM_begin was given last
   const colours::Plan *plan;      // of a guarded outermost transaction; null: begun without colours

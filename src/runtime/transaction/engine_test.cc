@@ -23,6 +23,8 @@
 #include <thread>
 #include <vector>
 
+#include <tandem/transaction.h>
+
 extern "C" {
 std::uint32_t _ITM_beginTransaction(std::uint32_t properties, ...) __attribute__((returns_twice));
 void _ITM_commitTransaction();
@@ -215,6 +217,42 @@ TEST(engine, blocks_in_fresh_memory) {
 }
 
 // A transaction whose sets outgrow every log's first memory.
+struct Chosen {
+  contention::Policy policy;
+  contention::Backoff backoff;
+  std::uint32_t serialise_after;
+  bool operator==(const Chosen &) const = default;
+};
+
+// Of a transaction, by the begin of gcc's code; with options, by the library's interface.
+Chosen chosen(const tandem_options *options = nullptr) {
+  static Chosen seen;
+  const auto look = [](void *) {
+    seen = {current_thread->policy, current_thread->backoff, current_thread->serialise_after};
+  };
+  if (options != nullptr)
+    tandem_run(look, nullptr, options);
+  else
+    atomically([&] { look(nullptr); });
+  return seen;
+}
+
+TEST(engine, a_thread_chooses_for_what_it_begins) {
+  using contention::Backoff;
+  using contention::Policy;
+  const Chosen process = chosen();
+  const tandem_options mine = {TANDEM_POLICY_POLKA, TANDEM_BACKOFF_RANDOM, 7, 0};
+  const tandem_options before = tandem_choose(&mine);
+  EXPECT_EQ(before.policy, TANDEM_POLICY_DEFAULT);
+  EXPECT_EQ(chosen(), (Chosen{Policy::polka, Backoff::random, 7}));
+  const tandem_options section = {TANDEM_POLICY_TIMESTAMP, TANDEM_BACKOFF_DEFAULT, 0, 0};
+  EXPECT_EQ(chosen(&section), (Chosen{Policy::timestamp, Backoff::random, 7}));
+  EXPECT_EQ(chosen(), (Chosen{Policy::polka, Backoff::random, 7}));
+  std::thread([&] { EXPECT_EQ(chosen(), process); }).join();
+  EXPECT_EQ(tandem_choose(nullptr).policy, TANDEM_POLICY_POLKA);
+  EXPECT_EQ(chosen(), process);
+}
+
 TEST(engine, large_sets) {
   static std::vector<std::uint64_t> cells(100'000);
   in_threads(2, [](int) {

@@ -84,6 +84,7 @@ void prepare(Thread &thread) noexcept {
   thread.policy = settings.policy;
   thread.backoff = settings.backoff;
   thread.serialise_after = settings.serialise_after;
+  thread.chosen = TANDEM_DEFAULT_OPTIONS;
   thread.depth = 0;
   thread.restarts = 0;
   thread.irrevocable = false;

@@ -303,6 +303,12 @@ int mistake(const std::string &name) {
     const tandem_options options = {99, TANDEM_BACKOFF_DEFAULT, 0, 0};
     tandem::transaction([] { value = 1; }, &options);
   }
+  if (name == "choice") {
+    const tandem_options options = {TANDEM_POLICY_DEFAULT, 99, 0, 0};
+    tandem_choose(&options);
+  }
+  if (name == "choose")
+    tandem::transaction([] { tandem_choose(nullptr); });
   if (name == "closure") {
     static char closure[70000];
     tandem::transaction([] { tandem_on_commit([](void *) {}, closure, sizeof closure); });
