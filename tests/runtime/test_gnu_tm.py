@@ -134,6 +134,18 @@ def test_no_operation_is_lost(gnu_tm: GnuTm, benchmark: str, algorithm: str) -> 
     assert outcome.status == 0, outcome.output
 
 
+def test_an_empty_section_is_a_transaction(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    """What bench/transactions calls empty; gcc deletes one that is written as a block."""
+    profile = tmp_path / "profile.json"
+    environment = {"TANDEM_PROFILE": str(profile)}
+    outcome = gnu_tm.run(
+        micro(gnu_tm), "empty", "0", "200", algorithm="norec", environment=environment
+    )
+    assert outcome.status == 0, outcome.output
+    [section] = json.loads(profile.read_text())["sections"]
+    assert section["commits"] == json.loads(outcome.output)["operations"] > 0
+
+
 @pytest.mark.parametrize("backoff", BACKOFFS)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("algorithm", ["eager", "lazy", "two-phase"])

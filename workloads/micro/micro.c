@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Eight micro-benchmarks of short critical sections, and four that measure what the parts of a
+ * Eight micro-benchmarks of short critical sections, and five that measure what the parts of a
  * section cost. One source for every way to write a section (section.h).
  *
  *     micro BENCHMARK THREADS MILLISECONDS
@@ -148,8 +148,7 @@ static void do_list_20(struct worker *worker) { do_list(worker, 20); }
 
 static void do_empty(struct worker *worker) {
   (void)worker;
-  SECTION
-  SECTION_END
+  EMPTY_SECTION
   COMPILER_BARRIER();
 }
 

@@ -12,10 +12,14 @@
  * share, ALLOCATE and FREE in sections, SOLO around what only one thread runs but calls what is in
  * sections, THREAD_START at the begin of a thread. A word that does not change while it can be
  * reached (CONSTANT) and a new object before it is linked are plain.
+ *
+ * EMPTY_SECTION is a section in which nothing happens. gcc deletes such a transaction, also around
+ * a call of a function that is transaction_pure, so its begin and its end are called by hand.
  */
 #pragma once
 
 #include <pthread.h>
+#include <stdint.h>
 
 #if defined(MICRO_SEQUENTIAL)
 #define MICRO_VARIANT "sequential"
@@ -37,6 +41,15 @@ extern pthread_mutex_t micro_mutex;
 #define SECTION __transaction_atomic {
 #define SECTION_END }
 #define SAFE __attribute__((transaction_safe))
+/* Two calls, the first with the properties that gcc passes for a section of one write: there is
+ * code with barriers and without, and it neither cancels nor becomes irrevocable. What begin
+ * returns is not looked at, as both codes are the same. No other call or access is included. */
+enum { MICRO_PROPERTIES = 0x1 | 0x2 | 0x8 | 0x20 };
+uint32_t _ITM_beginTransaction(uint32_t properties, ...) __attribute__((returns_twice));
+void _ITM_commitTransaction(void);
+#define EMPTY_SECTION                                                                              \
+  (void)_ITM_beginTransaction(MICRO_PROPERTIES);                                                   \
+  _ITM_commitTransaction();
 #elif defined(MICRO_TANDEM)
 #include <tandem/tandem.h>
 #define MICRO_VARIANT "tandem"
@@ -83,4 +96,10 @@ typedef long micro_flag; /* a word */
 #define SOLO_END }
 #define THREAD_START ((void)0)
 typedef int micro_flag;
+#endif
+
+#if !defined(EMPTY_SECTION)
+#define EMPTY_SECTION                                                                              \
+  SECTION                                                                                          \
+  SECTION_END
 #endif
