@@ -80,9 +80,11 @@ def test_a_ratio_and_a_figure_with_a_unit(bench: ModuleType, tmp_path: Path) -> 
         {"at": {"runtime": "nobody's"}, "mean_over": "benchmark"},
     ],
 )
-def test_a_point_that_is_not_there(bench: ModuleType, tmp_path: Path, bar: dict[str, Any]) -> None:
-    with pytest.raises(KeyError, match="has no point"):
-        judge(bench, tmp_path, {**bar, "at_most": 1.0})
+def test_a_result_that_is_older_than_the_bar(
+    bench: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str], bar: dict[str, Any]
+) -> None:
+    assert judge(bench, tmp_path, {**bar, "at_most": 1.0}) is None
+    assert "measure it again" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("bar", BARS, ids=[f"{x['result']}-{x['claim']}" for x in BARS])
