@@ -43,9 +43,9 @@
  * break, continue, goto, return and exceptions leave it as they leave a plain block; its effects up
  * to there hold. goto and case cannot enter it. longjmp must not cross its border.
  *
- * C++17 and later with any compiler: without tandem-c++, link with -ltandem (one lock for all
- * blocks of the process). C with tandem-cc only: no macro of plain C keeps a break in the block
- * from ending a loop of the macro's own. With -DTANDEM_SEQUENTIAL it is nothing. */
+ * C++17 and later with any compiler: without tandem-c++, link with -ltandem (each
+ * block then runs alone, stock.hpp). C with tandem-cc only: no macro of plain C keeps a break in
+ * the block from ending a loop of the macro's own. With -DTANDEM_SEQUENTIAL it is nothing. */
 #define TANDEM_JOIN_EXPANDED_(a, b) a##b
 #define TANDEM_JOIN_(a, b) TANDEM_JOIN_EXPANDED_(a, b)
 
