@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from tandem.errors import CommandError, UserError
 from tandem.workload import cli
-from tandem.workload.replay import build_clients, build_sockets
+from tandem.workload.replay import HASH_POWER, LOADS, build_clients, build_sockets
 from tandem.workload.server import ending, serving
-from tandem.workload.soak import Soaked, _killed, _load, print_soak, soak
+from tandem.workload.soak import CLIENTS, Soaked, _killed, _load, print_soak, soak
 
 BUILD = Path(os.environ["TANDEM_BUILD"])
 SETTINGS = "operations=100,clients=2,keys=10"
@@ -249,6 +249,17 @@ def test_a_soak_in_which_something_did_not_happen(
     result.events["slab pages moved"] = 0
     assert not print_soak(result, "x")
     assert "FAILED: no slab pages moved" in capsys.readouterr().out
+
+
+def test_the_hash_table_grows_once_in_a_process() -> None:
+    # A second growth soon after the first can dead-lock memcached (docs/memcached.md).
+    mixed = LOADS["mixed"].settings
+    # Of each client, and of all; what load.c has where nothing is said.
+    private_keys, counters = 100, 16
+    assert not {"private-keys", "counters"} & mixed.keys()
+    items = int(mixed["keys"]) + CLIENTS * private_keys + counters
+    first = 3 * 2**HASH_POWER // 2
+    assert first < items < 2 * first
 
 
 def test_the_clients_inside_are_built(tmp_path: Path) -> None:

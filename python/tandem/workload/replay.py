@@ -21,6 +21,7 @@ from tandem.workload.server import ending
 from tandem.workload.steps import must_run, say
 
 __all__ = [
+    "HASH_POWER",
     "LOADS",
     "Load",
     "LockCount",
@@ -37,6 +38,10 @@ __all__ = [
 
 SOURCES = ROOT / "workloads" / "memcached" / "replay"
 SOCKETS = ROOT / "workloads" / "memcached" / "sockets" / "sockets.c"
+# Load `mixed`: its table has 2^14 buckets, and doubles them when there are one and a half times as
+# many items. Not twice: when it grows again soon after, memcached can dead-lock, whoever built it
+# (docs/memcached.md); hence so few keys.
+HASH_POWER = 14
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ LOADS = {
     "mixed": Load(
         "all commands; memory full, hash table growing; slabs moved, items crawled; checked",
         {
-            "keys": 200_000,
+            "keys": 40_000,
             "set": 20,
             "incr": 10,
             "delete": 3,
@@ -71,7 +76,7 @@ LOADS = {
             "admin": "slabs automove 2;stats;lru_crawler crawl all;stats slabs;stats items",
             "admin-every": 2000,
         },
-        ("-m", "64", "-o", "hashpower=14,slab_reassign,slab_automove=2"),
+        ("-m", "48", "-o", f"hashpower={HASH_POWER},slab_reassign,slab_automove=2"),
     ),
     "counters": Load(
         "increments of few counters, whose sums must be right in the end",

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tandem.errors import CommandError
-from tandem.workload.replay import LOADS, Load, run_once
+from tandem.workload.replay import HASH_POWER, LOADS, Load, run_once
 from tandem.workload.server import Server, ending, serving
 from tandem.workload.steps import say
 
@@ -45,7 +45,6 @@ EVENTS = {
     "hash table growth": "hash_power_level",  # above that of the load's options
 }
 _LONGEST_LINE = 1 << 16  # bytes; of statistics, far above what memcached has
-_HASH_POWER = 14  # of the options of load `mixed`
 
 
 @dataclass
@@ -213,7 +212,7 @@ def _after(
     result.checked += int(json.loads(output.read_text(encoding="utf-8"))["checked"])
     for name, key in EVENTS.items():
         count = statistics.get(key, 0)
-        result.events[name] += count - _HASH_POWER if key == "hash_power_level" else count
+        result.events[name] += count - HASH_POWER if key == "hash_power_level" else count
 
 
 def _statistics(server: Server) -> dict[str, int]:
