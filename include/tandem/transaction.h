@@ -72,6 +72,11 @@ enum tandem_outcome { TANDEM_COMMITTED = 0, TANDEM_CANCELLED = 1 };
 enum tandem_outcome tandem_run(void (*body)(void *), void *argument,
                                const struct tandem_options *options);
 
+/* The same for a body that others make from a function of the user's: profiles and messages name
+ * `section`, that function's address, instead of `body`. */
+enum tandem_outcome tandem_run_as(const void *section, void (*body)(void *), void *argument,
+                                  const struct tandem_options *options);
+
 /* Where the calling thread is. */
 enum tandem_state { TANDEM_OUTSIDE = 0, TANDEM_REVOCABLE = 1, TANDEM_IRREVOCABLE = 2 };
 enum tandem_state tandem_in_transaction(void);

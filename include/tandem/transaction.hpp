@@ -11,6 +11,7 @@
 
 #include <tandem/transaction.h>
 
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -52,6 +53,40 @@ template <class Body> struct Guarded {
   }
 };
 
+// Of a class with one call operator; null of others. In this ABI a pointer to a member function
+// begins with the function's address, or, for a virtual one, with an odd number.
+template <class Body, class = decltype(&Body::operator())> const void *section_of_call(int) {
+  const auto call = &Body::operator();
+  std::uintptr_t address = 0;
+  static_assert(sizeof call >= sizeof address);
+  std::memcpy(&address, &call, sizeof address);
+  return address % 2 == 0 ? reinterpret_cast<const void *>(address) : nullptr;
+}
+template <class Body> const void *section_of_call(...) { return nullptr; }
+
+// What profiles and messages name: the function that the user wrote, with its file and line, where
+// `body` is one or calls one (a lambda, say), which is not virtual and not a template.
+template <class Body> const void *section_of(const Body &body) {
+  if constexpr (std::is_function_v<Body>) {
+    return reinterpret_cast<const void *>(&body);
+  } else if constexpr (std::is_pointer_v<Body> && std::is_function_v<std::remove_pointer_t<Body>>) {
+    return reinterpret_cast<const void *>(body);
+  } else {
+    return section_of_call<Body>(0);
+  }
+}
+template <class Body> const void *section_of(const Guarded<Body> &guarded) {
+  return section_of(guarded.body);
+}
+
+template <class Body, class Result>
+tandem_outcome run(Call<Body, Result> &call, const tandem_options *options) {
+  const void *section = section_of(call.body);
+  void (*const body)(void *) = Call<Body, Result>::run;
+  return tandem_run_as(section != nullptr ? section : reinterpret_cast<const void *>(body), body,
+                       &call, options);
+}
+
 } // namespace detail
 
 // Runs `body` as a transaction and returns what it returns; its result must not refer to anything
@@ -62,9 +97,9 @@ auto transaction(Body &&body, const tandem_options *options = nullptr) -> declty
   using Result = decltype(body());
   detail::Call<Body, Result> call{body};
   if constexpr (std::is_void_v<Result>) {
-    tandem_run(call.run, &call, options);
+    detail::run(call, options);
   } else {
-    tandem_run(call.run, &call, options);
+    detail::run(call, options);
     return std::move(*call.result);
   }
 }
@@ -74,7 +109,7 @@ auto transaction(Body &&body, const tandem_options *options = nullptr) -> declty
 template <class Body> auto try_transaction(Body &&body, const tandem_options *options = nullptr) {
   using Result = decltype(body());
   detail::Call<Body, Result> call{body};
-  const bool committed = tandem_run(call.run, &call, options) == TANDEM_COMMITTED;
+  const bool committed = detail::run(call, options) == TANDEM_COMMITTED;
   if constexpr (std::is_void_v<Result>) {
     return committed;
   } else {

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -88,3 +90,23 @@ def test_profile_names_the_body(gnu_tm: GnuTm, tmp_path: Path) -> None:
     environment = {"TANDEM_PROFILE": str(profile)}
     assert gnu_tm.run(program, algorithm="norec", environment=environment).status == 0
     assert '"name": "move"' in profile.read_text()
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_profile_names_what_the_user_wrote(
+    gnu_tm: GnuTm, tmp_path: Path, compiler: str, level: str
+) -> None:
+    program = build(gnu_tm, compiler, "named.cc", "-std=c++17", "-g", level)
+    profile = tmp_path / "profile.json"
+    environment = {"TANDEM_PROFILE": str(profile)}
+    outcome = gnu_tm.run(program, algorithm="norec", environment=environment)
+    assert (outcome.status, outcome.output) == (0, "")
+    named: Counter[tuple[str, int]] = Counter()
+    for section in json.loads(profile.read_text())["sections"]:
+        named[Path(section["file"]).name, section["line"]] += section["commits"]
+    lines = (API / "named.cc").read_text().splitlines()
+    for times, at in enumerate((i for i, x in enumerate(lines, 1) if "// section" in x), 1):
+        assert named.pop(("named.cc", at), None) == times, (at, named)
+    # Call operators that are templates or virtual: a line of the header, or what is inlined there.
+    assert sum(named.values()) == 30

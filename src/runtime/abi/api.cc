@@ -106,8 +106,9 @@ const Barriers &barriers_of(const Thread *thread) noexcept {
 } // namespace
 
 // The body's frames are below this one: what it does to its own variables needs no undoing.
-TANDEM_ITM [[gnu::noinline]] tandem_outcome tandem_run(void (*body)(void *), void *argument,
-                                                       const tandem_options *options) {
+TANDEM_ITM [[gnu::noinline]] tandem_outcome tandem_run_as(const void *section, void (*body)(void *),
+                                                          void *argument,
+                                                          const tandem_options *options) {
   Thread &thread = this_thread();
   if (thread.depth == 0) {
     if (options != nullptr) {
@@ -115,7 +116,7 @@ TANDEM_ITM [[gnu::noinline]] tandem_outcome tandem_run(void (*body)(void *), voi
       choose(thread, options);
     }
     // As a return address would be: one past the place.
-    thread.section = reinterpret_cast<std::uintptr_t>(body) + 1;
+    thread.section = reinterpret_cast<std::uintptr_t>(section) + 1;
   }
   const bool irrevocable = options != nullptr && options->irrevocable != 0;
   const std::uint32_t properties =
@@ -128,6 +129,11 @@ TANDEM_ITM [[gnu::noinline]] tandem_outcome tandem_run(void (*body)(void *), voi
   _ITM_commitTransaction();
   end_choices(options);
   return TANDEM_COMMITTED;
+}
+
+TANDEM_ITM tandem_outcome tandem_run(void (*body)(void *), void *argument,
+                                     const tandem_options *options) {
+  return tandem_run_as(reinterpret_cast<const void *>(body), body, argument, options);
 }
 
 TANDEM_ITM tandem_options tandem_choose(const tandem_options *options) {
