@@ -187,6 +187,32 @@ def test_a_child_writes_its_own(gnu_tm: GnuTm, tmp_path: Path) -> None:
         assert sections(file)["writer"]["commits"] >= 1
 
 
+def test_libraries_that_are_closed_keep_their_names(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    folder = PROGRAM.parent
+    program = gnu_tm.compile("closing", [folder / "closing.c"])
+    libraries = [tmp_path / name for name in ("a.so", "b.so", "1/c.so", "2/c.so")]
+    for library in libraries:
+        library.parent.mkdir(exist_ok=True)
+        command = ["gcc", "-g", "-O2", "-shared", "-fPIC", "-fgnu-tm", str(folder / "closed.c")]
+        subprocess.run([*command, "-o", str(library)], check=True)
+    path = tmp_path / "profile.json"
+    environment = {"TANDEM_PROFILE": str(path)}
+    outcome = gnu_tm.run(program, *map(str, libraries), algorithm="norec", environment=environment)
+    # All were mapped to the same place, without which this would show nothing.
+    assert (outcome.status, outcome.output) == (0, "1\n")
+    profile = json.loads(path.read_text())
+    obeys(profile)
+    found = profile["sections"]
+    assert [(x["output"], x["commits"]) for x in found] == [
+        ("a.so", 3),
+        ("b.so", 6),
+        ("c.so", 9),
+        ("c.so", 12),
+    ]
+    assert all(x["file"].endswith("closed.c") and x["line"] == 4 for x in found)
+    assert [x["name"].partition("+")[0] for x in found] == ["count"] * 4
+
+
 def test_a_file_that_cannot_be_written(gnu_tm: GnuTm, tmp_path: Path) -> None:
     program = gnu_tm.compile("profiled", [PROGRAM], ["-g"])
     environment = {"TANDEM_PROFILE": str(tmp_path / "no/such.json")}

@@ -7,6 +7,7 @@
 #include "runtime/memory/log.h"
 #include "runtime/profile/description.h"
 #include "runtime/profile/destination.h"
+#include "runtime/profile/module.h"
 #include "runtime/profile/profile.h"
 
 #include <array>
@@ -218,6 +219,7 @@ struct Process {
   std::uint32_t sections;  // numbers given out
   std::uint64_t *begin_of; // by number: return address of the section's begin, or its descriptor
   const Description **description_of; // by number; null: begun without a descriptor
+  const Module **module_of; // by number: what the begin is in; null: no program and no library
 };
 
 // Writes the profile; `counts` has the sums by section number. Threads are quiet.

@@ -112,9 +112,27 @@ private:
            module.dli_fbase == own_.dli_fbase;
   }
 
+  // Of the sections of one module that have no descriptor.
+  void find_begins(const Module &module) noexcept {
+    const auto is_of = [&](std::uint32_t section) {
+      return process_.module_of[section] == &module && process_.description_of[section] == nullptr;
+    };
+    memory::Log<Place> places;
+    for (std::uint32_t section = 1; section <= process_.sections; ++section)
+      if (is_of(section))
+        places.push({.address = process_.begin_of[section] - 1});
+    find_places_in(module.path, module.base, places.begin(), places.size());
+    for (std::uint32_t section = 1; section <= process_.sections; ++section)
+      if (const Place *place = is_of(section) ? place_of(places.begin(), places.size(),
+                                                         process_.begin_of[section] - 1)
+                                              : nullptr;
+          place != nullptr)
+        begins_[section] = *place;
+  }
+
   void find_names() noexcept {
     for (std::uint32_t section = 1; section <= process_.sections; ++section)
-      if (process_.description_of[section] == nullptr)
+      if (process_.description_of[section] == nullptr && process_.module_of[section] == nullptr)
         ask_code(process_.begin_of[section]);
     for (const auto &entry : aborts_) {
       ask_code(entry.key.from);
@@ -127,6 +145,10 @@ private:
       for (const std::uint64_t frame : entry.key.frames)
         ask_code(frame);
     find_places(places_.begin(), places_.size());
+    for (std::uint32_t section = 0; section <= process_.sections; ++section)
+      begins_.push({});
+    for (const Module *module = remembered_modules(); module != nullptr; module = module->next)
+      find_begins(*module);
     for (std::uint32_t section = 1; section <= process_.sections; ++section)
       if (counts_[section].starts != 0)
         order_.push(section);
@@ -138,7 +160,9 @@ private:
   [[nodiscard]] Place begin_at(std::uint32_t section) noexcept {
     const Description *description = process_.description_of[section];
     if (description == nullptr)
-      return code_at(process_.begin_of[section]);
+      return process_.module_of[section] == nullptr || process_.module_of[section] == own_module_
+                 ? code_at(process_.begin_of[section])
+                 : begins_[section];
     Place place;
     place.output = description->output;
     place.symbol = description->name;
@@ -168,6 +192,10 @@ private:
         Name longer;
         std::snprintf(longer.text, sizeof longer.text, "%.400s@%#llx", name.text,
                       static_cast<unsigned long long>(process_.begin_of[section]));
+        if (process_.begin_of[other] == process_.begin_of[section]) {
+          const std::size_t used = std::strlen(longer.text);
+          std::snprintf(longer.text + used, sizeof longer.text - used, "#%u", section);
+        }
         return longer;
       }
     return name;
@@ -489,9 +517,11 @@ private:
   CountTable<StackKey> &stacks_;
   CountTable<ColourKey> &colours_;
   Dl_info own_{};
+  const Module *own_module_ = module_of(&settings);
   std::int64_t wall_ns_ = 0;
   double ns_per_tick_ = 0;
   memory::Log<Place> places_;
+  memory::Log<Place> begins_; // by section; empty for those that have a descriptor
   memory::Log<std::uint32_t> order_;
 };
 

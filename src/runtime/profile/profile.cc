@@ -29,6 +29,7 @@ Process process;
 std::atomic<bool> closed{false};
 std::atomic<std::uint64_t> begin_of[kMostSections + 1]; // by number, filled by `sections`
 std::atomic<const Description *> description_of[kMostSections + 1];
+std::atomic<const Module *> module_at[kMostSections + 1]; // what its begin is in
 std::atomic<std::uint32_t> sections{0};
 std::atomic<std::uint64_t> threads{0};
 std::atomic<std::uint32_t> number_at[2 * kMostSections]; // hash of begin -> number, 0: free
@@ -72,6 +73,8 @@ private:
 };
 
 std::uint32_t number_of(std::uint64_t begin, const tandem_section *descriptor) noexcept {
+  // A library that is loaded where another was has sections of its own.
+  const Module *module = module_of(reinterpret_cast<const void *>(begin - 1));
   std::size_t slot = (begin * 0x9e3779b97f4a7c15U) >> 50;
   static_assert(2 * kMostSections == std::size_t{1} << (64 - 50));
   for (;; slot = (slot + 1) % (2 * kMostSections)) {
@@ -84,13 +87,15 @@ std::uint32_t number_of(std::uint64_t begin, const tandem_section *descriptor) n
         return kMostSections;
       }
       begin_of[given].store(begin, std::memory_order_relaxed);
+      module_at[given].store(module, std::memory_order_relaxed);
       if (descriptor != nullptr)
         description_of[given].store(describe(*descriptor), std::memory_order_relaxed);
       if (number_at[slot].compare_exchange_strong(number, given, std::memory_order_acq_rel))
         return given;
       begin_of[given].store(0, std::memory_order_relaxed);
     }
-    if (begin_of[number].load(std::memory_order_relaxed) == begin)
+    if (begin_of[number].load(std::memory_order_relaxed) == begin &&
+        module_at[number].load(std::memory_order_relaxed) == module)
       return number;
   }
 }
@@ -183,6 +188,11 @@ void finish() noexcept {
   for (std::size_t i = 0; i <= process.sections; ++i)
     descriptions[i] = description_of[i].load(std::memory_order_relaxed);
   process.description_of = descriptions;
+  auto **modules = static_cast<const Module **>(
+      memory::allocate_pages((kMostSections + 1) * sizeof(const Module *), "the profile"));
+  for (std::size_t i = 0; i <= process.sections; ++i)
+    modules[i] = module_at[i].load(std::memory_order_relaxed);
+  process.module_of = modules;
   auto *sums = static_cast<SectionCounts *>(
       memory::allocate_pages((kMostSections + 1) * sizeof(SectionCounts), "the profile"));
   CountTable<AbortKey> aborts;

@@ -114,6 +114,22 @@ const char *file_name(const char *path) noexcept {
 
 char program_path[4096]; // read once
 
+void find_in_file(const char *path, std::uint64_t base, Range range) noexcept {
+  const char *name = ::strdup(file_name(path));
+  for (Place *place = range.begin; place != range.end; ++place) {
+    place->output = name != nullptr ? name : "";
+    place->offset = place->address - base;
+  }
+  const File file(path);
+  if (!file.readable())
+    return;
+  find_symbols(file, ".dynsym", ".dynstr", base, range);
+  find_symbols(file, ".symtab", ".strtab", base, range);
+  const LineSections lines = {file.section(".debug_line"), file.section(".debug_str"),
+                              file.section(".debug_line_str")};
+  find_lines(lines, base, range.begin, range.end);
+}
+
 struct Request {
   Place *places;
   std::size_t count;
@@ -139,30 +155,29 @@ int visit_module(dl_phdr_info *module, std::size_t, void *argument) noexcept {
   range.end = std::lower_bound(range.begin, last, key, by_address);
   if (low > high || range.begin == range.end)
     return 0;
-  const char *name = ::strdup(file_name(path));
-  for (Place *place = range.begin; place != range.end; ++place) {
-    place->output = name != nullptr ? name : "";
-    place->offset = place->address - module->dlpi_addr;
-  }
-  const File file(path);
-  if (!file.readable())
-    return 0;
-  find_symbols(file, ".dynsym", ".dynstr", module->dlpi_addr, range);
-  find_symbols(file, ".symtab", ".strtab", module->dlpi_addr, range);
-  const LineSections lines = {file.section(".debug_line"), file.section(".debug_str"),
-                              file.section(".debug_line_str")};
-  find_lines(lines, module->dlpi_addr, range.begin, range.end);
+  find_in_file(path, module->dlpi_addr, range);
   return 0;
+}
+
+void find_program() noexcept {
+  const ssize_t length = ::readlink("/proc/self/exe", program_path, sizeof program_path - 1);
+  program_path[length > 0 ? length : 0] = '\0';
 }
 
 } // namespace
 
 void find_places(Place *places, std::size_t count) noexcept {
   std::sort(places, places + count, by_address);
-  const ssize_t length = ::readlink("/proc/self/exe", program_path, sizeof program_path - 1);
-  program_path[length > 0 ? length : 0] = '\0';
+  find_program();
   Request request{places, count};
   ::dl_iterate_phdr(visit_module, &request);
+}
+
+void find_places_in(const char *path, std::uint64_t base, Place *places,
+                    std::size_t count) noexcept {
+  std::sort(places, places + count, by_address);
+  find_program();
+  find_in_file(*path != '\0' ? path : program_path, base, {places, places + count});
 }
 
 const Place *place_of(const Place *places, std::size_t count, std::uint64_t address) noexcept {

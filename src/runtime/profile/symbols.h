@@ -26,6 +26,11 @@ struct Place {
 // Fills in all places; sorts them by address.
 void find_places(Place *places, std::size_t count) noexcept;
 
+// The same for places in one program or library, which need not be loaded any more: that of `path`
+// (empty: the program), at `base`.
+void find_places_in(const char *path, std::uint64_t base, Place *places,
+                    std::size_t count) noexcept;
+
 // The place of `address`, in places that find_places has sorted; null if it is not there.
 const Place *place_of(const Place *places, std::size_t count, std::uint64_t address) noexcept;
 
