@@ -60,10 +60,17 @@ public:
                             "way that no function can");
     const CodeExtractorAnalysisCache cache(function_);
     const Variables variables = variables_of(function_);
+    const bool ends = none_of(region_, [&](BasicBlock *block) {
+      return any_of(successors(block), [&](BasicBlock *next) { return !region_.contains(next); });
+    });
     Function *outlined = extractor.extractCodeRegion(cache);
     if (outlined == nullptr)
       return cannot(block_, "its code does not make a function");
     show_type_ids(*outlined);
+    // The extractor has the function return behind a block that is only left by exceptions, or
+    // never.
+    if (ends)
+      changeToUnreachable(cast<CallInst>(*outlined->user_begin())->getNextNode());
     finish(*outlined, variables);
     return outlined;
   }

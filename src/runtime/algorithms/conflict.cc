@@ -23,7 +23,8 @@ public:
 
   [[nodiscard]] std::uint64_t identity() const { return thread_.get().identity; }
   [[nodiscard]] std::optional<View> waits_for() const {
-    Thread *holder = thread_.get().contender.waits_for.load(std::memory_order_relaxed);
+    // Acquire, of meet's release: that thread may be new.
+    Thread *holder = thread_.get().contender.waits_for.load(std::memory_order_acquire);
     return holder == nullptr ? std::nullopt : std::optional<View>(View(*holder, true));
   }
   [[nodiscard]] contention::Time started() const {
@@ -80,7 +81,7 @@ void meet(Thread &thread, Thread &holder, const Orec &orec, std::uint64_t word, 
   View requester_view(thread, writing);
   View holder_view(holder, (word & orec::kHeld) != 0); // else it reads
   bool asked = false;
-  thread.contender.waits_for.store(&holder, std::memory_order_relaxed); // roll_back ends that too
+  thread.contender.waits_for.store(&holder, std::memory_order_release); // roll_back ends that too
   sync::Patience patience;
   for (;; ++attempts) {
     if (asked) {

@@ -133,6 +133,31 @@ void lambdas(int round) {
   expected += 9;
 }
 
+// Blocks that nothing leaves but an exception: one inside another, and by themselves.
+void always_thrown(int round) {
+  tandem_atomic {
+    add(1);
+    try {
+      tandem_atomic {
+        add(2);
+        throw round;
+      }
+    } catch (int thrown) {
+      add(thrown == round ? 3 : 0);
+    }
+    add(4);
+  }
+  try {
+    tandem_atomic {
+      add(5);
+      throw round;
+    }
+  } catch (int thrown) {
+    check(thrown == round);
+  }
+  expected += 15;
+}
+
 template <typename Number> Number generic(Number amount) {
   for (;;) {
     tandem_atomic {
@@ -159,6 +184,7 @@ void work(int rounds) {
   for (int round = 0; round < rounds; ++round) {
     leave_all(round);
     lambdas(round);
+    always_thrown(round);
     expected += generic(1) + static_cast<long>(generic(2.0));
     Object().method(round);
     ++expected;
