@@ -13,7 +13,7 @@ if [ "$count" -ne 173 ] || [ "$expected" != "$actual" ]; then
   printf '%s (%s symbols):\n%s\n%s:\n%s\n' "$stock" "$count" "$expected" "$ours" "$actual" >&2
   exit 1
 fi
-declared=$(sed -n 's/.*\b\(tandem_[a-z0-9_]*\)(.*);.*/\1/p; s/^enum tandem_[a-z]* \(tandem_run\)(.*/\1/p' "$header" | sort -u)
+declared=$(sed -n 's/.*\b\(tandem_[a-z0-9_]*\)(.*);.*/\1/p; s/^enum tandem_[a-z]* \(tandem_[a-z_]*\)(.*/\1/p' "$header" | sort -u)
 own=$(exports "$ours" | sed -n "s/^\(tandem_.*\)@@TANDEM_1.0$/\1/p")
 if [ "$declared" != "$own" ]; then
   printf '%s declares:\n%s\n%s exports:\n%s\n' "$header" "$declared" "$ours" "$own" >&2
