@@ -345,6 +345,11 @@ def test_report_explains_what_it_cannot_read(tmp_path: Path) -> None:
         ("]", "not a profile: parse error at line 1, column 1"),
         ('{"version": 1, "run": {"program": 3}}', "(/run/program) type must be string"),
         ('{"version": 1, "run": {"threads": -3}}', "(/run/threads) a number is below 0"),
+        ('{"version": 1, "run": {"threads": 3.5}}', "(/run/threads) a number is not whole"),
+        (
+            '{"version": 1, "run": {"pid": 18446744073709551616}}',
+            "(/run/pid) a number is not whole",
+        ),
     ):
         file.write_text(content)
         command = [str(LIBRARY.parent / "bin/tandem"), "report", str(file)]
@@ -352,3 +357,12 @@ def test_report_explains_what_it_cannot_read(tmp_path: Path) -> None:
         assert done.returncode == 2
         assert done.stderr.count("\n") == 1
         assert message in done.stderr
+
+
+def test_report_explains_sections_that_are_none(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    path = profiled(gnu_tm, tmp_path, "norec")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"sections": "x"}))
+    command = [str(LIBRARY.parent / "bin/tandem"), "report", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    message = f"tandem report: {path}: not a profile: (/sections) not a list\n"
+    assert (done.returncode, done.stderr) == (2, message)

@@ -12,6 +12,13 @@ using nlohmann::json;
 
 constexpr int kVersion = 1;
 
+const json &list_of(const json &value, const char *key) {
+  const json &list = value.at(key);
+  if (!list.is_array())
+    throw json::type_error::create(302, "not a list", &list);
+  return list;
+}
+
 ProfileHistogram histogram_of(const json &value) {
   return {value.at("counts").get<std::vector<std::uint64_t>>(), value.at("sum"), value.at("max")};
 }
@@ -38,7 +45,7 @@ ProfileAbort abort_of(const json &value) {
 
 ProfileSerialisation serialisation_of(const json &value) {
   ProfileSerialisation serialisation{value.at("cause"), value.at("count"), {}};
-  for (const json &frame : value.at("stack"))
+  for (const json &frame : list_of(value, "stack"))
     serialisation.stack.push_back(frame_of(frame));
   return serialisation;
 }
@@ -52,9 +59,9 @@ ProfileSection section_of(const json &value) {
   section.starts = value.at("starts");
   section.commits = value.at("commits");
   section.unfinished = value.at("unfinished");
-  for (const json &abort : value.at("aborts"))
+  for (const json &abort : list_of(value, "aborts"))
     section.aborts.push_back(abort_of(abort));
-  for (const json &serialisation : value.at("serialisations"))
+  for (const json &serialisation : list_of(value, "serialisations"))
     section.serialisations.push_back(serialisation_of(serialisation));
   for (const json &wait : value.value("colour_waits", json::array()))
     section.colour_waits.push_back({wait.at("colour"), wait.at("count"), wait.at("waiting_ns")});
@@ -87,11 +94,11 @@ Profile profile_of(const json &value) {
   profile.threads = run.at("threads");
   profile.start = run.at("start");
   profile.wall_seconds = run.at("wall_seconds");
-  for (const json &section : value.at("sections"))
+  for (const json &section : list_of(value, "sections"))
     profile.sections.push_back(section_of(section));
   profile.of_locks = value.contains("locks");
   if (profile.of_locks)
-    for (const json &lock : value.at("locks"))
+    for (const json &lock : list_of(value, "locks"))
       profile.locks.push_back(lock_of(lock));
   return profile;
 }
@@ -117,17 +124,20 @@ std::uint64_t ProfileSection::serialised() const { return counts_of(serialisatio
 
 namespace {
 
-// Throws where a number is below 0.
-void expect_no_negative_number(const json &value) {
+// Throws where a number is below 0, or is none that counts; only seconds have fractions.
+void expect_counts(const json &value) {
   std::vector<const json *> left{&value};
   while (!left.empty()) {
     const json *next = left.back();
     left.pop_back();
     if (next->is_structured())
-      for (const json &member : *next)
-        left.push_back(&member);
-    else if (next->is_number() && next->get<double>() < 0)
+      for (const auto &[key, member] : next->items())
+        if (key != "wall_seconds" || member.is_structured() || member < 0)
+          left.push_back(&member);
+    if (next->is_number() && next->get<double>() < 0)
       throw json::type_error::create(302, "a number is below 0", next);
+    if (next->is_number_float())
+      throw json::type_error::create(302, "a number is not whole, or too large", next);
   }
 }
 
@@ -144,7 +154,7 @@ Result<Profile> profile_from_json(const std::string &text, const std::string &fi
       return Error{fmt::format(
           "{}: not a profile: run the program with TANDEM_PROFILE=FILE or TANDEM_LOCK_PROFILE=FILE",
           file)};
-    expect_no_negative_number(value);
+    expect_counts(value);
     return profile_of(value);
   } catch (const json::exception &error) {
     std::string message = error.what();
