@@ -112,7 +112,7 @@ const char *file_name(const char *path) noexcept {
   return slash == nullptr ? path : slash + 1;
 }
 
-char program_path[4096]; // read once
+char program_path[4096]; // find_program
 
 void find_in_file(const char *path, std::uint64_t base, Range range) noexcept {
   const char *name = ::strdup(file_name(path));
