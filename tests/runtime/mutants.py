@@ -144,7 +144,16 @@ def compile_programs(folder: Path) -> dict[str, list[str]]:
     """Command lines by name."""
     base = ["-O2", "-w", "-fgnu-tm", "-pthread"]
     commands: dict[str, list[str]] = {}
-    for name in ("opaque", "privatise", "nesting", "types", "process", "frames", "handlers"):
+    for name in (
+        "opaque",
+        "privatise",
+        "nesting",
+        "types",
+        "process",
+        "frames",
+        "handlers",
+        "succession",
+    ):
         subprocess.run(
             [
                 "gcc",

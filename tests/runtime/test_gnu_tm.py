@@ -31,6 +31,7 @@ SHORT = {"exceptions.cc": "100", "frames.c": "150", "opaque.c": "150", "privatis
     [
         "nesting.c",
         "handlers.c",
+        "succession.c",
         "types.c",
         "exceptions.cc",
         "frames.c",

@@ -3,6 +3,7 @@
 // include/tandem/transaction.h: the library's own interface.
 #include "runtime/abi/itm.h"
 #include "runtime/abi/itm_export.h"
+#include "runtime/actions/actions.h"
 #include "runtime/algorithms/barriers.h"
 #include "runtime/algorithms/norec.h"
 #include "runtime/algorithms/orec.h"
@@ -92,10 +93,10 @@ void add_action(void (*function)(void *), const void *argument, std::size_t byte
       fatal("%s: no memory for a closure of %zu bytes", call, bytes);
     std::memcpy(given, argument, bytes);
     // Freed after the function has run, whichever way the transaction ends.
-    thread.allocations.push({given, std::free, bytes, true});
-    thread.allocations.push({given, std::free, 0, false});
+    actions::add(thread, AllocationAction{given, std::free, bytes, true});
+    actions::add(thread, AllocationAction{given, std::free, 0, false});
   }
-  thread.user_actions.push({function, given, on_commit});
+  actions::add(thread, UserAction{function, given, on_commit});
 }
 
 // Outside of transactions the thread's own are those of its last one.

@@ -4,6 +4,7 @@
 // transaction frees is freed when it has committed and nobody can still be looking at it.
 // The C++ operators are the program's, or libstdc++'s; C programs have none, so they are weak.
 #include "runtime/abi/itm_export.h"
+#include "runtime/actions/actions.h"
 #include "runtime/profile/profile.h"
 #include "runtime/thread/thread.h"
 #include "runtime/transaction/transaction.h"
@@ -35,7 +36,7 @@ void *allocated(void *memory, std::size_t bytes, Release release, const char *ca
   Thread &thread = transaction::expect_transaction(call);
   if (thread.mode == Mode::hardware)
     return memory; // an abort undoes what the allocator did
-  thread.allocations.push({memory, release, bytes, true});
+  actions::add(thread, AllocationAction{memory, release, bytes, true});
   if (thread.profile != nullptr) [[unlikely]]
     profile::name_allocation(memory, from);
   if (!thread.throwing) {
@@ -47,7 +48,8 @@ void *allocated(void *memory, std::size_t bytes, Release release, const char *ca
 
 void freed(void *memory, Release release, const char *call) {
   if (memory != nullptr)
-    transaction::expect_transaction(call).allocations.push({memory, release, 0, false});
+    actions::add(transaction::expect_transaction(call),
+                 AllocationAction{memory, release, 0, false});
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 // Begin, commit, cancel and questions: the calls of the ABI that are not accesses.
 #include "runtime/abi/itm.h"
 #include "runtime/abi/itm_export.h"
+#include "runtime/actions/actions.h"
 #include "runtime/fatal.h"
 #include "runtime/library/hooks.h"
 #include "runtime/linkage/calls.h"
@@ -111,6 +112,39 @@ tandem_begin_section_by_registers(std::uint32_t, const tandem_section *, std::ui
 // there to have the same registers. Not instrumented by sanitizers, whose calls would be inside.
 #define TANDEM_QUICK [[clang::no_sanitize("thread", "address", "undefined")]]
 
+// The ways of those that find the thread otherwise than its last such transaction left it.
+extern "C" [[gnu::noinline]] TANDEM_QUICK std::uint32_t
+begin_unprepared(std::uint32_t properties, std::uintptr_t, std::uint32_t) {
+  std::uint32_t status = hardware::kStarted;
+  Thread *thread = current_thread;
+  std::uint8_t slot = kNoSlot;
+  if (thread != nullptr &&
+      transaction::prepare_quickly(
+          *thread, properties, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)), slot))
+    if (const std::uint32_t actions = transaction::begin_quickly(*thread, properties, slot, status);
+        actions != 0)
+      return actions;
+  [[clang::musttail]] return tandem_begin_by_registers(properties, 0, status);
+}
+
+extern "C" [[gnu::noinline]] TANDEM_QUICK std::uint32_t
+begin_section_unprepared(std::uint32_t properties, const tandem_section *section, std::uintptr_t,
+                         std::uint32_t) {
+  std::uint32_t status = hardware::kStarted;
+  Thread *thread = current_thread;
+  std::uint8_t slot = kDescribedSlot;
+  if (thread != nullptr && section->section_class == TANDEM_CLASS_PURE &&
+      section->abi_version == TANDEM_ABI_VERSION &&
+      transaction::prepare_quickly(*thread, properties, reinterpret_cast<std::uintptr_t>(section),
+                                   slot)) {
+    thread->descriptor = section;
+    if (const std::uint32_t actions = transaction::begin_quickly(*thread, properties, slot, status);
+        actions != 0)
+      return actions;
+  }
+  [[clang::musttail]] return tandem_begin_section_by_registers(properties, section, 0, status);
+}
+
 TANDEM_ITM TANDEM_QUICK std::uint32_t
 begin_transaction(std::uint32_t properties, std::uintptr_t,
                   std::uint32_t) __asm__("_ITM_beginTransaction");
@@ -118,12 +152,12 @@ std::uint32_t begin_transaction(std::uint32_t properties, std::uintptr_t, std::u
   std::uint32_t status = hardware::kStarted;
   if (*hardware::not_now.load(std::memory_order_relaxed) == 0) [[unlikely]] {
     Thread *thread = current_thread;
-    if (thread != nullptr && thread->depth == 0)
-      if (const std::uint32_t actions = transaction::begin_quickly(
-              *thread, properties, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),
-              status);
-          actions != 0)
-        return actions;
+    if (!transaction::begins_quickly(thread, properties)) [[unlikely]]
+      [[clang::musttail]] return begin_unprepared(properties, 0, status);
+    if (const std::uint32_t actions =
+            transaction::begin_quickly(*thread, properties, kNoSlot, status);
+        actions != 0)
+      return actions;
   }
   [[clang::musttail]] return tandem_begin_by_registers(properties, 0, status);
 }
@@ -134,17 +168,17 @@ TANDEM_ITM TANDEM_QUICK std::uint32_t begin_section(std::uint32_t properties,
 std::uint32_t begin_section(std::uint32_t properties, const tandem_section *section, std::uintptr_t,
                             std::uint32_t) {
   std::uint32_t status = hardware::kStarted;
-  if (*hardware::not_now.load(std::memory_order_relaxed) == 0 &&
-      section->section_class == TANDEM_CLASS_PURE && section->abi_version == TANDEM_ABI_VERSION)
-      [[unlikely]] {
+  if (*hardware::not_now.load(std::memory_order_relaxed) == 0) [[unlikely]] {
     Thread *thread = current_thread;
-    if (thread != nullptr && thread->depth == 0)
-      if (const std::uint32_t actions = transaction::begin_quickly(
-              *thread, properties, reinterpret_cast<std::uintptr_t>(section), status);
-          actions != 0) {
-        thread->descriptor = section;
-        return actions;
-      }
+    if (!transaction::begins_quickly(thread, properties) ||
+        section->section_class != TANDEM_CLASS_PURE || section->abi_version != TANDEM_ABI_VERSION)
+        [[unlikely]]
+      [[clang::musttail]] return begin_section_unprepared(properties, section, 0, status);
+    thread->descriptor = section;
+    if (const std::uint32_t actions =
+            transaction::begin_quickly(*thread, properties, kDescribedSlot, status);
+        actions != 0)
+      return actions;
   }
   [[clang::musttail]] return tandem_begin_section_by_registers(properties, section, 0, status);
 }
@@ -204,13 +238,13 @@ TANDEM_ITM void _ITM_addUserCommitAction(void (*function)(void *), std::uint64_t
   Thread &thread = transaction::expect_transaction("_ITM_addUserCommitAction");
   if (resuming != itm::kNoTransaction)
     fatal("_ITM_addUserCommitAction: resuming a transaction is not supported");
-  thread.user_actions.push({function, argument, true});
+  actions::add(thread, UserAction{function, argument, true});
 }
 
 TANDEM_ITM void _ITM_addUserUndoAction(void (*function)(void *), void *argument) {
   Thread &thread = transaction::expect_transaction("_ITM_addUserUndoAction");
   transaction::leave_hardware(thread); // whose abort would undo this too
-  thread.user_actions.push({function, argument, false});
+  actions::add(thread, UserAction{function, argument, false});
 }
 
 // Consistency for memory that the program no longer cares about costs aborts, not correctness.

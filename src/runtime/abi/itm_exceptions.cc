@@ -3,6 +3,7 @@
 // libstdc++'s exception calls as transactions make them (actions/exceptions.cc says how they are
 // undone).
 #include "runtime/abi/itm_export.h"
+#include "runtime/actions/actions.h"
 #include "runtime/thread/thread.h"
 #include "runtime/transaction/transaction.h"
 
@@ -48,7 +49,7 @@ void set_release(Thread &thread, const void *exception, void (*release)(void *))
 TANDEM_ITM void *_ITM_cxa_allocate_exception(std::size_t bytes) noexcept {
   void *exception = __cxa_allocate_exception(bytes);
   Thread &thread = transaction::expect_transaction("throw");
-  thread.allocations.push({exception, release_unthrown, bytes, true});
+  actions::add(thread, AllocationAction{exception, release_unthrown, bytes, true});
   // The interval with this exception and the ones before it.
   const auto low = reinterpret_cast<std::uintptr_t>(exception);
   const std::uintptr_t high = low + bytes;
@@ -67,8 +68,8 @@ TANDEM_ITM void *_ITM_cxa_allocate_exception(std::size_t bytes) noexcept {
 // Called where constructing the exception threw another one: it goes whether the transaction
 // commits or not.
 TANDEM_ITM void _ITM_cxa_free_exception(void *exception) noexcept {
-  transaction::expect_transaction("throw").allocations.push(
-      {exception, release_unthrown, 0, false});
+  actions::add(transaction::expect_transaction("throw"),
+               AllocationAction{exception, release_unthrown, 0, false});
 }
 
 TANDEM_ITM void _ITM_cxa_throw(void *exception, void *type, void (*destructor)(void *)) {
@@ -80,6 +81,7 @@ TANDEM_ITM void *_ITM_cxa_begin_catch(void *exception) noexcept {
   Thread &thread = transaction::expect_transaction("catch");
   // `exception` is the unwinder's part. From here on the end of the handler releases it.
   set_release(thread, static_cast<char *>(exception) + kUnwindBytes, release_nothing);
+  actions::announce(thread);
   ++thread.caught;
   return __cxa_begin_catch(exception);
 }

@@ -11,6 +11,22 @@
 
 namespace tandem::actions {
 
+// Something is to be done when the transaction has ended. For those in hardware, whose end looks no
+// further than that; others do not look at it.
+inline void announce(Thread &thread) noexcept {
+  if (thread.hardware_slot >= kNoSlot)
+    thread.hardware_slot = kBusySlot;
+}
+
+inline void add(Thread &thread, const UserAction &action) noexcept {
+  announce(thread);
+  thread.user_actions.push(action);
+}
+inline void add(Thread &thread, const AllocationAction &action) noexcept {
+  announce(thread);
+  thread.allocations.push(action);
+}
+
 inline bool pending(const Thread &thread) noexcept {
   return !thread.user_actions.empty() || !thread.allocations.empty();
 }

@@ -4,6 +4,7 @@
 // actions, counter and amount; both do nothing as actions. The last step of the outermost commit
 // adds each amount by a read and a write like any other, so that readers find a counter changed
 // together with all else; only then can the counter conflict.
+#include "runtime/actions/actions.h"
 #include "runtime/library/access.h"
 #include "runtime/library/deferred.h"
 #include "runtime/library/hooks.h"
@@ -69,8 +70,8 @@ template <class U> void add(U *counter, U by) noexcept {
     known->argument = as_argument(as_amount(known->argument) + by);
     return;
   }
-  thread->user_actions.push({kMark<U>, counter, true});
-  thread->user_actions.push({amount, as_argument(by), true});
+  actions::add(*thread, UserAction{kMark<U>, counter, true});
+  actions::add(*thread, UserAction{amount, as_argument(by), true});
 }
 
 template <class U> U value_of(const U *counter) noexcept {

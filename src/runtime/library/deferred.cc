@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/library/deferred.h"
 
+#include "runtime/actions/actions.h"
 #include "runtime/fatal.h"
 #include "runtime/library/access.h"
 #include "runtime/library/hooks.h"
@@ -36,8 +37,8 @@ void *put_off_memory(Thread &thread, std::size_t bytes) noexcept {
   void *memory = std::malloc(bytes);
   if (memory == nullptr)
     fatal("no memory for %zu bytes that wait for the commit of a transaction", bytes);
-  thread.allocations.push({memory, std::free, bytes, true});
-  thread.allocations.push({memory, std::free, 0, false});
+  actions::add(thread, AllocationAction{memory, std::free, bytes, true});
+  actions::add(thread, AllocationAction{memory, std::free, 0, false});
   return memory;
 }
 
@@ -45,7 +46,7 @@ void put_off(Thread &thread, Work work, void *argument) noexcept {
   if (thread.mode == Mode::direct)
     work(argument);
   else
-    thread.user_actions.push({work, argument, true});
+    actions::add(thread, UserAction{work, argument, true});
 }
 
 void became_irrevocable(Thread &thread) noexcept {

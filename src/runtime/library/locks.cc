@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/library/locks.h"
 
+#include "runtime/actions/actions.h"
 #include "runtime/fatal.h"
 #include "runtime/irrevocable/serial.h"
 #include "runtime/library/access.h"
@@ -109,7 +110,7 @@ template <const Kind &K> Pending keep(Thread &thread, void *lock) noexcept {
   if (thread.checkpoints.empty())
     release->function = nothing;
   else // a nested transaction may be cancelled, and the unlocking come back
-    thread.user_actions.push({take_again<K>, lock, true});
+    actions::add(thread, UserAction{take_again<K>, lock, true});
   return Pending::kept;
 }
 
@@ -160,7 +161,7 @@ void note_use() noexcept {
 template <const Kind &K> int attempt(Thread &thread, void *lock) noexcept {
   const int status = K.attempt(lock);
   if (status == 0 || status == EOWNERDEAD)
-    thread.user_actions.push({give_back<K>, lock, false});
+    actions::add(thread, UserAction{give_back<K>, lock, false});
   return status;
 }
 
@@ -217,7 +218,7 @@ template <const Kind &K> int unlock_here(void *lock) noexcept {
   Thread *thread = writer();
   if (thread == nullptr)
     return K.unlock(lock);
-  thread->user_actions.push({K.release, lock, true});
+  actions::add(*thread, UserAction{K.release, lock, true});
   return 0;
 }
 

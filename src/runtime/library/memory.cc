@@ -3,6 +3,7 @@
 // The allocating functions that libitm's ABI has no version of. What an attempt allocates is freed
 // when it is undone; what a transaction frees, when it has committed.
 #include "runtime/abi/itm_export.h"
+#include "runtime/actions/actions.h"
 #include "runtime/library/access.h"
 #include "runtime/library/scratch.h"
 #include "runtime/profile/profile.h"
@@ -34,7 +35,7 @@ void *owned(void *memory, std::size_t bytes, int error, Thread *thread, const vo
     set_errno(error, thread);
     return nullptr;
   }
-  thread->allocations.push({memory, std::free, bytes, true});
+  actions::add(*thread, AllocationAction{memory, std::free, bytes, true});
   if (thread->profile != nullptr) [[unlikely]]
     profile::name_allocation(memory, from);
   if (!thread->throwing) {
@@ -194,7 +195,7 @@ void *created(void *memory, std::size_t bytes, void release(void *), const void 
   Thread *thread = in_transaction();
   if (memory == nullptr || thread == nullptr)
     return memory;
-  thread->allocations.push({memory, release, bytes, true});
+  actions::add(*thread, AllocationAction{memory, release, bytes, true});
   if (thread->profile != nullptr) [[unlikely]]
     profile::name_allocation(memory, from);
   return memory;
@@ -206,7 +207,7 @@ void deleted(void *memory, void release(void *)) noexcept {
   if (thread == nullptr)
     release(memory);
   else
-    thread->allocations.push({memory, release, 0, false});
+    actions::add(*thread, AllocationAction{memory, release, 0, false});
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/library/scratch.h"
 
+#include "runtime/actions/actions.h"
 #include "runtime/fatal.h"
 #include "runtime/library/access.h"
 
@@ -16,8 +17,8 @@ void *scratch_memory(std::size_t bytes, Thread *thread) noexcept {
   void *memory = std::malloc(bytes);
   if (memory == nullptr)
     fatal("no memory for %zu bytes that a function of the C library needs in a transaction", bytes);
-  thread->allocations.push({memory, std::free, bytes, true});
-  thread->allocations.push({memory, std::free, 0, false});
+  actions::add(*thread, AllocationAction{memory, std::free, bytes, true});
+  actions::add(*thread, AllocationAction{memory, std::free, 0, false});
   return memory;
 }
 

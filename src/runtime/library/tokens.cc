@@ -6,6 +6,7 @@
 // then the plain function is brought to the same place.
 #include "runtime/library/tokens.h"
 
+#include "runtime/actions/actions.h"
 #include "runtime/library/access.h"
 #include "runtime/transaction/transaction.h"
 
@@ -32,7 +33,7 @@ void remember(Thread &thread, char *rest) noexcept {
   if (known != nullptr && thread.checkpoints.empty())
     known->argument = rest;
   else
-    thread.user_actions.push({place, rest, true});
+    actions::add(thread, UserAction{place, rest, true});
 }
 
 // Whether `rest` lies where the stack is not in use, or in use by this call and those that it

@@ -131,7 +131,11 @@ struct Contender {
 
 // Sections whose history with the hardware a thread keeps apart.
 inline constexpr std::size_t kHardwareSlots = 64;
-inline constexpr std::uint8_t kNoSlot = kHardwareSlots; // whose penalty is always 0
+// Thread::hardware_slot of a first attempt, whose section's place is not looked up; their penalties
+// are always 0. The end of one that has none of these has more to do.
+inline constexpr std::uint8_t kNoSlot = kHardwareSlots;
+inline constexpr std::uint8_t kDescribedSlot = kNoSlot + 1; // that has a descriptor
+inline constexpr std::uint8_t kBusySlot = kNoSlot + 2;      // that leaves something to be done
 // And with locks that stay apart.
 inline constexpr std::size_t kApartPlaces = 64;
 
@@ -147,19 +151,20 @@ constexpr std::uint64_t written_bit(std::uintptr_t address) {
   return std::uint64_t{1} << (address >> 3 & 63);
 }
 
+// Thread::hardware_ready: no begin's, since the code is neither plain nor instrumented.
+inline constexpr std::uint32_t kNotReady = 0x8000'0000;
+
 struct alignas(128) Thread {
   // --- what every barrier looks at
   const Barriers *barriers;           // of the current mode
   std::atomic<std::uint32_t> signals; // kSignal*; cleared at begin, set by others
-  Mode mode;                  // from here to `depth` hardware transactions write all at once
-  std::uint8_t hardware_slot; // of a hardware transaction's section in hardware_penalty, or kNoSlot
+  Mode mode; // from here to `depth` hardware transactions read and write all at once
+  std::uint8_t hardware_slot; // of a hardware transaction's section in hardware_penalty, or k*Slot
   std::uint32_t depth;        // nesting; 0: no transaction; the outermost is 1, or kSpecialDepth
-  std::uint8_t hardware_trouble; // sections that have a penalty
-  bool hardware_plain;           // the last attempt in hardware runs uninstrumented
-  bool hardware_extra;           // it has one level more (transaction/hardware.h)
-  std::uint64_t limit;           // orec: highest word that is in the snapshot; two_phase: its bit
-  std::uint64_t snapshot;        // clock value that all reads so far are consistent with
-  std::uint64_t lock_word;       // orec: what orecs of this thread hold
+  std::uint32_t hardware_ready; // properties of a begin that finds all prepared, or kNotReady
+  std::uint64_t limit;          // orec: highest word that is in the snapshot; two_phase: its bit
+  std::uint64_t snapshot;       // clock value that all reads so far are consistent with
+  std::uint64_t lock_word;      // orec: what orecs of this thread hold
   std::atomic<std::uint64_t> *clock; // sync::global_clock.now, for code in programs
   // Memory that the transaction has just allocated, and that nobody else knows: the last block, or,
   // once it has allocated an exception, an interval that has all of its exceptions in it.
@@ -227,8 +232,11 @@ struct alignas(128) Thread {
   std::uint8_t apart_skip[kApartPlaces];
 
   // --- hardware transactions (transaction/hardware.cc)
-  std::uint8_t hardware_skip[kHardwareSlots]; // executions of sections that are not tried there
-  std::uint8_t hardware_penalty[kHardwareSlots + 1]; // that many, the last time
+  std::uint8_t hardware_skip[kHardwareSlots];   // executions of sections that are not tried there
+  std::uint8_t hardware_penalty[kBusySlot + 1]; // that many, the last time
+  std::uint8_t hardware_trouble;                // sections that have a penalty
+  bool hardware_plain;                          // the last attempt in hardware runs uninstrumented
+  bool hardware_extra;                          // it has one level more (transaction/hardware.h)
 
   // --- `auto` (algorithms/automatic.cc)
   std::uint64_t looked;       // when it did so last, in nanoseconds

@@ -159,6 +159,7 @@ namespace {
 extern "C" [[gnu::used]] Actions tandem_begin_outermost(std::uint32_t properties, Thread *thread,
                                                         std::uint32_t status) noexcept {
   thread->depth = 1;
+  thread->hardware_ready = kNotReady;
   if (thread->uncaught != nullptr)
     thread->uncaught_before = *thread->uncaught;
   thread->properties = properties;

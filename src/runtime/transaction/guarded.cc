@@ -32,6 +32,7 @@ void become_coloured(Thread &thread) noexcept {
 
 void count_begin(Thread &thread, std::uint32_t properties, const tandem_section &section) noexcept {
   thread.depth = kSpecialDepth;
+  thread.hardware_ready = kNotReady;
   thread.properties = properties;
   thread.descriptor = &section;
   ++thread.transactions;

@@ -12,10 +12,12 @@ namespace {
 using hardware::Code;
 using hardware::Next;
 
-// Back-offs of hardware transactions begin with that of so many earlier waits. The loser has lost
-// more than its own work, by the abort; and both are short: who waits for some of the other's
-// transactions lets them run without a conflict.
-constexpr std::uint32_t kFirstBackOff = 3;
+// The loser of a conflict begins again at once: most of what it met has ended by then, since the
+// abort alone takes as long as a short transaction. Who loses again waits, and at first for as long
+// as for the sixth of its waits by software: whoever waits for some of the other's transactions
+// lets them run without a conflict (docs/design/0061).
+constexpr std::uint32_t kWaitsFrom = 2; // attempts that have been undone
+constexpr std::uint32_t kFirstBackOff = 5;
 
 // The end of the program's transaction is an abort of the processor's.
 [[noreturn]] inline void unreachable() noexcept {
@@ -121,9 +123,10 @@ Actions after_abort(Thread &thread, std::uint32_t status, std::uint32_t attempts
   ++thread.undone;
   if (next == Next::wait)
     wait_until_open(thread);
-  else if (next == Next::again)
-    back_off(thread, attempts - 1 + kFirstBackOff);
-  else if ((status & hardware::kExplicit) == 0 || hardware::is(status, Code::leave))
+  else if (next == Next::again && attempts >= kWaitsFrom)
+    back_off(thread, attempts - kWaitsFrom + kFirstBackOff);
+  else if (next == Next::software &&
+           ((status & hardware::kExplicit) == 0 || hardware::is(status, Code::leave)))
     give_up(thread);
   if (thread.profile != nullptr) [[unlikely]]
     profile::again(thread);
@@ -133,7 +136,7 @@ Actions after_abort(Thread &thread, std::uint32_t status, std::uint32_t attempts
 }
 
 Actions attempt(Thread &thread, std::uint32_t attempts) noexcept {
-  const std::uint64_t state = hardware_state(thread.hardware_slot, thread.depth);
+  const std::uint64_t state = state_of(Mode::hardware, thread.hardware_slot, thread.depth);
   thread.barriers = &direct_barriers;
   thread.hardware_extra = thread.depth == kSpecialDepth;
   for (;; ++attempts) {
@@ -189,6 +192,14 @@ void act_after_hardware(Thread &thread, std::size_t slot) noexcept {
 }
 
 void end_level(Thread &thread) noexcept {
+  if (thread.depth == 1) {
+    const std::size_t slot = thread.hardware_slot;
+    set_state(thread, 0);
+    thread.caught = 0;
+    thread.descriptor = nullptr;
+    act_after_hardware(thread, slot);
+    return;
+  }
   constexpr std::uint32_t kBit = kSpecialDepth - 1;
   if ((thread.depth & ~kBit) != 1) {
     --thread.depth;

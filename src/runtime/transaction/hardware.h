@@ -28,23 +28,21 @@
 
 namespace tandem::transaction {
 
-// What a thread in a hardware transaction has from `mode` to `depth`, in one store.
-constexpr std::uint64_t hardware_state(std::uint8_t slot, std::uint32_t depth) noexcept {
-  return static_cast<std::uint64_t>(Mode::hardware) | std::uint64_t{slot} << 8 |
+// What a thread has from `mode` to `depth`: one load, one store.
+constexpr std::uint64_t state_of(Mode mode, std::uint8_t slot, std::uint32_t depth) noexcept {
+  return std::uint64_t{static_cast<std::uint8_t>(mode)} | std::uint64_t{slot} << 8 |
          std::uint64_t{depth} << 32;
 }
 static_assert(offsetof(Thread, hardware_slot) == offsetof(Thread, mode) + 1 &&
               offsetof(Thread, depth) == offsetof(Thread, mode) + 4 && sizeof(Mode) == 1);
+[[gnu::always_inline]] inline std::uint64_t state(const Thread &thread) noexcept {
+  std::uint64_t state = 0;
+  std::memcpy(&state, reinterpret_cast<const char *>(&thread) + offsetof(Thread, mode),
+              sizeof state);
+  return state;
+}
 [[gnu::always_inline]] inline void set_state(Thread &thread, std::uint64_t state) noexcept {
   std::memcpy(reinterpret_cast<char *>(&thread) + offsetof(Thread, mode), &state, sizeof state);
-}
-
-// XBEGIN waits for the stores before it, and what follows XEND for those behind it: none that would
-// change nothing.
-template <class T>
-[[gnu::always_inline]] inline void keep(T &place, std::type_identity_t<T> value) {
-  if (place != value) [[unlikely]]
-    place = value;
 }
 
 // Where the section's history is: sections that share a place only disturb one another's guesses.
@@ -54,26 +52,23 @@ constexpr std::size_t slot_of(std::uint64_t section) noexcept {
   return (section * 0x9e37'79b9'7f4a'7c15U) >> 58;
 }
 
+// Whether the thread begins its first attempts in hardware at present, with all prepared for these
+// properties, and none by software beside them.
+[[gnu::always_inline]] inline bool begins_quickly(const Thread *thread,
+                                                  std::uint32_t properties) noexcept {
+  return thread != nullptr && thread->hardware_ready == properties && thread->depth == 0 &&
+         hardware::state.software.load(std::memory_order_relaxed) == 0;
+}
+
 // Begins the first attempt of an outermost transaction, whose registers are not saved, where that
-// needs nothing but the hardware. 0: it does not; `status` is hardware::kStarted, or why the
-// attempt was undone. What it costs is the number of instructions, which do not overlap with XBEGIN
-// as well as others do, and of lines that are written inside (docs/design/0056).
+// needs nothing but the hardware. What it costs is the number of instructions, which do not overlap
+// with XBEGIN as well as others do, and of lines that are written inside (docs/design/0056). 0: it
+// has been undone for `status`.
 [[gnu::always_inline]] inline Actions begin_quickly(Thread &thread, std::uint32_t properties,
-                                                    std::uint64_t section,
+                                                    std::uint8_t slot,
                                                     std::uint32_t &status) noexcept {
-  if ((properties & (itm::kDoesGoIrrevocable | itm::kInstrumentedCode)) != itm::kInstrumentedCode ||
-      hardware::state.software.load(std::memory_order_relaxed) != 0)
-    return 0;
-  if (thread.hardware_trouble != 0 && thread.hardware_penalty[slot_of(section)] != 0) [[unlikely]]
-    return 0;
-  keep(thread.barriers, &direct_barriers);
-  keep(thread.properties, properties);
-  static_assert(itm::kUninstrumentedCode == 2);
-  const std::uint32_t plain = properties >> 1 & 1;
-  keep(thread.hardware_plain, plain != 0);
-  keep(thread.hardware_extra, false);
   ++thread.transactions;
-  set_state(thread, hardware_state(kNoSlot, 1)); // not inside: one line less there
+  set_state(thread, state_of(Mode::hardware, slot, 1)); // not inside: one line less there
   status = hardware::start();
   if (status != hardware::kStarted) [[unlikely]] {
     set_state(thread, 0);
@@ -81,8 +76,31 @@ constexpr std::size_t slot_of(std::uint64_t section) noexcept {
   }
   if (serial::stops_hardware()) [[unlikely]]
     hardware::abort<hardware::Code::serial>();
-  static_assert(itm::kRunInstrumented == 1 && itm::kRunUninstrumented == 2);
-  return 1 + plain;
+  static_assert(itm::kRunInstrumented == 1 && itm::kRunUninstrumented == 2 &&
+                itm::kUninstrumentedCode == 2);
+  return 1 + (properties >> 1 & 1);
+}
+
+// Prepares the thread for that. `section`: as for slot_of. False: it is not outside, or the section
+// is not to be run so. `slot` becomes another one if more is to be done at the end.
+[[gnu::always_inline]] inline bool prepare_quickly(Thread &thread, std::uint32_t properties,
+                                                   std::uint64_t section,
+                                                   std::uint8_t &slot) noexcept {
+  if (thread.depth != 0 || hardware::state.software.load(std::memory_order_relaxed) != 0 ||
+      (properties & (itm::kDoesGoIrrevocable | itm::kInstrumentedCode)) != itm::kInstrumentedCode)
+    return false;
+  thread.hardware_ready = properties;
+  if (thread.hardware_trouble != 0) [[unlikely]] {
+    thread.hardware_ready = kNotReady;
+    if (thread.hardware_penalty[slot_of(section)] != 0)
+      return false;
+    slot = kBusySlot; // its end forgives
+  }
+  thread.barriers = &direct_barriers;
+  thread.properties = properties;
+  thread.hardware_plain = (properties & itm::kUninstrumentedCode) != 0;
+  thread.hardware_extra = false;
+  return true;
 }
 
 // Begins the first attempt of an outermost transaction: in hardware, or if that fails by software.
@@ -93,7 +111,7 @@ constexpr std::size_t slot_of(std::uint64_t section) noexcept {
 
 // What may be left to do behind the end, and is not for most.
 [[gnu::noinline]] void act_after_hardware(Thread &thread, std::size_t slot) noexcept;
-// A level has ended that was not the outermost.
+// A level has ended that was not the outermost, or left something to be done.
 [[gnu::noinline]] void end_level(Thread &thread) noexcept;
 
 // Ends a level of a transaction that is in hardware; afterwards it may still be in a region of the
@@ -107,16 +125,17 @@ constexpr std::size_t slot_of(std::uint64_t section) noexcept {
     return false;
   hardware::end();
   Thread &thread = *current_thread;
-  if (thread.depth != 1) [[unlikely]] {
-    end_level(thread);
-    return true;
+  const std::uint64_t inside = state(thread);
+  if (inside != state_of(Mode::hardware, kNoSlot, 1)) [[unlikely]] {
+    if (inside != state_of(Mode::hardware, kDescribedSlot, 1)) {
+      end_level(thread);
+      return true;
+    }
+    thread.descriptor = nullptr;
   }
-  const std::size_t slot = thread.hardware_slot;
   set_state(thread, 0);
-  keep(thread.caught, 0);
-  keep(thread.descriptor, nullptr);
-  if (thread.hardware_trouble != 0 || wait::anybody() || actions::pending(thread)) [[unlikely]]
-    act_after_hardware(thread, slot);
+  if (wait::anybody()) [[unlikely]]
+    act_after_hardware(thread, kNoSlot);
   return true;
 }
 

@@ -86,6 +86,7 @@ void prepare(Thread &thread) noexcept {
   thread.serialise_after = settings.serialise_after;
   thread.chosen = TANDEM_DEFAULT_OPTIONS;
   thread.depth = 0;
+  thread.hardware_ready = kNotReady;
   thread.restarts = 0;
   thread.irrevocable = false;
   thread.coloured = false;
