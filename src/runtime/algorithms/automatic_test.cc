@@ -213,8 +213,10 @@ TEST(automatic, changes_beside_transactions_lose_nothing) {
 TEST(automatic, gives_up_where_a_transaction_does_not_end) {
   static std::atomic<int> step;
   step = 0;
+  static Cell cell;
   std::thread other([] {
     atomically([] {
+      add(cell, 1); // under NOrec one that has accessed nothing is in nobody's way
       step = 1;
       while (step != 2)
         std::this_thread::yield();

@@ -55,7 +55,33 @@ std::uint64_t even_time() noexcept {
   }
 }
 
+namespace {
+
+// It has not joined.
+[[gnu::always_inline]] inline void join_first(Thread &thread) noexcept {
+  std::uint64_t time = global_clock.now.load(std::memory_order_acquire);
+  if ((time & 1) != 0) [[unlikely]]
+    time = even_time();
+  // seq_cst: before the load of the word (serial.h), and before the first read (quiescence.h).
+  thread.mark->exchange(encode_mark(time));
+  if (may_not_commit()) [[unlikely]]
+    transaction::restart(thread, Reason::serial);
+  thread.snapshot = time;
+  thread.known_quiesced = global_clock.quiesced.load(std::memory_order_acquire);
+}
+
+} // namespace
+
+void join(Thread &thread) noexcept {
+  if (not_joined(thread))
+    join_first(thread);
+}
+
 bool extend(Thread &thread) noexcept {
+  if (thread.snapshot == kNotJoined) {
+    join_first(thread);
+    return true; // it has read nothing
+  }
   if (owns_clock(thread))
     return true; // nobody else has committed
   if (thread.only_apart) {
@@ -181,6 +207,8 @@ template <memory::Word U> U read_shared(const U *address, Thread *thread) noexce
 
 template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexcept {
   if (thread->writes.empty()) {
+    if (thread->snapshot == kNotJoined)
+      join_first(*thread);
     const U value = read_shared(address, thread);
     thread->quick_end = thread->values.limit();
     return value;

@@ -15,13 +15,25 @@
 // commit does, and it stays odd until the transaction ends: thread.snapshot is the odd value then,
 // which is how one knows. Others wait.
 //
+// A transaction joins (publishes its mark, and takes its snapshot) when it first needs memory to
+// stay as it is: at its first read. Until then its snapshot is kNotJoined, which the clock never
+// is, so that the fast paths of reads find it out with the comparison that they make anyhow. One
+// that has read nothing has nothing that others could change or free before it ends. If it has
+// written, it commits without a mark, as a short section does (transaction/short.h):
+//
+//     its commit        clock odd (locked); the serial word taken? the algorithm another one? then
+//                       even again, and nothing was done
+//     who will be alone the word (locked); all marks 0; the clock even
+//
 // Source: Dalessandro, Spear, Scott: NOrec: streamlining STM by abolishing ownership records.
 #pragma once
 
 #include "runtime/algorithms/additions.h"
 #include "runtime/algorithms/barriers.h"
 #include "runtime/algorithms/write_back.h"
+#include "runtime/irrevocable/serial.h"
 #include "runtime/memory/cell.h"
+#include "runtime/settings/settings.h"
 #include "runtime/sync/clock.h"
 #include "runtime/thread/thread.h"
 #include "runtime/wait/wait.h"
@@ -37,7 +49,15 @@ std::uint64_t even_time() noexcept;
 // Whether the transaction has made the clock odd.
 bool owns_clock(const Thread &thread) noexcept;
 
-// Moves the snapshot to the present. False where a read has changed.
+// Whether the transaction is NOrec's and has not joined.
+inline bool not_joined(const Thread &thread) noexcept {
+  return thread.mode == Mode::norec && thread.snapshot == kNotJoined;
+}
+
+// It joins, if it has not. Restarts it where another thread is alone, or the algorithm has changed.
+void join(Thread &thread) noexcept;
+
+// Moves the snapshot to the present; joins. False where a read has changed.
 bool extend(Thread &thread) noexcept;
 
 // What it has read, for wait::announce.
@@ -49,8 +69,14 @@ bool commit(Thread &thread, std::uint64_t &time) noexcept;
 // (transaction/apart.h); it does not own the clock. Its locks are still held.
 void commit_apart(Thread &thread) noexcept;
 
+// Whether another thread is alone, or the algorithm has changed: what one that has joined knows.
+inline bool may_not_commit() noexcept {
+  return serial::taken() || settings.algorithm.load(std::memory_order_relaxed) != Algorithm::norec;
+}
+
 // The common commit of a transaction that has written: nobody else has committed since its
-// snapshot. False, and nothing is done, where that is not so. Not in a process that is profiled.
+// snapshot, or it has none. False, and nothing is done, where that is not so. Not in a process that
+// is profiled.
 bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept;
 
 [[gnu::cold, gnu::noinline, clang::preserve_most]] void tell_waiting(Thread &thread) noexcept;
@@ -66,6 +92,13 @@ void roll_back(Thread &thread) noexcept;
   allow_quick_writes(thread);
 }
 
+// The same for one that will join.
+[[gnu::always_inline]] inline void start_not_joined(Thread &thread) noexcept {
+  start(thread);
+  thread.snapshot = kNotJoined;
+  thread.known_quiesced = kNotJoined; // of nothing that it has read
+}
+
 // It has ended: empties its logs. The first is for one that has written nothing.
 [[gnu::always_inline]] inline void forget_reads(Thread &thread) noexcept {
   thread.writes.forbid_quick();
@@ -78,12 +111,18 @@ void roll_back(Thread &thread) noexcept;
 }
 
 [[gnu::always_inline]] inline bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept {
-  std::uint64_t before = thread.snapshot;
+  const bool joined = thread.snapshot != kNotJoined;
+  std::uint64_t before =
+      joined ? thread.snapshot : sync::global_clock.now.load(std::memory_order_relaxed);
   time = before + 2;
-  // seq_cst: before the loads of the marks (sync::quiesce).
+  // seq_cst: before the loads of the marks (sync::quiesce), and of the serial word.
   if ((before & 1) != 0 || !sync::global_clock.now.compare_exchange_strong(before, before + 1))
       [[unlikely]]
     return false;
+  if (!joined && may_not_commit()) [[unlikely]] {
+    sync::global_clock.now.fetch_add(1); // others may count commits now
+    return false;
+  }
   std::atomic_thread_fence(std::memory_order_release);
   thread.writes.write_back();
   if (!thread.additions.empty()) [[unlikely]]

@@ -285,6 +285,9 @@ extern Mark marks[kMostThreads];
 extern std::atomic<std::size_t> marks_end;
 
 inline constexpr std::uint64_t kMarkNewest = ~std::uint64_t{0};
+// Thread::snapshot of a NOrec transaction that has not joined (algorithms/norec.h): even, and never
+// a value of the clock.
+inline constexpr std::uint64_t kNotJoined = ~std::uint64_t{1};
 constexpr std::uint64_t encode_mark(std::uint64_t snapshot) { return (snapshot << 1) | 1; }
 
 // The calling thread's, made on first use. Ends the process where there is no memory, or too many

@@ -107,7 +107,9 @@ namespace {
 namespace {
 
 // Else nobody else runs, or nobody looks at the words. Then they do not tell `auto` of themselves.
-bool holds_words(const Thread &thread) noexcept {
+// Who is alone waits for marks, not for words that are held for long.
+bool holds_words(Thread &thread) noexcept {
+  norec::join(thread);
   if (thread.mode >= Mode::eager && thread.mode != Mode::hardware && !hardware::in_use())
     return true;
   automatic::found_section_of_lock();
@@ -148,6 +150,7 @@ void begin(Thread &thread) noexcept {
       thread.depth != 1 || !thread.values.empty() || !thread.writes.empty() ||
       !thread.undo.empty() || !thread.apart.empty())
     return;
+  norec::join(thread);
   thread.only_apart = true;
   // Nobody waits for it to look at the clock.
   thread.mark->store(kMarkNewest, std::memory_order_release);

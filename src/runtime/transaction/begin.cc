@@ -39,7 +39,15 @@ namespace {
   return run_alone(thread, irrevocable);
 }
 
-// The common begin of a first attempt, with nothing to wait for; as join does.
+// NOrec's common begin of a first attempt: it joins later.
+[[gnu::always_inline]] inline Actions begin_norec(Thread &thread) noexcept {
+  thread.signals.store(0, std::memory_order_relaxed);
+  thread.irrevocable = false;
+  norec::start_not_joined(thread);
+  return itm::kRunInstrumented | itm::kSaveLiveVariables;
+}
+
+// The others', with nothing to wait for; as join does.
 template <Algorithm kAlgorithm>
 [[gnu::always_inline]] inline Actions begin_by(Thread &thread, std::uint64_t time) noexcept {
   thread.signals.store(0, std::memory_order_relaxed);
@@ -50,9 +58,7 @@ template <Algorithm kAlgorithm>
   thread.snapshot = time;
   thread.known_quiesced = global_clock.quiesced.load(std::memory_order_acquire);
   thread.irrevocable = false;
-  if constexpr (kAlgorithm == Algorithm::norec) {
-    norec::start(thread);
-  } else if constexpr (kAlgorithm == Algorithm::eager) {
+  if constexpr (kAlgorithm == Algorithm::eager) {
     thread.limit = orec::limit_of(time);
     thread.contender.started.store(time, std::memory_order_relaxed);
     thread.contender.size.store(0, std::memory_order_relaxed);
@@ -69,10 +75,9 @@ template <Algorithm kAlgorithm>
   return itm::kRunInstrumented | itm::kSaveLiveVariables;
 }
 
-[[gnu::noinline]] Actions begin_joining(Thread &thread, Algorithm algorithm,
-                                        std::uint64_t time) noexcept {
+[[gnu::noinline]] Actions begin_joining(Thread &thread, Algorithm algorithm) noexcept {
   if (algorithm == Algorithm::eager)
-    return begin_by<Algorithm::eager>(thread, time);
+    return begin_by<Algorithm::eager>(thread, clock_now());
   if (algorithm == Algorithm::two_phase)
     return begin_by<Algorithm::two_phase>(thread, no_clock());
   if (algorithm == Algorithm::htm)
@@ -139,11 +144,10 @@ namespace {
     if (const Actions actions = begin_apart(thread); actions != 0)
       return actions;
   }
-  const std::uint64_t time = clock_now();
   const Algorithm algorithm = settings.algorithm.load(std::memory_order_relaxed);
-  if (algorithm != Algorithm::norec || (time & 1) != 0)
-    return begin_joining(thread, algorithm, time);
-  return begin_by<Algorithm::norec>(thread, time);
+  if (algorithm != Algorithm::norec)
+    return begin_joining(thread, algorithm);
+  return begin_norec(thread);
 }
 
 // One begin of many. A function of its own, so that the others save no registers for its call.

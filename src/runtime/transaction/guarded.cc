@@ -2,6 +2,7 @@
 #include "runtime/transaction/guarded.h"
 
 #include "runtime/algorithms/automatic.h"
+#include "runtime/algorithms/norec.h"
 #include "runtime/transaction/steps.h"
 
 namespace tandem::guarded {
@@ -200,6 +201,7 @@ void adopt(Thread &thread, const tandem_section &section) noexcept {
       return;
   if (plan.guard_count == 0)
     return;
+  norec::join(thread);
   add_guard(thread, plan);
   const std::uint32_t slot = thread.guard_count - 1;
   const auto share = [&] {

@@ -53,7 +53,7 @@ bool runs_by(Algorithm algorithm) noexcept {
   if ((before & 1) != 0) [[unlikely]]
     return kNot;
   if (serial::taken() || !runs_by(Algorithm::norec)) [[unlikely]] {
-    global_clock.now.store(before + 2, std::memory_order_release);
+    global_clock.now.fetch_add(1); // others may count commits now
     return kNot;
   }
   // Release: who sees one of the stores that follow sees the odd clock.

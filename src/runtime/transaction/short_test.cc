@@ -127,6 +127,31 @@ TEST_F(Short, WaitsForNobodyWithLocks) {
   });
 }
 
+// A transaction that has only written commits as a short section does, under NOrec: not beside one
+// that is alone.
+TEST_F(Short, OneThatHasOnlyWrittenStaysOutOfOneThatIsAlone) {
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<bool> inside = false;
+    Other other([&] {
+      alone([&] {
+        const std::int64_t left = std::atomic_ref(pair_.left).load();
+        inside = true;
+        for (int n = 0; n < 200; ++n)
+          std::this_thread::yield();
+        EXPECT_EQ(std::atomic_ref(pair_.left).load(), left);
+      });
+    });
+    run([&] {
+      write(pair_.left, round + 100);
+      other.tell();
+      for (int n = 0; n < 200 && !inside; ++n) // others than NOrec's keep it out
+        std::this_thread::yield();
+    });
+    other.wait();
+    EXPECT_EQ(pair_.left, round + 100);
+  }
+}
+
 // Short sections of four threads, transactions that check, and one that is alone now and then.
 TEST_F(Short, IsAtomicBesideAllOthers) {
   std::array<Pair, 4> pairs{};

@@ -31,6 +31,7 @@ void play_back(Thread &thread, std::size_t size, std::uintptr_t frames_end) noex
 }
 
 void roll_back(Thread &thread) noexcept {
+  const bool shares = !is_alone(thread) && thread.mode != Mode::idle && !norec::not_joined(thread);
   play_back(thread, 0, thread.jump.stack);
   switch (thread.mode) {
   case Mode::eager:
@@ -54,7 +55,7 @@ void roll_back(Thread &thread) noexcept {
     thread.only_apart = false;
     break;
   }
-  if (!is_alone(thread) && thread.mode != Mode::idle)
+  if (shares)
     leave_shared();
   apart::leave(thread);
   // Release: what this one read and undid is over for whoever waits for the mark.

@@ -274,6 +274,7 @@ template <bool kSpecial>
     leave(thread, time);
     break;
   case Mode::norec:
+    norec::join(thread);
     if (!norec::commit(thread, time)) [[unlikely]]
       restart(thread, Reason::validation);
     leave(thread, time);
@@ -487,6 +488,7 @@ void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
   if (thread.profile != nullptr) [[unlikely]]
     profile::serialise(thread, cause);
   if (!is_alone(thread)) {
+    norec::join(thread); // before it is alone
     if (guarded::takes_colours(thread)) {
       if (thread.profile != nullptr) [[unlikely]]
         profile::abort(thread, profile::Cause::irrevocable_reached);
