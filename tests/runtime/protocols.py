@@ -28,6 +28,7 @@ from protocols_hybrid_colours import (
 )
 from protocols_norec import (
     norec_in_place,
+    norec_not_joined,
     norec_opacity,
     norec_privatisation,
 )
@@ -77,6 +78,7 @@ __all__ = [
     "lazy_opacity",
     "lazy_skew",
     "norec_in_place",
+    "norec_not_joined",
     "norec_opacity",
     "norec_privatisation",
     "short_alone",

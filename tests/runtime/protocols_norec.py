@@ -74,3 +74,51 @@ def norec_in_place(without: frozenset[str]) -> Machine:
     ]
     memory = {"x": 0, "y": 0, "clock": 0, "word": 0, "mark0": 0}
     return Machine(memory, [reader, writer])
+
+
+def norec_not_joined(without: frozenset[str]) -> Machine:
+    """One that has only written, and so has neither mark nor snapshot, commits beside a thread that
+    changes the algorithm, alone, and then counts a commit by the other algorithm."""
+    look: Program = [Load("alone", "word"), Go("back", lambda r: r["alone"])]
+    second_look: Program = [Load("now", "algorithm"), Go("back", lambda r: r["now"])]
+    acquire: Program = [
+        Swap("old", "clock", lambda r: r["s"] + 1 if r["old"] == r["s"] else r["old"]),
+        Go("end", lambda r: r["old"] != r["s"]),
+    ]
+    if "locked clock" in without:
+        acquire = [Store("clock", lambda r: r["s"] + 1)]
+    release: Program = [Swap("_", "clock", lambda r: r["_"] + 1)]
+    if "locked release" in without:
+        release = [Store("clock", lambda r: r["s"] + 2)]
+    writer: Program = [
+        Load("first", "algorithm"),
+        Go("end", lambda r: r["first"]),
+        Load("s", "clock"),
+        Go("end", lambda r: r["s"] % 2),
+        *acquire,
+        *([] if "word" in without else look),
+        *([] if "second look" in without else second_look),
+        Store("x", lambda _: 1),
+        Store("clock", lambda r: r["s"] + 2),
+        Go("end"),
+        Label("back"),
+        *release,
+        Label("end"),
+    ]
+    wait: Program = [Label("odd"), Load("c", "clock"), Go("odd", lambda r: r["c"] % 2)]
+    same = Check(lambda r: r["x"] == r["again"], "somebody writes beside it")
+    changer: Program = [
+        Swap("_", "word", lambda _: 1),
+        *([] if "waiting" in without else wait),
+        Load("x", "x"),
+        Store("algorithm", lambda _: 1),
+        Load("again", "x"),
+        same,
+        Store("word", lambda _: 0),
+        Load("again", "x"),
+        same,
+        Swap("old", "clock", lambda r: r["old"] + 2),
+        Load("c", "clock"),
+        Check(lambda r: r["c"] >= r["old"] + 2, "the clock goes back"),
+    ]
+    return Machine({"x": 0, "clock": 0, "word": 0, "algorithm": 0}, [writer, changer])
