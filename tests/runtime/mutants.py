@@ -44,6 +44,7 @@ PARTS = {
     "changes": ["automatic", "--gtest_filter=*lose_nothing", "--gtest_repeat=20"],
     "shorts": ["short", "--gtest_filter=*IsAtomic*", "--gtest_repeat=10"],
     "alone": ["short", "--gtest_filter=*OnlyWritten*"],
+    "fork": ["short", "--gtest_filter=*Fork"],
 }
 SECONDS = 30  # a program that takes longer hangs, which is a finding
 # Arguments in the emulator of hardware transactions, which takes a few hundred microseconds for

@@ -115,7 +115,7 @@ template <class T> [[gnu::noinline]] void write_far(T *address, T value, Thread 
     BITS value;                                                                                    \
     if (norec::Quick<InLibrary>::read_unwritten(word, value, thread)) [[likely]]                   \
       return std::bit_cast<TYPE>(value);                                                           \
-    if (thread->mode == Mode::norec)                                                               \
+    if (thread->mode == Mode::norec) [[likely]]                                                    \
       return std::bit_cast<TYPE>(FUNCTION##_word<norec::Norec>(word, thread));                     \
     if (thread->mode == Mode::two_phase)                                                           \
       return std::bit_cast<TYPE>(FUNCTION##_word<two_phase::TwoPhase>(word, thread));              \

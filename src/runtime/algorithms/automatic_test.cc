@@ -167,6 +167,8 @@ TEST(automatic, changes_beside_transactions_lose_nothing) {
              i < 20'000 || (!all_have_run() && std::chrono::steady_clock::now() < end); ++i) {
           const std::size_t from = (i * 7 + static_cast<std::size_t>(number)) % accounts.size();
           const std::size_t to = (i * 3 + 1) % accounts.size();
+          if (i % 2 == 0)
+            atomically([] {}); // the next one, by NOrec, joins at its first read
           atomically([&] {
             add(accounts[from], static_cast<std::uint64_t>(-1));
             add(accounts[to], 1);

@@ -57,29 +57,33 @@ std::uint64_t even_time() noexcept {
 
 namespace {
 
-// It has not joined.
-[[gnu::always_inline]] inline void join_first(Thread &thread) noexcept {
-  std::uint64_t time = global_clock.now.load(std::memory_order_acquire);
-  if ((time & 1) != 0) [[unlikely]]
-    time = even_time();
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_to_join(Thread &thread) noexcept {
+  transaction::restart(thread, Reason::serial);
+}
+
+// It has not joined. `time`: the clock's, even.
+[[gnu::always_inline]] inline void join_at(Thread &thread, std::uint64_t time) noexcept {
   // seq_cst: before the load of the word (serial.h), and before the first read (quiescence.h).
   thread.mark->exchange(encode_mark(time));
   if (may_not_commit()) [[unlikely]]
-    transaction::restart(thread, Reason::serial);
+    refuse_to_join(thread);
   thread.snapshot = time;
   thread.known_quiesced = global_clock.quiesced.load(std::memory_order_acquire);
+  thread.values_end = thread.values.limit();
+  if (thread.writes.empty())
+    thread.quick_end = thread.values_end;
 }
 
 } // namespace
 
 void join(Thread &thread) noexcept {
   if (not_joined(thread))
-    join_first(thread);
+    join_at(thread, even_time());
 }
 
 bool extend(Thread &thread) noexcept {
   if (thread.snapshot == kNotJoined) {
-    join_first(thread);
+    join_at(thread, even_time());
     return true; // it has read nothing
   }
   if (owns_clock(thread))
@@ -207,13 +211,23 @@ template <memory::Word U> U read_shared(const U *address, Thread *thread) noexce
 
 template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexcept {
   if (thread->writes.empty()) {
-    if (thread->snapshot == kNotJoined)
-      join_first(*thread);
     const U value = read_shared(address, thread);
     thread->quick_end = thread->values.limit();
     return value;
   }
   return overlay(address, thread, [&] { return read_shared(address, thread); });
+}
+
+// Without a stack frame where the transaction has written nothing.
+template <memory::Word U> U read_first(const U *address, Thread *thread) noexcept {
+  const std::uint64_t time = global_clock.now.load(std::memory_order_acquire);
+  if (thread->writes.empty() && (time & 1) == 0) [[likely]] {
+    join_at(*thread, time);
+    U value;
+    if (Quick<InLibrary>::read_unwritten(address, value, thread)) [[likely]]
+      return value;
+  }
+  return read_slowly(address, thread);
 }
 
 template <memory::Word U> void write_slowly(U *address, U value, Thread *thread) noexcept {
@@ -231,6 +245,10 @@ template std::uint8_t read_slowly(const std::uint8_t *, Thread *) noexcept;
 template std::uint16_t read_slowly(const std::uint16_t *, Thread *) noexcept;
 template std::uint32_t read_slowly(const std::uint32_t *, Thread *) noexcept;
 template std::uint64_t read_slowly(const std::uint64_t *, Thread *) noexcept;
+template std::uint8_t read_first(const std::uint8_t *, Thread *) noexcept;
+template std::uint16_t read_first(const std::uint16_t *, Thread *) noexcept;
+template std::uint32_t read_first(const std::uint32_t *, Thread *) noexcept;
+template std::uint64_t read_first(const std::uint64_t *, Thread *) noexcept;
 template void write_slowly(std::uint8_t *, std::uint8_t, Thread *) noexcept;
 template void write_slowly(std::uint16_t *, std::uint16_t, Thread *) noexcept;
 template void write_slowly(std::uint32_t *, std::uint32_t, Thread *) noexcept;

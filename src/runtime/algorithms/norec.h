@@ -16,10 +16,12 @@
 // which is how one knows. Others wait.
 //
 // A transaction joins (publishes its mark, and takes its snapshot) when it first needs memory to
-// stay as it is: at its first read. Until then its snapshot is kNotJoined, which the clock never
-// is, so that the fast paths of reads find it out with the comparison that they make anyhow. One
-// that has read nothing has nothing that others could change or free before it ends. If it has
-// written, it commits without a mark, as a short section does (transaction/short.h):
+// stay as it is: at its first read, or at its begin if the thread's last one has read something,
+// which is the quicker way. Until then its snapshot is kNotJoined, which the clock never is, and
+// Thread::quick_end and values_end are null, so that the fast paths of reads find it out with a
+// comparison that they make anyhow, before they touch the data or the clock. One that has read
+// nothing has nothing that others could change or free before it ends. If it has written, it
+// commits without a mark, as a short section does (transaction/short.h):
 //
 //     its commit        clock odd (locked); the serial word taken? the algorithm another one? then
 //                       even again, and nothing was done
@@ -82,17 +84,20 @@ bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept;
 [[gnu::cold, gnu::noinline, clang::preserve_most]] void tell_waiting(Thread &thread) noexcept;
 void roll_back(Thread &thread) noexcept;
 
-// A transaction begins; its logs are empty.
+// A transaction begins; its logs are empty, and the ends of the log of reads null.
 [[gnu::always_inline]] inline void start(Thread &thread) noexcept {
   thread.mode = Mode::norec;
   thread.barriers = &norec_barriers;
-  thread.quick_end = thread.values_end = thread.values.limit();
   thread.written = 0;
   thread.only_apart = false;
   allow_quick_writes(thread);
 }
 
-// The same for one that will join.
+// The same for one that has joined, and for one that will.
+[[gnu::always_inline]] inline void start_joined(Thread &thread) noexcept {
+  start(thread);
+  thread.quick_end = thread.values_end = thread.values.limit();
+}
 [[gnu::always_inline]] inline void start_not_joined(Thread &thread) noexcept {
   start(thread);
   thread.snapshot = kNotJoined;
@@ -103,6 +108,7 @@ void roll_back(Thread &thread) noexcept;
 [[gnu::always_inline]] inline void forget_reads(Thread &thread) noexcept {
   thread.writes.forbid_quick();
   thread.quick_end = thread.values_end = nullptr;
+  thread.joins_late = thread.values.empty();
   thread.values.clear();
 }
 [[gnu::always_inline]] inline void forget(Thread &thread) noexcept {
@@ -137,6 +143,8 @@ void roll_back(Thread &thread) noexcept;
 // Everything that the fast paths below do not do: in tail position, so that they need no stack
 // frame.
 template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexcept;
+// The same for one that has not joined.
+template <memory::Word U> U read_first(const U *address, Thread *thread) noexcept;
 template <memory::Word U> void write_slowly(U *address, U value, Thread *thread) noexcept;
 
 // The fast paths. False, and nothing is done, where it takes more. `S` says where the process's
@@ -147,20 +155,21 @@ template <class S> struct Quick {
   // memory: extend() asks is_private where such a value has changed.
   template <memory::Word U>
   [[gnu::always_inline]] static bool read(const U *address, U &value, Thread *thread) noexcept {
-    const memory::CellValue *end = thread->values.end();
+    memory::CellValue *end = thread->values.end();
     if (end >= thread->quick_end &&
         (end >= thread->values_end || !memory::aligned(address) ||
          (thread->written & written_bit(reinterpret_cast<std::uintptr_t>(address))) != 0))
         [[unlikely]]
       return false;
-    return read_valid(address, value, thread);
+    return read_valid(address, value, end, thread);
   }
   // As read, for one that has written nothing; false where it has. One comparison says so, and the
   // mode with it.
   template <memory::Word U>
   [[gnu::always_inline]] static bool read_unwritten(const U *address, U &value,
                                                     Thread *thread) noexcept {
-    return thread->values.end() < thread->quick_end && read_valid(address, value, thread);
+    memory::CellValue *end = thread->values.end();
+    return end < thread->quick_end && read_valid(address, value, end, thread);
   }
   // Of one that may have written there.
   template <memory::Word U>
@@ -168,14 +177,15 @@ template <class S> struct Quick {
                                                 Thread *thread) noexcept {
     value = memory::load(address);
     std::atomic_thread_fence(std::memory_order_acquire);
+    memory::CellValue *end = thread->values.end();
     if (S::clock(thread).load(std::memory_order_relaxed) != thread->snapshot ||
-        thread->values.full()) [[unlikely]]
+        end >= thread->values_end) [[unlikely]]
       return false;
     bool own = false;
     if (!own_quickly(address, value, own, thread)) [[unlikely]]
       return false;
     if (!own)
-      thread->values.push_unchecked({memory::Cell(address), value});
+      thread->values.push_at(end, {memory::Cell(address), value});
     return true;
   }
   template <memory::Word U>
@@ -185,11 +195,12 @@ template <class S> struct Quick {
   // Reads, adds, and writes.
   template <memory::Word U>
   [[gnu::always_inline]] static bool add(U *address, U by, Thread *thread) noexcept {
+    memory::CellValue *end = thread->values.end();
+    if (end >= thread->values_end || !may_put_quickly(address, thread)) [[unlikely]]
+      return false;
     const U value = memory::load(address);
     std::atomic_thread_fence(std::memory_order_acquire);
-    if (S::clock(thread).load(std::memory_order_relaxed) != thread->snapshot ||
-        thread->values.end() >= thread->values_end || !may_put_quickly(address, thread))
-        [[unlikely]]
+    if (S::clock(thread).load(std::memory_order_relaxed) != thread->snapshot) [[unlikely]]
       return false;
     const WordPart<U> part(address);
     note_write(*thread, part.word);
@@ -199,20 +210,20 @@ template <class S> struct Quick {
     if (added == memory::WriteMap::Added::no) [[unlikely]]
       return false;
     if (added == memory::WriteMap::Added::to_memory)
-      thread->values.push_unchecked({memory::Cell(address), value});
+      thread->values.push_at(end, {memory::Cell(address), value});
     return true;
   }
 
 private:
-  // There is room in the log, and the transaction has not written there.
+  // There is room in the log, at `end`, and the transaction has not written there.
   template <memory::Word U>
-  [[gnu::always_inline]] static bool read_valid(const U *address, U &value,
+  [[gnu::always_inline]] static bool read_valid(const U *address, U &value, memory::CellValue *end,
                                                 Thread *thread) noexcept {
     value = memory::load(address);
     std::atomic_thread_fence(std::memory_order_acquire);
     if (S::clock(thread).load(std::memory_order_relaxed) != thread->snapshot) [[unlikely]]
       return false;
-    thread->values.push_unchecked({memory::Cell(address), value});
+    thread->values.push_at(end, {memory::Cell(address), value});
     return true;
   }
 };
@@ -237,6 +248,8 @@ struct Norec {
   };
   template <memory::Word U>
   [[gnu::always_inline]] static U read(const U *address, Thread *thread) noexcept {
+    if (thread->snapshot == kNotJoined) [[unlikely]]
+      return read_first(address, thread);
     U value;
     if (!Quick<InLibrary>::read(address, value, thread) &&
         !Quick<InLibrary>::read_again(address, value, thread)) [[unlikely]]

@@ -7,6 +7,7 @@
 #include "runtime/transaction/transaction.h"
 
 #include <bit>
+#include <sys/mman.h>
 #include <x86intrin.h>
 
 namespace tandem::two_phase {
@@ -92,6 +93,15 @@ void roll_back(Thread &thread) noexcept {
   thread.contender.waits_for.store(nullptr, std::memory_order_relaxed);
   release_all(thread);
   thread.owned.clear();
+}
+
+void forget_all_locks() noexcept {
+  // Zero pages again, where the program has not locked its memory.
+  if (::madvise(orec::table, sizeof orec::table, MADV_DONTNEED) == 0)
+    return;
+  for (Orec &orec : orec::table)
+    if (orec.load(std::memory_order_relaxed) != 0)
+      orec.store(0, std::memory_order_relaxed);
 }
 
 template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexcept {

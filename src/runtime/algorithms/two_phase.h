@@ -79,6 +79,9 @@ template <memory::Word U> void write_slowly(U *address, U value, Thread *thread)
 // After the undo log has been played back.
 void roll_back(Thread &thread) noexcept;
 
+// Every lock becomes free, whoever has it. No other thread is there.
+void forget_all_locks() noexcept;
+
 // The fast paths. False, and nothing is done, where it takes more.
 struct Fast {
   template <memory::Word U>

@@ -80,7 +80,8 @@ int compare(const void *a, const void *b, std::size_t most, Thread *thread) noex
 // Whether reads may have any alignment: NOrec's, as long as nothing is written
 // (algorithms/norec.h).
 bool reads_anywhere(const Thread *thread) noexcept {
-  return thread->mode == Mode::norec && thread->writes.empty() && thread->quick_end != nullptr;
+  return thread->mode == Mode::norec && thread->writes.empty() &&
+         (thread->quick_end != nullptr || norec::not_joined(*thread));
 }
 
 // compare<false> then: half as many reads, and nothing to shift.

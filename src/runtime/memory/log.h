@@ -31,6 +31,11 @@ public:
   [[nodiscard]] bool full() const noexcept { return end_ == limit_; }
   // As push, for a log that is not full.
   void push_unchecked(const T &value) noexcept { *end_++ = value; }
+  // The same where the caller has end() already.
+  void push_at(T *end, const T &value) noexcept {
+    *end = value;
+    end_ = end + 1;
+  }
   // Makes room for one more entry.
   void reserve() noexcept {
     if (full())

@@ -172,9 +172,11 @@ struct alignas(128) Thread {
   std::size_t fresh_bytes;
   bool throwing;          // it has allocated an exception
   bool only_apart;        // it is in sections of locks that stay apart, and in no others
+  bool joins_late;        // norec: the last transaction has read nothing, and so may the next one
   std::uint32_t puts_off; // transactions with additions that are to put them off
-  // norec: where `values` is full; else null. The first also becomes null when the transaction
-  // writes. So one comparison tells the mode, that there is room, and that memory has the value.
+  // norec, of a transaction that has joined: where `values` is full; else null. The first also
+  // becomes null when the transaction writes. So one comparison tells the mode, that it has joined,
+  // that there is room, and that memory has the value.
   memory::CellValue *quick_end;
   memory::CellValue *values_end;
   std::uint64_t written;     // norec, lazy: bits of the words that were written (written_bit)

@@ -39,15 +39,15 @@ namespace {
   return run_alone(thread, irrevocable);
 }
 
-// NOrec's common begin of a first attempt: it joins later.
-[[gnu::always_inline]] inline Actions begin_norec(Thread &thread) noexcept {
+// The common begin of a first attempt, by NOrec, where it joins later.
+[[gnu::always_inline]] inline Actions begin_not_joined(Thread &thread) noexcept {
   thread.signals.store(0, std::memory_order_relaxed);
   thread.irrevocable = false;
   norec::start_not_joined(thread);
   return itm::kRunInstrumented | itm::kSaveLiveVariables;
 }
 
-// The others', with nothing to wait for; as join does.
+// The same where it joins, with nothing to wait for; as join does.
 template <Algorithm kAlgorithm>
 [[gnu::always_inline]] inline Actions begin_by(Thread &thread, std::uint64_t time) noexcept {
   thread.signals.store(0, std::memory_order_relaxed);
@@ -58,7 +58,9 @@ template <Algorithm kAlgorithm>
   thread.snapshot = time;
   thread.known_quiesced = global_clock.quiesced.load(std::memory_order_acquire);
   thread.irrevocable = false;
-  if constexpr (kAlgorithm == Algorithm::eager) {
+  if constexpr (kAlgorithm == Algorithm::norec) {
+    norec::start_joined(thread);
+  } else if constexpr (kAlgorithm == Algorithm::eager) {
     thread.limit = orec::limit_of(time);
     thread.contender.started.store(time, std::memory_order_relaxed);
     thread.contender.size.store(0, std::memory_order_relaxed);
@@ -147,7 +149,11 @@ namespace {
   const Algorithm algorithm = settings.algorithm.load(std::memory_order_relaxed);
   if (algorithm != Algorithm::norec)
     return begin_joining(thread, algorithm);
-  return begin_norec(thread);
+  if (thread.joins_late)
+    return begin_not_joined(thread);
+  const std::uint64_t time = clock_now();
+  return (time & 1) == 0 ? begin_by<Algorithm::norec>(thread, time)
+                         : begin_joining(thread, algorithm);
 }
 
 // One begin of many. A function of its own, so that the others save no registers for its call.

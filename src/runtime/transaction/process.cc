@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/algorithms/automatic.h"
 #include "runtime/transaction/steps.h"
+#include "runtime/wait/wait.h"
 
 namespace tandem::transaction {
 
 namespace {
 __thread bool acquired_for_fork __attribute__((tls_model("initial-exec"))) = false;
+
+// A thread without a mark takes the clock or locks before it finds that another one is alone
+// (transaction/short.h, algorithms/norec.h). In the child it will never give them back.
+void forget_what_others_tried() noexcept {
+  const Thread *thread = current_thread;
+  const Mode mode = thread != nullptr && thread->depth != 0 ? thread->mode : Mode::idle;
+  std::atomic<std::uint64_t> &now = sync::global_clock.now;
+  const std::uint64_t time = now.load(std::memory_order_relaxed);
+  if ((time & 1) != 0 && !(mode == Mode::norec && norec::owns_clock(*thread)))
+    now.store(time + 1, std::memory_order_relaxed);
+  if (settings.algorithm == Algorithm::two_phase && mode != Mode::two_phase)
+    two_phase::forget_all_locks();
+}
 } // namespace
 
 void prepare_fork() noexcept {
@@ -40,6 +54,8 @@ void after_fork_in_child() noexcept {
   hourglass::forget_other_threads();
   hardware::forget_other_threads();
   apart::forget_other_threads();
+  wait::forget_other_threads();
+  forget_what_others_tried();
   profile::after_fork_in_child();
   automatic::forget_other_threads();
   // Whoever slept on the word is not in this process.

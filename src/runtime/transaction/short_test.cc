@@ -7,13 +7,16 @@
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
 #include "runtime/transaction/pairs.h"
+#include "runtime/transaction/transaction.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
 #include <latch>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace tandem {
@@ -125,6 +128,38 @@ TEST_F(Short, WaitsForNobodyWithLocks) {
     while (!tried)
       std::this_thread::yield();
   });
+}
+
+// The child's only thread finds the clock and the locks free, whoever had them for a moment. _Fork
+// calls no handlers: those before a fork would wait for the other thread.
+TEST_F(Short, IsOverInTheChildOfAFork) {
+  std::atomic<bool> inside = false;
+  std::atomic<bool> enough = false;
+  Other other([&] {
+    const tandem_short_place place{&pair_, sizeof pair_};
+    const std::uint64_t how = _TANDEM_short_begin(nullptr, &place, 1);
+    EXPECT_EQ(how != 0, has_shorts());
+    inside = true;
+    while (!enough)
+      std::this_thread::yield();
+    if (how != 0)
+      _TANDEM_short_end(how);
+  });
+  other.tell();
+  while (!inside)
+    std::this_thread::yield();
+  const pid_t child = ::_Fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(20); // where it waits for a thread that is not there
+    transaction::after_fork_in_child();
+    move_in_transaction(pair_);
+    ::_exit(pair_.left == -pair_.right ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  enough = true;
 }
 
 // A transaction that has only written commits as a short section does, under NOrec: not beside one

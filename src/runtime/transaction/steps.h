@@ -168,7 +168,7 @@ template <bool kGuarded> void run_by(Thread &thread, Algorithm algorithm) noexce
     [[fallthrough]];
   case Algorithm::norec:
     join<norec::even_time, kGuarded>(thread);
-    norec::start(thread);
+    norec::start_joined(thread);
     break;
   case Algorithm::eager:
   case Algorithm::lazy:

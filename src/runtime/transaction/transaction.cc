@@ -383,13 +383,14 @@ bool announce_wait(Thread &thread, std::uint64_t interest) noexcept {
     wait::announce(thread, interest != 0 ? interest : wait::kEverything);
     return true;
   }
-  const bool norec = thread.mode == Mode::norec;
+  const bool by_values = thread.mode == Mode::norec;
+  norec::join(thread); // which may restart it, so before others know that it waits
   if (interest == 0)
-    interest = norec ? norec::interest(thread) : orec::interest(thread);
+    interest = by_values ? norec::interest(thread) : orec::interest(thread);
   wait::announce(thread, interest);
   if (thread.mode == Mode::two_phase)
     return true; // what it has read is locked
-  return norec ? norec::extend(thread) : orec::extend(thread);
+  return by_values ? norec::extend(thread) : orec::extend(thread);
 }
 
 // Begins an outermost transaction that has been undone, by any way that suits now.

@@ -36,4 +36,11 @@ void forget(Thread &thread) noexcept {
   sync::global_clock.waiters.fetch_sub(1);
 }
 
+void forget_other_threads() noexcept {
+  const std::size_t end = marks_end.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < end; ++i)
+    thread_of(i).interest.store(0, std::memory_order_relaxed);
+  sync::global_clock.waiters.store(0, std::memory_order_relaxed);
+}
+
 } // namespace tandem::wait

@@ -46,4 +46,7 @@ void announce(Thread &thread, std::uint64_t interest) noexcept;
 void sleep(Thread &thread, std::int64_t longest) noexcept;
 void forget(Thread &thread) noexcept;
 
+// After fork, in the child: nobody sleeps there.
+void forget_other_threads() noexcept;
+
 } // namespace tandem::wait

@@ -37,11 +37,15 @@ static int stopped(void) {
   return result;
 }
 
-/* Transactions that read and write whole blocks. */
+/* Transactions that read and write whole blocks; of every other thread each comes after one that
+ * has read nothing, as an algorithm may go by what a thread's last one did. */
 static void *use(void *argument) {
+  long *note = argument;
   long wrong = 0;
   while (!stopped()) {
     int unequal = 0;
+    if (note != NULL)
+      __transaction_atomic { *note = 1; }
     __transaction_atomic {
       struct block *block = shared;
       if (block != NULL) {
@@ -94,9 +98,10 @@ int main(int argc, char **argv) {
   if (argc > 1)
     rounds = atol(argv[1]);
   pthread_t threads[READERS + 1];
+  static long notes[READERS];
   shared = make(1);
   for (int i = 0; i < READERS; ++i)
-    EXPECT(pthread_create(&threads[i], NULL, use, NULL) == 0);
+    EXPECT(pthread_create(&threads[i], NULL, use, i % 2 == 0 ? &notes[i] : NULL) == 0);
   EXPECT(pthread_create(&threads[READERS], NULL, proxy, NULL) == 0);
   for (long round = 1; round <= rounds; ++round) {
     struct block *fresh = make(round);
