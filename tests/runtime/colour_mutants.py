@@ -99,9 +99,9 @@ BUGS = {
     "early-end": Bug(
         "the marks are cleared before the commit writes back",
         "transaction/transaction.cc",
-        "  thread.depth = 1;\n  if (thread.profile == nullptr)",
+        "  thread.depth = 1;\n  if (!is_profiled(thread))",
         "  if (!thread.coloured) guarded::clear_marks(thread);\n"
-        "  thread.depth = 1;\n  if (thread.profile == nullptr)",
+        "  thread.depth = 1;\n  if (!is_profiled(thread))",
     ),
     "leaked-marks": Bug(
         "a cancelled transaction keeps its marks",

@@ -103,9 +103,8 @@ void roll_back_eager""",
     "lazy-unlocked-write-back": Bug(
         "lazy: readers of a held orec go on",
         "algorithms/orec.cc",
-        "    if (word > thread->limit) {\n      if ((word & kHeld) != 0)\n        meet_holder",
-        "    if (word > thread->limit && (word & kHeld) == 0) {\n      if ((word & kHeld) != 0)\n"
-        "        meet_holder",
+        "    if (word <= thread->limit) [[likely]] {",
+        "    if (word <= thread->limit || (word & kHeld) != 0) [[likely]] {",
         "lazy",
         ("opacity", "opaque", "micro"),
     ),

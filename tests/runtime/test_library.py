@@ -202,6 +202,12 @@ def test_so_it_is_in_a_library_that_is_loaded_later(
     assert (outcome.status, outcome.output) == (0, "1 1 2 1\n")
 
 
+@pytest.mark.parametrize("algorithm", [*SPECULATIVE, "serial"])
+def test_transactions_that_read_nothing_are_waited_for(gnu_tm: GnuTm, algorithm: str) -> None:
+    outcome = gnu_tm.run(compiled(gnu_tm, "unread"), algorithm=algorithm)
+    assert (outcome.status, outcome.output) == (0, "")
+
+
 @pytest.mark.parametrize("algorithm", SPECULATIVE)
 def test_gcc_calls_them(gnu_tm: GnuTm, algorithm: str) -> None:
     program = compiled(gnu_tm, "gnu")

@@ -97,6 +97,8 @@ void add_action(void (*function)(void *), const void *argument, std::size_t byte
     actions::add(thread, AllocationAction{given, std::free, 0, false});
   }
   actions::add(thread, UserAction{function, given, on_commit});
+  if (!on_commit)
+    norec::join(thread); // who is alone, or forks, waits for what is to be undone
 }
 
 // Outside of transactions the thread's own are those of its last one.

@@ -6,6 +6,7 @@
 // Lookups run inside transactions and take no lock: tables are added and removed by a thread that
 // is alone. Lock order: the right to be alone, then malloc's locks.
 #include "runtime/abi/itm_export.h"
+#include "runtime/algorithms/norec.h"
 #include "runtime/fatal.h"
 #include "runtime/irrevocable/serial.h"
 #include "runtime/library/hooks.h"
@@ -34,13 +35,15 @@ struct Table {
   Table *next;
 };
 
-// Changed only by threads that are alone. Transactions look at it after they have begun, which
+// Changed only by threads that are alone. Transactions look at it after they have joined, which
 // orders them with whoever was alone before.
 Table *tables = nullptr;
 
 bool before(const Clone &a, const Clone &b) { return std::less<>{}(a.original, b.original); }
 
 void *clone_of(void *original) noexcept {
+  if (current_thread != nullptr && current_thread->depth != 0)
+    norec::join(*current_thread);
   for (const Table *table = tables; table != nullptr; table = table->next) {
     const Clone *begin = table->clones;
     const Clone *end = begin + table->size;

@@ -4,6 +4,7 @@
 #include "runtime/abi/itm.h"
 #include "runtime/abi/itm_export.h"
 #include "runtime/actions/actions.h"
+#include "runtime/algorithms/norec.h"
 #include "runtime/fatal.h"
 #include "runtime/library/hooks.h"
 #include "runtime/linkage/calls.h"
@@ -186,7 +187,7 @@ std::uint32_t begin_section(std::uint32_t properties, const tandem_section *sect
 // A section that tandem-cc made one instruction: called where _TANDEM_profiled is set.
 TANDEM_ITM void _TANDEM_count(const tandem_section *section) {
   Thread &thread = this_thread();
-  if (thread.profile != nullptr)
+  if (is_profiled(thread))
     profile::count_single(thread, *section);
 }
 
@@ -245,6 +246,7 @@ TANDEM_ITM void _ITM_addUserUndoAction(void (*function)(void *), void *argument)
   Thread &thread = transaction::expect_transaction("_ITM_addUserUndoAction");
   transaction::leave_hardware(thread); // whose abort would undo this too
   actions::add(thread, UserAction{function, argument, false});
+  norec::join(thread); // who is alone, or forks, waits for what is to be undone
 }
 
 // Consistency for memory that the program no longer cares about costs aborts, not correctness.

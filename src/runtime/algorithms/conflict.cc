@@ -90,13 +90,13 @@ void meet(Thread &thread, Thread &holder, const Orec &orec, std::uint64_t word, 
     } else {
       switch (contention::decide(thread.policy, requester_view, holder_view, attempts)) {
       case contention::Decision::abort_self:
-        if (thread.profile != nullptr) [[unlikely]]
+        if (is_profiled(thread)) [[unlikely]]
           profile::blame_holder(thread, holder);
         transaction::restart(thread, Reason::conflict);
       case contention::Decision::abort_other:
         // Where the holder has just committed this restarts its next transaction, which does no
         // harm.
-        if (thread.profile != nullptr) [[unlikely]]
+        if (is_profiled(thread)) [[unlikely]]
           profile::name_killer(thread, holder);
         holder.signals.fetch_or(kSignalAbort, std::memory_order_relaxed);
         asked = true;

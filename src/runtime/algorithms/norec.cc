@@ -96,7 +96,7 @@ bool extend(Thread &thread) noexcept {
     const std::uint64_t time = even_time();
     for (const memory::CellValue &read : thread.values)
       if (read.cell.load() != read.value && !is_private(read.cell.address(), &thread)) {
-        if (thread.profile != nullptr) [[unlikely]]
+        if (is_profiled(thread)) [[unlikely]]
           blame(thread, read.cell);
         return false;
       }
@@ -166,7 +166,7 @@ bool commit(Thread &thread, std::uint64_t &time) noexcept {
     --before; // it has been odd since a write in place
   }
   time = before + 2;
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::publish(thread, time);
   thread.writes.write_back();
   if (!thread.additions.empty()) [[unlikely]]

@@ -35,7 +35,7 @@ bool reads_are_current(Thread &thread) noexcept {
   for (std::size_t i = kFirstRead; i < thread.reads.size(); ++i) {
     const std::uint64_t word = thread.reads[i]->load(std::memory_order_acquire);
     if (word > thread.limit && word != thread.lock_word) {
-      if (thread.profile != nullptr) [[unlikely]]
+      if (is_profiled(thread)) [[unlikely]]
         blame_read(thread, i, word);
       return false;
     }
@@ -72,6 +72,15 @@ void obey_signals(Thread &thread) noexcept {
   if ((signals & kSignalPublish) != 0 && !extend(thread))
     transaction::restart(thread, Reason::validation);
 }
+
+namespace {
+
+void obey_new_signals(Thread &thread) noexcept {
+  if ((thread.signals.load(std::memory_order_relaxed) & ~kLastingSignals) != 0)
+    obey_signals(thread);
+}
+
+} // namespace
 
 void meet_holder(Thread &thread, const Orec &orec, std::uint64_t word, bool writing) noexcept {
   std::uint32_t attempts = 0;
@@ -114,7 +123,7 @@ bool commit_eager(Thread &thread, std::uint64_t &time) noexcept {
   }
   if (time == 0)
     time = next_time();
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::publish(thread, time);
   // Nobody has committed since the snapshot: nothing that was read can have changed.
   if (time != thread.snapshot + 1 && !reads_are_current(thread))
@@ -142,7 +151,7 @@ void roll_back_eager(Thread &thread) noexcept {
   thread.reads.truncate(kFirstRead);
 }
 
-bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept {
+template <bool kProfiled> bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept {
   if (thread.writes.empty() && thread.owned.empty()) {
     time = thread.snapshot;
     thread.writes.forbid_quick();
@@ -151,12 +160,12 @@ bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept {
   }
   for (const memory::WriteMap::Entry &entry : thread.writes) {
     const auto *word = reinterpret_cast<const void *>(entry.word);
-    if (thread.profile != nullptr) [[unlikely]]
+    if constexpr (kProfiled)
       profile::blame_access(thread, word, nullptr);
     acquire(thread, of(word));
   }
   time = next_time();
-  if (thread.profile != nullptr) [[unlikely]]
+  if constexpr (kProfiled)
     profile::publish(thread, time);
   if (time != thread.snapshot + 1 && !reads_are_current(thread))
     return false;
@@ -169,6 +178,9 @@ bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept {
   return true;
 }
 
+template bool commit_lazy<false>(Thread &thread, std::uint64_t &time) noexcept;
+template bool commit_lazy<true>(Thread &thread, std::uint64_t &time) noexcept;
+
 void roll_back_lazy(Thread &thread) noexcept {
   // Some data may have been changed in place, and undone; for the rest it costs others one look.
   roll_back_eager(thread);
@@ -177,43 +189,55 @@ void roll_back_lazy(Thread &thread) noexcept {
 namespace {
 
 // A read that is consistent with all earlier ones, remembered.
-// `from`: the program's call, for the profile.
-template <memory::Word U>
+// `from`: the program's call, where the process is profiled.
+template <bool kProfiled, memory::Word U>
 U read_shared(const U *address, Thread *thread, const void *from) noexcept {
-  if (thread->profile != nullptr) [[unlikely]]
+  if constexpr (kProfiled)
     profile::blame_access(*thread, address, from);
   Orec &orec = of(address);
   for (;;) {
-    if ((thread->signals.load(std::memory_order_relaxed) & ~kLastingSignals) != 0)
-      obey_signals(*thread);
     const std::uint64_t word = orec.load(std::memory_order_acquire);
     if (word == thread->lock_word)
       return memory::load(address);
-    if (word > thread->limit) {
-      if ((word & kHeld) != 0)
-        meet_holder(*thread, orec, word, false);
-      else if (!extend(*thread))
-        transaction::restart(*thread, Reason::validation);
-      continue;
+    if (word <= thread->limit) [[likely]] {
+      const U value = memory::load(address);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      if (orec.load(std::memory_order_relaxed) == word) [[likely]] {
+        thread->reads.push(&orec);
+        if constexpr (kProfiled)
+          profile::note_read(*thread, address, from);
+        return value;
+      }
+    } else if ((word & kHeld) != 0) {
+      meet_holder(*thread, orec, word, false);
+    } else if (!extend(*thread)) {
+      transaction::restart(*thread, Reason::validation);
     }
-    const U value = memory::load(address);
-    std::atomic_thread_fence(std::memory_order_acquire);
-    if (orec.load(std::memory_order_relaxed) == word) {
-      thread->reads.push(&orec);
-      if (thread->profile != nullptr) [[unlikely]]
-        profile::note_read(*thread, address, from);
-      return value;
-    }
+    obey_new_signals(*thread);
   }
+}
+
+template <bool kProfiled, memory::Word U>
+U read_own_or_shared(const U *address, Thread *thread, const void *from) noexcept {
+  if (thread->writes.empty())
+    return read_shared<kProfiled>(address, thread, from);
+  return overlay(address, thread, [&] { return read_shared<kProfiled>(address, thread, from); });
+}
+
+// Of a thread that has signals, as it always has where the process is profiled.
+template <memory::Word U>
+[[gnu::noinline]] U read_signalled(const U *address, Thread *thread, const void *from) noexcept {
+  obey_new_signals(*thread);
+  return is_profiled(*thread) ? read_own_or_shared<true>(address, thread, from)
+                              : read_own_or_shared<false>(address, thread, nullptr);
 }
 
 } // namespace
 
 template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexcept {
-  const void *from = __builtin_return_address(0);
-  if (thread->writes.empty())
-    return read_shared(address, thread, from);
-  return overlay(address, thread, [&] { return read_shared(address, thread, from); });
+  if (thread->signals.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    return read_signalled(address, thread, __builtin_return_address(0));
+  return read_own_or_shared<false>(address, thread, nullptr);
 }
 
 namespace {
@@ -223,7 +247,7 @@ namespace {
 [[gnu::always_inline]] inline bool acquire_quickly(Thread &thread, Orec &orec) noexcept {
   std::uint64_t word = orec.load(std::memory_order_acquire);
   if (word > thread.limit || thread.owned.full() || !thread.additions.empty() ||
-      thread.profile != nullptr || !orec.acquire(word, thread.lock_word)) [[unlikely]]
+      is_profiled(thread) || !orec.acquire(word, thread.lock_word)) [[unlikely]]
     return false;
   thread.owned.push_unchecked({&orec, word});
   return true;
@@ -236,7 +260,7 @@ template <memory::Word U> U read_for_write_slowly(const U *address, Thread *thre
     return memory::load(address);
   if (captured(address, thread))
     return memory::load(address);
-  if (thread->profile != nullptr) [[unlikely]]
+  if (is_profiled(*thread)) [[unlikely]]
     profile::blame_access(*thread, address, __builtin_return_address(0));
   if (!thread->additions.empty()) [[unlikely]]
     additions::fold_stripe(*thread, of(address));
@@ -253,7 +277,7 @@ template <memory::Word U> void write_slowly(U *address, U value, Thread *thread)
   }
   if (captured(address, thread))
     return write_captured(address, value, thread);
-  if (thread->profile != nullptr) [[unlikely]]
+  if (is_profiled(*thread)) [[unlikely]]
     profile::blame_access(*thread, address, __builtin_return_address(0));
   if (!thread->additions.empty()) [[unlikely]]
     additions::fold_stripe(*thread, of(address));

@@ -74,7 +74,7 @@ void acquire(Thread &thread, Orec &orec) noexcept;
 // Ends: `eager` has its data in place, `lazy` writes it back between the two steps. `time` is the
 // commit's, from next_time(), or 0 where it has none yet.
 bool commit_eager(Thread &thread, std::uint64_t &time) noexcept;
-bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept;
+template <bool kProfiled> bool commit_lazy(Thread &thread, std::uint64_t &time) noexcept;
 
 // The time of a commit. seq_cst: after all acquisitions, before the loads of the marks
 // (sync::quiesce).

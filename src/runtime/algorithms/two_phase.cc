@@ -7,6 +7,7 @@
 #include "runtime/transaction/transaction.h"
 
 #include <bit>
+#include <cerrno>
 #include <sys/mman.h>
 #include <x86intrin.h>
 
@@ -80,7 +81,7 @@ void acquire(Thread &thread, Orec &orec) noexcept {
 // The common acquisition. False, and nothing has changed, where it takes more.
 [[gnu::always_inline]] inline bool acquire_quickly(Thread &thread, Orec &orec) noexcept {
   std::uint64_t word = orec.load(std::memory_order_relaxed);
-  if ((word != 0 && word != thread.limit) || thread.owned.full() || thread.profile != nullptr ||
+  if ((word != 0 && word != thread.limit) || thread.owned.full() || is_profiled(thread) ||
       !orec.acquire(word, thread.lock_word)) [[unlikely]]
     return false;
   thread.owned.push_unchecked({&orec, 0});
@@ -97,7 +98,10 @@ void roll_back(Thread &thread) noexcept {
 
 void forget_all_locks() noexcept {
   // Zero pages again, where the program has not locked its memory.
-  if (::madvise(orec::table, sizeof orec::table, MADV_DONTNEED) == 0)
+  const int before = errno;
+  const bool done = ::madvise(orec::table, sizeof orec::table, MADV_DONTNEED) == 0;
+  errno = before;
+  if (done)
     return;
   for (Orec &orec : orec::table)
     if (orec.load(std::memory_order_relaxed) != 0)
@@ -108,7 +112,7 @@ template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexce
   if (captured(address, thread))
     return memory::load(address);
   const void *from = __builtin_return_address(0);
-  if (thread->profile != nullptr) [[unlikely]]
+  if (is_profiled(*thread)) [[unlikely]]
     profile::blame_access(*thread, address, from);
   Orec &orec = orec::of(address);
   if ((thread->limit & kHeld) != 0) {
@@ -130,7 +134,7 @@ template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexce
     if (!orec.acquire(word, (word & ~kWanted) | thread->limit))
       continue;
     thread->reads.push(&orec);
-    if (thread->profile != nullptr) [[unlikely]]
+    if (is_profiled(*thread)) [[unlikely]]
       profile::note_read(*thread, address, from);
     return memory::load(address);
   }
@@ -141,7 +145,7 @@ template <memory::Word U> U read_for_write_slowly(const U *address, Thread *thre
     return memory::load(address);
   if (captured(address, thread))
     return memory::load(address);
-  if (thread->profile != nullptr) [[unlikely]]
+  if (is_profiled(*thread)) [[unlikely]]
     profile::blame_access(*thread, address, __builtin_return_address(0));
   acquire(*thread, orec::of(address));
   return memory::load(address);
@@ -155,7 +159,7 @@ template <memory::Word U> void write_slowly(U *address, U value, Thread *thread)
   }
   if (captured(address, thread))
     return write_captured(address, value, thread);
-  if (thread->profile != nullptr) [[unlikely]]
+  if (is_profiled(*thread)) [[unlikely]]
     profile::blame_access(*thread, address, __builtin_return_address(0));
   acquire(*thread, orec::of(address));
   thread->undo.push({memory::Cell(address), memory::load(address)});

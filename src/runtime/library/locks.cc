@@ -2,6 +2,7 @@
 #include "runtime/library/locks.h"
 
 #include "runtime/actions/actions.h"
+#include "runtime/algorithms/norec.h"
 #include "runtime/fatal.h"
 #include "runtime/irrevocable/serial.h"
 #include "runtime/library/access.h"
@@ -171,6 +172,7 @@ template <const Kind &K> int lock_here(void *lock, const int *holder) noexcept {
     return K.acquire(lock);
   note_use();
   apart::join(*thread);
+  norec::join(*thread); // who is alone, or forks, waits for who holds a lock
   if (thread->mode == Mode::direct)
     return acquire_irrevocably(K, lock, holder);
   if (thread->mode == Mode::hardware) { // elided: whoever takes it from now on undoes this one
@@ -202,6 +204,7 @@ template <const Kind &K> int try_here(void *lock) noexcept {
     return K.attempt(lock);
   note_use();
   apart::join(*thread);
+  norec::join(*thread); // who is alone, or forks, waits for who holds a lock
   switch (keep<K>(*thread, lock)) {
   case Pending::kept:
     return 0;

@@ -114,13 +114,13 @@ TANDEM_PROFILE_HOOK void stop_waiting(Thread &thread) noexcept;
 class Waiting {
 public:
   explicit Waiting(Thread &thread) noexcept : thread_(thread) {
-    if (thread.profile != nullptr) [[unlikely]]
+    if (is_profiled(thread)) [[unlikely]]
       start();
   }
   Waiting(const Waiting &) = delete;
   Waiting &operator=(const Waiting &) = delete;
   ~Waiting() {
-    if (thread_.profile != nullptr) [[unlikely]]
+    if (is_profiled(thread_)) [[unlikely]]
       stop();
   }
 

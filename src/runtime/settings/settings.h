@@ -29,7 +29,13 @@ enum class Algorithm : std::uint8_t { serial, eager, lazy, norec, two_phase, htm
 inline constexpr std::size_t kAlgorithmCount = 6;
 
 inline constexpr std::uint32_t kSpecialAlone = 1;     // a process with one thread runs without logs
-inline constexpr std::uint32_t kSpecialProfile = 2;   // sections are counted (runtime/profile)
+// Sections are counted (runtime/profile). The library without its profiler is what bench/profiler
+// measures the other one against.
+#ifdef TANDEM_WITHOUT_PROFILER
+inline constexpr std::uint32_t kSpecialProfile = 0;
+#else
+inline constexpr std::uint32_t kSpecialProfile = 2;
+#endif
 inline constexpr std::uint32_t kSpecialHourglass = 4; // a begin may have to wait (sync/hourglass.h)
 
 inline constexpr std::uint32_t kSpecialAdapt = 8;          // the algorithm is measured and changed

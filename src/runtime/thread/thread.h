@@ -268,6 +268,15 @@ struct alignas(128) Thread {
   Thread *next_free;
 };
 
+// Whether the process is profiled (profile/profile.h).
+inline bool is_profiled([[maybe_unused]] const Thread &thread) noexcept {
+#ifdef TANDEM_WITHOUT_PROFILER // settings.h
+  return false;
+#else
+  return thread.profile != nullptr;
+#endif
+}
+
 // The calling thread's; null before its first transaction. Defined in thread.cc. Code in programs
 // finds it by this name (abi/inline_barriers.h).
 extern __thread Thread *current_thread __asm__("_TANDEM_thread_4")

@@ -97,7 +97,7 @@ namespace {
     if (serial::taken()) // who has it may be waiting for this one
       transaction::restart(thread, transaction::Reason::serial);
   }
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     blame(thread, word, lock);
   transaction::restart(thread, transaction::Reason::conflict);
 }

@@ -32,7 +32,7 @@ namespace {
     return begin_speculatively<false>(thread);
   // `auto` may have changed the algorithm since the mark was set for another one.
   thread.mark->store(0, std::memory_order_release);
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::serialise(thread,
                        irrevocable ? profile::Alone::irrevocable_begin : profile::Alone::algorithm);
   acquire_alone(thread);

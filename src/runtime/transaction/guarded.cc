@@ -39,13 +39,13 @@ void count_begin(Thread &thread, std::uint32_t properties, const tandem_section 
   ++thread.transactions;
   if (thread.uncaught != nullptr)
     thread.uncaught_before = *thread.uncaught;
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::begin(thread);
 }
 
 Actions begin_exclusively(Thread &thread, const Plan &plan) noexcept {
   hardware::leave_foreign();
-  if (thread.profile != nullptr) [[unlikely]] {
+  if (is_profiled(thread)) [[unlikely]] {
     profile::serialise(thread, profile::Alone::irrevocable_begin);
     profile::irrevocable(thread);
   }
@@ -116,7 +116,7 @@ void entered(const Plan &) {
   Thread &thread = *current_thread;
   thread.plan = nullptr;
   become_coloured(thread);
-  if (thread.profile != nullptr) [[unlikely]] {
+  if (is_profiled(thread)) [[unlikely]] {
     profile::serialise(thread, profile::Alone::irrevocable_begin);
     profile::irrevocable(thread);
   }
@@ -135,11 +135,11 @@ std::size_t identity() {
 }
 
 void waits(const colours::Colour &colour) {
-  if (current_thread != nullptr && current_thread->profile != nullptr)
+  if (current_thread != nullptr && is_profiled(*current_thread))
     profile::wait_for_colour(*current_thread, colour.name);
 }
 void waited() {
-  if (current_thread != nullptr && current_thread->profile != nullptr)
+  if (current_thread != nullptr && is_profiled(*current_thread))
     profile::stop_waiting(*current_thread);
 }
 
@@ -180,7 +180,7 @@ Actions begin(Thread &thread, std::uint32_t properties, const tandem_section &se
     return begin_exclusively(thread, plan);
   if (settings.algorithm != Algorithm::serial && !irrevocable)
     return transaction::begin_speculatively<true>(thread);
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::serialise(thread,
                        irrevocable ? profile::Alone::irrevocable_begin : profile::Alone::algorithm);
   transaction::acquire_alone(thread);
@@ -232,7 +232,7 @@ void restart_exclusively(Thread &thread) noexcept {
     _TANDEM_colours_take(&plan);
   }
   become_coloured(thread);
-  if (thread.profile != nullptr) [[unlikely]] {
+  if (is_profiled(thread)) [[unlikely]] {
     profile::again(thread);
     profile::irrevocable(thread);
   }

@@ -114,7 +114,7 @@ Actions continue_by_software(Thread &thread) noexcept {
 // What follows an attempt, the `attempts`-th, that has been undone for `status`. 0: another one in
 // hardware.
 Actions after_abort(Thread &thread, std::uint32_t status, std::uint32_t attempts) noexcept {
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::abort(thread, cause_of(status));
   const Next next = hardware::decide(status, attempts);
   if (next == Next::cancelled)
@@ -128,7 +128,7 @@ Actions after_abort(Thread &thread, std::uint32_t status, std::uint32_t attempts
   else if (next == Next::software &&
            ((status & hardware::kExplicit) == 0 || hardware::is(status, Code::leave)))
     give_up(thread);
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::again(thread);
   if (next != Next::software)
     return 0;

@@ -17,7 +17,9 @@ void forget_what_others_tried() noexcept {
   const std::uint64_t time = now.load(std::memory_order_relaxed);
   if ((time & 1) != 0 && !(mode == Mode::norec && norec::owns_clock(*thread)))
     now.store(time + 1, std::memory_order_relaxed);
-  if (settings.algorithm == Algorithm::two_phase && mode != Mode::two_phase)
+  // The table is of locks, or empty, unless it has versions.
+  const Algorithm algorithm = settings.algorithm;
+  if (algorithm != Algorithm::eager && algorithm != Algorithm::lazy && mode != Mode::two_phase)
     two_phase::forget_all_locks();
 }
 } // namespace

@@ -89,7 +89,7 @@ void jump_to_begin(Thread &thread, Actions actions) noexcept {
 void restart_alone(Thread &thread, bool irrevocable) noexcept {
   roll_back(thread);
   acquire_alone(thread);
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::again(thread);
   jump_to_begin(thread, run_alone(thread, irrevocable));
 }

@@ -30,12 +30,12 @@ namespace tandem::transaction {
 
 // Signals of a transaction that begins: kSignalProfile, without a branch, where the process is
 // profiled.
-static_assert(kSignalProfile == kSpecialProfile << 1);
+static_assert(kSpecialProfile == 0 || kSignalProfile == kSpecialProfile << 1);
 inline std::uint32_t first_signals() noexcept { return (settings.special & kSpecialProfile) << 1; }
 
 // Depth of an outermost transaction.
 inline std::uint32_t first_depth(const Thread &thread) noexcept {
-  return thread.profile == nullptr && thread.guard_count == 0 && !readers_writer::in_use() &&
+  return !is_profiled(thread) && thread.guard_count == 0 && !readers_writer::in_use() &&
                  !hardware::in_use()
              ? 1
              : kSpecialDepth;
@@ -95,7 +95,7 @@ inline Actions code_path(const Thread &thread, std::uint32_t properties) noexcep
 // The caller has the right to be alone.
 inline Actions run_alone(Thread &thread, bool irrevocable) noexcept {
   thread.irrevocable = irrevocable;
-  if (irrevocable && thread.profile != nullptr) [[unlikely]]
+  if (irrevocable && is_profiled(thread)) [[unlikely]]
     profile::irrevocable(thread);
   // One that may have to wait for others must be able to give way to them.
   const bool direct =
@@ -200,7 +200,7 @@ template <bool kGuarded> Actions run_speculatively(Thread &thread) noexcept {
     const Algorithm algorithm = settings.algorithm.load(std::memory_order_relaxed);
     if (algorithm == Algorithm::serial) [[unlikely]] {  // `auto` has changed it
       thread.mark->store(0, std::memory_order_release); // of a begin by another one
-      if (thread.profile != nullptr) [[unlikely]]
+      if (is_profiled(thread)) [[unlikely]]
         profile::serialise(thread, profile::Alone::algorithm);
       acquire_alone(thread);
       return run_alone(thread, false);

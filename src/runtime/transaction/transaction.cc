@@ -60,7 +60,8 @@ bool commit_in_place(Thread &thread) noexcept {
   case Mode::eager:
     return orec::extend(thread) && orec::commit_eager(thread, time);
   case Mode::lazy:
-    return orec::extend(thread) && orec::commit_lazy(thread, time);
+    return orec::extend(thread) && (is_profiled(thread) ? orec::commit_lazy<true>(thread, time)
+                                                        : orec::commit_lazy<false>(thread, time));
   case Mode::norec:
     return norec::extend(thread) && norec::commit(thread, time);
   case Mode::two_phase:
@@ -239,7 +240,7 @@ template <bool kSpecial> void commit_fully(Thread &thread, std::uint64_t time) n
   if (thread.depth != kSpecialDepth)
     return commit_nested(thread);
   thread.depth = 1;
-  if (thread.profile == nullptr)
+  if (!is_profiled(thread))
     return commit_fully<true>(thread, 0);
   const profile::Ending ending = profile::before_commit(thread);
   commit_fully<true>(thread, 0);
@@ -269,7 +270,8 @@ template <bool kSpecial>
     leave(thread, time);
     break;
   case Mode::lazy:
-    if (!orec::commit_lazy(thread, time)) [[unlikely]]
+    if (!(kSpecial && is_profiled(thread) ? orec::commit_lazy<true>(thread, time)
+                                          : orec::commit_lazy<false>(thread, time))) [[unlikely]]
       restart(thread, Reason::validation);
     leave(thread, time);
     break;
@@ -327,7 +329,7 @@ void cancel(Thread &thread, bool outermost) noexcept {
   if ((thread.properties & itm::kHasNoAbort) != 0) // its begin would take it for a fresh start
     fatal("a transaction is cancelled that was compiled without a cancel");
   const bool alone = is_alone(thread);
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::abort(thread, profile::Cause::cancel);
   roll_back(thread);
   if (alone)
@@ -346,7 +348,7 @@ void cancel(Thread &thread, bool outermost) noexcept {
 
 void restart(Thread &thread, Reason reason) noexcept {
   leave_hardware(thread);
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::abort(thread, cause_of(reason));
   thread.contender.priority.fetch_add(thread.contender.size.load(std::memory_order_relaxed),
                                       std::memory_order_relaxed);
@@ -360,7 +362,7 @@ void restart(Thread &thread, Reason reason) noexcept {
   if (thread.restarts >= settings.hourglass_after) [[unlikely]]
     hourglass::close(thread);
   if (thread.restarts >= thread.serialise_after) {
-    if (thread.profile != nullptr) [[unlikely]]
+    if (is_profiled(thread)) [[unlikely]]
       profile::serialise(thread, profile::Alone::retries);
     if (guarded::takes_colours(thread))
       guarded::restart_exclusively(thread);
@@ -369,7 +371,7 @@ void restart(Thread &thread, Reason reason) noexcept {
   roll_back(thread);
   if (own_fault)
     back_off(thread);
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::again(thread);
   jump_to_begin(thread, run_speculatively_again(thread));
 }
@@ -414,7 +416,7 @@ void retry(Thread &thread, std::uint64_t interest, std::int64_t longest) noexcep
     apart::join(thread); // nothing says what it has read
   const bool current = announce_wait(thread, interest);
   const bool alone = is_alone(thread);
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::abort(thread, profile::Cause::retry);
   roll_back(thread);
   if (alone)
@@ -426,7 +428,7 @@ void retry(Thread &thread, std::uint64_t interest, std::int64_t longest) noexcep
     wait::sleep(thread, longest);
   }
   wait::forget(thread);
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::again(thread);
   jump_to_begin(thread, begin_again(thread));
 }
@@ -457,7 +459,7 @@ void give_way(Thread &thread, std::int64_t longest, void (*wait)(void *), void *
 void restart_after(Thread &thread, void (*wait)(void *), void *argument) noexcept {
   leave_hardware(thread);
   const bool alone = is_alone(thread);
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::abort(thread, profile::Cause::locked);
   roll_back(thread);
   if (alone)
@@ -468,7 +470,7 @@ void restart_after(Thread &thread, void (*wait)(void *), void *argument) noexcep
     const profile::Waiting waiting(thread);
     wait(argument);
   }
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::again(thread);
   jump_to_begin(thread, begin_again(thread));
 }
@@ -486,24 +488,24 @@ void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
   if (thread.irrevocable)
     return;
   apart::join(thread);
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::serialise(thread, cause);
   if (!is_alone(thread)) {
     norec::join(thread); // before it is alone
     if (guarded::takes_colours(thread)) {
-      if (thread.profile != nullptr) [[unlikely]]
+      if (is_profiled(thread)) [[unlikely]]
         profile::abort(thread, profile::Cause::irrevocable_reached);
       guarded::restart_exclusively(thread);
     }
     // Who has made NOrec's clock odd must not wait for others: they may be waiting for it.
     if ((thread.mode == Mode::norec && norec::owns_clock(thread)) || !try_upgrade(thread)) {
-      if (thread.profile != nullptr) [[unlikely]]
+      if (is_profiled(thread)) [[unlikely]]
         profile::abort(thread, profile::Cause::irrevocable_reached);
       restart_alone(thread, irrevocable_again(thread));
     }
     ++thread.serialised;
     if (!commit_in_place(thread)) {
-      if (thread.profile != nullptr) [[unlikely]] {
+      if (is_profiled(thread)) [[unlikely]] {
         profile::abort(thread, profile::Cause::validation);
         profile::again(thread);
       }
@@ -516,7 +518,7 @@ void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
   }
   thread.undo.clear();
   thread.irrevocable = true;
-  if (thread.profile != nullptr) [[unlikely]]
+  if (is_profiled(thread)) [[unlikely]]
     profile::irrevocable(thread);
   for (Checkpoint &checkpoint : thread.checkpoints) {
     checkpoint.revocable = false;
