@@ -28,7 +28,7 @@ namespace tandem {
 enum class Algorithm : std::uint8_t { serial, eager, lazy, norec, two_phase, htm };
 inline constexpr std::size_t kAlgorithmCount = 6;
 
-inline constexpr std::uint32_t kSpecialAlone = 1;     // a process with one thread runs without logs
+inline constexpr std::uint32_t kSpecialAlone = 1; // a process with one thread runs without logs
 // Sections are counted (runtime/profile). The library without its profiler is what bench/profiler
 // measures the other one against.
 #ifdef TANDEM_WITHOUT_PROFILER
