@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Library functions in transactions: duals for functions of one's own, commutative counters, and,
- * for gcc -fgnu-tm, declarations of the C library's functions that have a transactional version in
- * libitm.so.1. C11 and C++17; link with -ltandem_tm. docs/safe-library.md is the guide.
+ * Library functions in transactions: duals for functions of one's own, commutative counters,
+ * marshalling. C11 and C++17; link with -ltandem_tm. docs/safe-library.md is the guide, also to how
+ * gcc -fgnu-tm reaches the transactional versions of the C library's functions.
  */
 #pragma once
 
@@ -14,9 +14,19 @@
 #include <stdint.h>
 #endif
 
+/* For gcc -fgnu-tm: what may be called in its transactions as well. */
+#ifndef TANDEM_PURE_
+#if defined(__GNUC__) && !defined(__clang__)
+#define TANDEM_PURE_ __attribute__((transaction_pure))
+#else
+#define TANDEM_PURE_
+#endif
+#endif
+
 /* Registers `twin`, a function of the same type, as what transactions run in place of `function`:
- * at file scope, once for each function. The twin reaches shared memory by transactional accesses
- * (or is compiled as transactional code); the plain function stays as it is, with its assembly.
+ * at file scope, once for each function. The twin reaches shared memory by tandem_read_* and
+ * tandem_write_* (transaction.h), since compilers call it as it is; the plain function stays as it
+ * is, with its assembly.
  * Counts for calls through pointers. For direct calls tandem-cc wants an entry in the catalogue,
  * and gcc wants __attribute__((transaction_wrap(function))) on the twin.
  *
@@ -58,10 +68,10 @@ extern "C" {
  * the counter in the same transaction does not see what waits; tandem_counter_get does. Outside of
  * transactions the addition is a transaction of its own. Wraps around; subtract by adding the
  * negative. `counter` is aligned. */
-void tandem_counter_add_u32(uint32_t *counter, uint32_t by);
-void tandem_counter_add_u64(uint64_t *counter, uint64_t by);
-uint32_t tandem_counter_get_u32(const uint32_t *counter);
-uint64_t tandem_counter_get_u64(const uint64_t *counter);
+TANDEM_PURE_ void tandem_counter_add_u32(uint32_t *counter, uint32_t by);
+TANDEM_PURE_ void tandem_counter_add_u64(uint64_t *counter, uint64_t by);
+TANDEM_PURE_ uint32_t tandem_counter_get_u32(const uint32_t *counter);
+TANDEM_PURE_ uint64_t tandem_counter_get_u64(const uint64_t *counter);
 
 /* Memory that a plain function reads (in), writes (out), or both, when tandem_marshal calls it. */
 enum tandem_direction { TANDEM_IN = 1, TANDEM_OUT = 2, TANDEM_IN_OUT = 3 };

@@ -27,6 +27,15 @@ extern "C" {
 #define TANDEM_NORETURN_ _Noreturn
 #endif
 
+/* For gcc -fgnu-tm: what may be called in its transactions as well. */
+#ifndef TANDEM_PURE_
+#if defined(__GNUC__) && !defined(__clang__)
+#define TANDEM_PURE_ __attribute__((transaction_pure))
+#else
+#define TANDEM_PURE_
+#endif
+#endif
+
 /* Who gives way in a conflict, where the algorithm knows both (eager, lazy, two-phase): -1 is the
  * process's choice (TANDEM_POLICY). Order and names: docs/libitm.md. */
 enum tandem_policy {
@@ -79,7 +88,7 @@ enum tandem_outcome tandem_run_as(const void *section, void (*body)(void *), voi
 
 /* Where the calling thread is. */
 enum tandem_state { TANDEM_OUTSIDE = 0, TANDEM_REVOCABLE = 1, TANDEM_IRREVOCABLE = 2 };
-enum tandem_state tandem_in_transaction(void);
+TANDEM_PURE_ enum tandem_state tandem_in_transaction(void);
 
 /* Undoes the innermost transaction, or all; its tandem_run returns TANDEM_CANCELLED. Not in an
  * irrevocable one. */
@@ -88,7 +97,7 @@ TANDEM_NORETURN_ void tandem_cancel_all(void);
 
 /* Undoes the whole transaction, sleeps until something that it has read may have changed, and runs
  * it again. Not in an irrevocable one, nor in one that gcc compiled without a cancel in it. */
-TANDEM_NORETURN_ void tandem_retry(void);
+TANDEM_NORETURN_ TANDEM_PURE_ void tandem_retry(void);
 
 /* The transaction is alone and cannot be undone from here on; it may start again first. */
 void tandem_become_irrevocable(void);
@@ -97,8 +106,8 @@ void tandem_become_irrevocable(void);
  * calls; or when the innermost one that made the call is undone, in reverse order. `bytes` above 0:
  * the function gets a copy of that much from `argument`, made now, at most 65536. On-abort
  * functions run inside the undoing: they must not begin transactions. */
-void tandem_on_commit(void (*function)(void *), const void *argument, size_t bytes);
-void tandem_on_abort(void (*function)(void *), const void *argument, size_t bytes);
+TANDEM_PURE_ void tandem_on_commit(void (*function)(void *), const void *argument, size_t bytes);
+TANDEM_PURE_ void tandem_on_abort(void (*function)(void *), const void *argument, size_t bytes);
 
 /* tandem_malloc: memory that is freed again if the transaction is undone; null where there is no
  * memory, inside and outside of transactions. tandem_free: frees when the transaction has
@@ -126,9 +135,9 @@ struct tandem_condition {
 /* Undoes the whole transaction, sleeps until the condition is signalled by a transaction that
  * commits after what this one has read, and runs it again: `if (queue is empty) tandem_wait(&c)`.
  * As tandem_retry, but other changes do not wake it. */
-TANDEM_NORETURN_ void tandem_wait(struct tandem_condition *condition);
+TANDEM_NORETURN_ TANDEM_PURE_ void tandem_wait(struct tandem_condition *condition);
 /* Wakes all that wait, when the transaction commits. Needs a transaction. */
-void tandem_signal(struct tandem_condition *condition);
+TANDEM_PURE_ void tandem_signal(struct tandem_condition *condition);
 
 /* What the process has done since its start. Threads go on counting meanwhile. */
 struct tandem_statistics {

@@ -25,14 +25,14 @@ namespace detail {
 template <class Body, class Result> struct Call {
   Body &body;
   std::optional<Result> result = std::nullopt;
-  static void run(void *self) {
+  static void run(void *self) noexcept {
     auto &call = *static_cast<Call *>(self);
     call.result.emplace(call.body());
   }
 };
 template <class Body> struct Call<Body, void> {
   Body &body;
-  static void run(void *self) { static_cast<Call *>(self)->body(); }
+  static void run(void *self) noexcept { static_cast<Call *>(self)->body(); }
 };
 
 // Exceptions do not cross the C library: they are carried around it.
@@ -90,8 +90,8 @@ tandem_outcome run(Call<Body, Result> &call, const tandem_options *options) {
 } // namespace detail
 
 // Runs `body` as a transaction and returns what it returns; its result must not refer to anything
-// that an attempt made. A body that may be cancelled is for try_transaction. An exception must not
-// leave it (see transaction_or_throw).
+// that an attempt made. A body that may be cancelled is for try_transaction. An exception that
+// leaves it ends the process by std::terminate (see transaction_or_throw).
 template <class Body>
 auto transaction(Body &&body, const tandem_options *options = nullptr) -> decltype(body()) {
   using Result = decltype(body());

@@ -36,6 +36,7 @@ SHORT = {"exceptions.cc": "100", "frames.c": "150", "opaque.c": "150", "privatis
         "exceptions.cc",
         "frames.c",
         "opaque.c",
+        "pointers.c",
         "privatise.c",
     ],
 )

@@ -72,7 +72,7 @@ def test_every_exported_version_is_called_by_a_test() -> None:
 
 def test_the_list_for_calls_through_pointers_is_complete() -> None:
     listed = re.findall(
-        r"TANDEM_(?:LOCK_)?TWIN_OF\((\d+), (\w+)\)", (SOURCES / "twins.def").read_text()
+        r"TANDEM_(?:LOCK_|OUTPUT_)?TWIN_OF\((\d+), (\w+)\)", (SOURCES / "twins.def").read_text()
     )
     assert all(int(length) == len(name) for length, name in listed)
     plain = {f"_ZGTt{length}{name}" for length, name in listed}
@@ -157,6 +157,16 @@ def test_waits_in_sections_of_tandem_cc(
     environment = {"TANDEM_SERIALISE_AFTER": serialise_after}
     outcome = gnu_tm.run(program, algorithm=algorithm, environment=environment)
     assert (outcome.status, outcome.output) == (0, "arrived 200 opened 50\n")
+
+
+@pytest.mark.parametrize("algorithm", [*SPECULATIVE, "serial"])
+@pytest.mark.parametrize("enforcement", ["stm", "hybrid"])
+def test_waits_whose_end_the_section_computes(
+    gnu_tm: GnuTm, folder: Path, enforcement: str, algorithm: str
+) -> None:
+    program = build(folder, "timed.c", "-O2", f"-ftandem-enforce={enforcement}")
+    outcome = gnu_tm.run(program, algorithm=algorithm)
+    assert (outcome.status, outcome.output) == (0, "in time in time\n")
 
 
 def compiled(gnu_tm: GnuTm, name: str, *options: str) -> Path:

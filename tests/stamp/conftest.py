@@ -47,7 +47,7 @@ PROGRAMS = (
 # What the runtime says once where hardware transactions are asked for and the processor has none.
 NO_HARDWARE = (
     "libitm: note: hardware transactions are asked for; "
-    "this processor has none and runs as with auto\n"
+    "this processor has none, and runs as with auto\n"
 )
 
 

@@ -41,7 +41,7 @@ Table *tables = nullptr;
 
 bool before(const Clone &a, const Clone &b) { return std::less<>{}(a.original, b.original); }
 
-void *clone_of(void *original) noexcept {
+void *clone_of(void *original, library::WhenOutput output) noexcept {
   if (current_thread != nullptr && current_thread->depth != 0)
     norec::join(*current_thread);
   for (const Table *table = tables; table != nullptr; table = table->next) {
@@ -51,7 +51,7 @@ void *clone_of(void *original) noexcept {
     if (found != end && found->original == original)
       return found->clone;
   }
-  return library::twin_of(original);
+  return library::twin_of(original, output);
 }
 
 // No transaction but perhaps the caller's own, irrevocable one.
@@ -106,9 +106,10 @@ TANDEM_ITM void _ITM_deregisterTMCloneTable(void *entries) {
   }
 }
 
-// A function without a clone can only run in a transaction that is alone.
+// A function without a clone can only run in a transaction that is alone. Output is such a one
+// here: its caller may look at the result.
 TANDEM_ITM void *_ITM_getTMCloneOrIrrevocable(void *original) {
-  if (void *clone = clone_of(original))
+  if (void *clone = clone_of(original, library::WhenOutput::at_once))
     return clone;
   transaction::become_irrevocable(transaction::expect_transaction("_ITM_getTMCloneOrIrrevocable"),
                                   profile::Alone::irrevocable_call);
@@ -116,7 +117,7 @@ TANDEM_ITM void *_ITM_getTMCloneOrIrrevocable(void *original) {
 }
 
 TANDEM_ITM void *_ITM_getTMCloneSafe(void *original) {
-  if (void *clone = clone_of(original)) [[likely]]
+  if (void *clone = clone_of(original, library::WhenOutput::at_commit)) [[likely]] // declared safe
     return clone;
   fatal("a transaction that must stay revocable calls the function at %p, which has no "
         "transactional clone; declare it transaction_safe",

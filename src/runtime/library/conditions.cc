@@ -4,8 +4,9 @@
 // it has become a section, so nobody holds it. A wait gives up the section in its middle. Where the
 // transaction has only read, to give it up and to undo it are the same: it is undone, sleeps until
 // something that it has read changes, and runs again from its begin, which looks at the condition
-// as the loop around the wait would. Where it has done more it becomes irrevocable, which makes
-// that permanent, lets others run while it sleeps, and goes on.
+// as the loop around the wait would. Where it has done more, or the wait has an end, which the
+// section may compute anew each time it runs, it becomes irrevocable, which makes that permanent,
+// lets others run while it sleeps, and goes on.
 //
 // No wake-up is lost: who changes what the condition depends on is a transaction, and those wake
 // the sleeper when they commit, whether they signal or not. A signal that goes with no such change
@@ -68,7 +69,7 @@ int wait(const pthread_mutex_t *mutex, clockid_t clock, const timespec *until,
       return ETIMEDOUT;
   }
   const bool held = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) == gettid();
-  if (!held && transaction::has_only_read(*thread))
+  if (!held && until == nullptr && transaction::has_only_read(*thread))
     transaction::retry(*thread, 0, longest);
   // If it has to begin again for that, not with plain code, which would wait and let nobody run.
   thread->properties &= ~itm::kUninstrumentedCode;

@@ -41,7 +41,10 @@ inline bool must_give_way_at(Thread &thread, std::uintptr_t target) noexcept {
           !is_started_with(thread, target));
 }
 
+// Whether output may wait for the commit: then the program does not learn what it comes to.
+enum class WhenOutput : bool { at_once, at_commit };
+
 // The transactional version of a function of the C library; null if it has none.
-void *twin_of(void *original) noexcept;
+void *twin_of(void *original, WhenOutput output) noexcept;
 
 } // namespace tandem::library

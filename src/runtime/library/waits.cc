@@ -31,9 +31,11 @@ struct Name {
 };
 constexpr Name kNames[] = {
 #define TANDEM_TWIN_OF(LENGTH, NAME)
+#define TANDEM_OUTPUT_TWIN_OF(LENGTH, NAME)
 #define TANDEM_LOCK_TWIN_OF(LENGTH, NAME) {"_ZGTt" #LENGTH #NAME, kWaits}, {#NAME, kLock},
 #include "runtime/library/twins.def"
 #undef TANDEM_LOCK_TWIN_OF
+#undef TANDEM_OUTPUT_TWIN_OF
 #undef TANDEM_TWIN_OF
     {"tandem_retry", kWaits},
     {"tandem_wait", kWaits},
