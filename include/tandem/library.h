@@ -6,22 +6,7 @@
  */
 #pragma once
 
-#ifdef __cplusplus
-#include <cstddef>
-#include <cstdint>
-#else
-#include <stddef.h>
-#include <stdint.h>
-#endif
-
-/* For gcc -fgnu-tm: what may be called in its transactions as well. */
-#ifndef TANDEM_PURE_
-#if defined(__GNUC__) && !defined(__clang__)
-#define TANDEM_PURE_ __attribute__((transaction_pure))
-#else
-#define TANDEM_PURE_
-#endif
-#endif
+#include <tandem/transaction.h>
 
 /* Registers `twin`, a function of the same type, as what transactions run in place of `function`:
  * at file scope, once for each function. The twin reaches shared memory by tandem_read_* and

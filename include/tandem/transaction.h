@@ -28,12 +28,10 @@ extern "C" {
 #endif
 
 /* For gcc -fgnu-tm: what may be called in its transactions as well. */
-#ifndef TANDEM_PURE_
 #if defined(__GNUC__) && !defined(__clang__)
 #define TANDEM_PURE_ __attribute__((transaction_pure))
 #else
 #define TANDEM_PURE_
-#endif
 #endif
 
 /* Who gives way in a conflict, where the algorithm knows both (eager, lazy, two-phase): -1 is the
@@ -106,8 +104,8 @@ void tandem_become_irrevocable(void);
  * calls; or when the innermost one that made the call is undone, in reverse order. `bytes` above 0:
  * the function gets a copy of that much from `argument`, made now, at most 65536. On-abort
  * functions run inside the undoing: they must not begin transactions. */
-TANDEM_PURE_ void tandem_on_commit(void (*function)(void *), const void *argument, size_t bytes);
-TANDEM_PURE_ void tandem_on_abort(void (*function)(void *), const void *argument, size_t bytes);
+void tandem_on_commit(void (*function)(void *), const void *argument, size_t bytes);
+void tandem_on_abort(void (*function)(void *), const void *argument, size_t bytes);
 
 /* tandem_malloc: memory that is freed again if the transaction is undone; null where there is no
  * memory, inside and outside of transactions. tandem_free: frees when the transaction has

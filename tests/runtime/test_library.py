@@ -169,6 +169,16 @@ def test_waits_whose_end_the_section_computes(
     assert (outcome.status, outcome.output) == (0, "in time in time\n")
 
 
+@pytest.mark.parametrize("algorithm", [*SPECULATIVE, "serial"])
+@pytest.mark.parametrize("enforcement", ["stm", "hybrid"])
+def test_an_action_gets_what_the_section_has_written(
+    gnu_tm: GnuTm, folder: Path, enforcement: str, algorithm: str
+) -> None:
+    program = build(folder, "told.c", "-O2", f"-ftandem-enforce={enforcement}")
+    outcome = gnu_tm.run(program, algorithm=algorithm)
+    assert (outcome.status, outcome.output) == (0, "7 5 8\n")
+
+
 def compiled(gnu_tm: GnuTm, name: str, *options: str) -> Path:
     """By gcc, of the folder library/."""
     program = gnu_tm.folder / f"library-{name}{''.join(options)}"

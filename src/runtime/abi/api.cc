@@ -91,9 +91,14 @@ void add_action(void (*function)(void *), const void *argument, std::size_t byte
     given = std::malloc(bytes);
     if (given == nullptr)
       fatal("%s: no memory for a closure of %zu bytes", call, bytes);
-    std::memcpy(given, argument, bytes);
     // Freed after the function has run, whichever way the transaction ends.
     actions::add(thread, AllocationAction{given, std::free, bytes, true});
+    // Other memory may be shared, or what the transaction itself has written, and not yet in place.
+    const auto address = reinterpret_cast<std::uintptr_t>(argument);
+    if (address >= thread.stack_low && address < thread.stack_high)
+      std::memcpy(given, argument, bytes);
+    else
+      thread.barriers->read_bytes(given, argument, bytes, &thread);
     actions::add(thread, AllocationAction{given, std::free, 0, false});
   }
   actions::add(thread, UserAction{function, given, on_commit});
