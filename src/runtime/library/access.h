@@ -78,18 +78,20 @@ template <class T> void write_value(T *to, T value, Thread *thread) noexcept {
 // errno is the program's memory: an abort undoes its change.
 inline void set_errno(int value, Thread *thread) noexcept { write_value(&errno, value, thread); }
 // Keeps what the program sees as errno from what a plain function does to it, as the undoing of a
-// transaction knows of no plain write.
+// transaction knows of no plain write. Volatile: clang takes it that malloc and its like leave errno alone, and
+// would drop that it is put back.
 class KeptErrno {
 public:
-  KeptErrno() noexcept : kept_(errno) {}
+  KeptErrno() noexcept : kept_(place()) {}
   KeptErrno(const KeptErrno &) = delete;
   KeptErrno &operator=(const KeptErrno &) = delete;
-  ~KeptErrno() { errno = kept_; }
+  ~KeptErrno() { place() = kept_; }
   // What it has become since, before the end of the scope gives the old value back.
-  void set(int value) noexcept { errno = value; }
-  [[nodiscard]] int now() const noexcept { return errno; }
+  void set(int value) noexcept { place() = value; }
+  [[nodiscard]] int now() const noexcept { return place(); }
 
 private:
+  static volatile int &place() noexcept { return errno; }
   int kept_;
 };
 

@@ -53,7 +53,7 @@ void *allocate(std::size_t bytes, Thread *thread, const void *from,
   {
     const KeptErrno kept;
     memory = plain();
-    error = errno;
+    error = kept.now();
   }
   return owned(memory, bytes, error, thread, from);
 }
