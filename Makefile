@@ -11,28 +11,39 @@ help: ## this text
 	@echo 'Tandem: atomic sections for C and C++. Targets of make:'
 	@sed -nE 's/^([a-z]+):[^#]*## (.*)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
 
-setup: ## install the Debian packages and the Python environment that are missing
+setup: ## install every Debian package and the Python environment that are missing, for all targets
 	@scripts/setup
 
-build: setup ## build everything into build/release: bin/tandem, bin/tandem-cc, lib/, ...
+build: ## build the product into build/release: bin/tandem, bin/tandem-cc, lib/, ...
+	@scripts/setup build
 	@scripts/build release
 
-demo: build ## what Tandem does, on Prime and on memcached, in a few minutes
+demo: ## what Tandem does, on Prime and on memcached, in a few minutes
+	@scripts/setup build demo
+	@scripts/build release
 	@scripts/demo
 
-test: build ## all tests of a change; the last lines are the summary
+test: ## all tests of a change; the last lines are the summary
+	@scripts/setup build demo test
+	@scripts/build --tests release
 	@scripts/test release
 
 verify: ## the long form: test, check, sanitizers, memcached's own suite, a fresh machine
 	@scripts/verify
 
-soak: build ## the runtime under all algorithms and policies, over and over, for MINUTES (30)
+soak: ## the runtime under all algorithms and policies, over and over, for MINUTES (30)
+	@scripts/setup build demo test
+	@scripts/build --tests release
 	@TANDEM_BUILD=build/release build/venv/bin/python tests/runtime/soak.py $(MINUTES)
 
-bench: build ## measure, and compare with the peers
+bench: ## measure, and compare with the peers
+	@scripts/setup
+	@scripts/build --tests release
 	@bench/run
 
-check: build ## format, lint, types, dead paths in the documents
+check: ## format, lint, types, dead paths in the documents
+	@scripts/setup build test check
+	@scripts/build --tests release
 	@scripts/check
 
 install: build ## install into PREFIX (default /usr/local), below DESTDIR if that is set

@@ -13,14 +13,25 @@ if(TANDEM_SANITIZE)
   target_link_options(tandem_options INTERFACE -fsanitize=${TANDEM_SANITIZE})
 endif()
 
+# Everything that only tests need. `all` is the product.
+if(BUILD_TESTING)
+  add_custom_target(tandem_tests)
+endif()
+# tandem_test_program(NAME SOURCES...): a program that is a test or that tests run.
+function(tandem_test_program name)
+  add_executable(${name} EXCLUDE_FROM_ALL ${ARGN})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_dependencies(tandem_tests ${name})
+endfunction()
+
 # tandem_test(NAME SOURCES... LIBRARIES...): a GoogleTest program beside the code it tests.
 function(tandem_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
   if(NOT BUILD_TESTING)
     return()
   endif()
-  add_executable(${name} ${ARG_SOURCES})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  tandem_test_program(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE tandem_options ${ARG_LIBRARIES} GTest::gmock_main)
+  tandem_precompiled(tandem_precompiled_tests ${name})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
 endfunction()

@@ -7,15 +7,14 @@ set(library_sources
 
 # Each test program contains the engine, and runs once for each algorithm.
 function(tandem_library_test name)
-  add_executable(${name} ${ARGN} ${engine_sources} ${section_sources} fatal.cc)
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  tandem_engine_program(${name} ${ARGN})
   # The functions are called as the program wrote them.
-  target_compile_options(${name} PRIVATE -fno-threadsafe-statics -fno-builtin)
+  target_compile_options(${name} PRIVATE -fno-builtin)
+  set_target_properties(${name} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
   if(TANDEM_SANITIZE MATCHES address)
     # The engine knows the locals of a transaction by the stack pointer: no frames elsewhere.
     target_compile_options(${name} PRIVATE -fsanitize-address-use-after-return=never)
   endif()
-  target_link_libraries(${name} PRIVATE tandem_options GTest::gmock_main)
   foreach(algorithm auto serial eager lazy norec)
     add_test(NAME runtime.library.${name}.${algorithm} COMMAND ${name})
     set_tests_properties(runtime.library.${name}.${algorithm} PROPERTIES
