@@ -148,7 +148,7 @@ void PointsToGraph::unite_crowds(CrowdId id, CrowdId other) {
 
 // What a call passes, once its pointer may denote one of the functions, and what it takes.
 void PointsToGraph::pass_call(CrowdId id, const std::string &shape, std::uint32_t number) {
-  const Site &site = sites_[number];
+  const Site site = sites_[number]; // uniting below may add sites
   const Passing &own = passing(crowd(id), shape);
   std::optional<std::uint32_t> guard;
   if (records_flow_)

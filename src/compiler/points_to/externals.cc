@@ -17,7 +17,7 @@ constexpr std::int64_t kRunEntry = 16;
 } // namespace
 
 Pointer PointsToGraph::own(const Function &callee) {
-  const CatalogueEntry &known = entry(callee);
+  const CatalogueEntry known = entry(callee); // a copy: collapsing may look up others
   const std::string key = known.own.empty() ? "function " + callee.getName().str() : known.own;
   const auto found = own_.find(key);
   if (found != own_.end())

@@ -3,6 +3,8 @@
 
 #include "base/check.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -361,21 +363,28 @@ bool Graph::carry(const CopyLink &link) {
   return changed;
 }
 
+// Carrying may lead a call to a function, which adds links, and scopes that have some: neither the
+// lists nor the map are held on to.
+bool Graph::carry_all(Scope scope) {
+  bool changed = false;
+  for (std::size_t i = 0; i < links_[scope].size(); ++i)
+    changed |= carry(CopyLink(links_[scope][i]));
+  return changed;
+}
+
 void Graph::settle(Scope scope) {
-  std::vector<CopyLink> &links = links_[scope];
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = 0; i < links.size(); ++i)
-      changed |= carry(CopyLink(links[i]));
+  while (carry_all(scope)) {
   }
 }
 
 void Graph::settle() {
   for (bool changed = true; changed;) {
+    const std::size_t scopes_before = links_.size();
+    const auto scopes = llvm::to_vector(llvm::make_first_range(links_));
     changed = false;
-    for (auto &[scope, links] : links_)
-      for (const CopyLink &link : links)
-        changed |= carry(link);
+    for (const Scope scope : scopes)
+      changed |= carry_all(scope);
+    changed |= links_.size() != scopes_before;
   }
 }
 

@@ -139,6 +139,7 @@ private:
             llvm::ArrayRef<const llvm::Function *> functions);
   void tell_met();
   bool carry(const CopyLink &link);
+  bool carry_all(Scope scope);
 
   std::vector<Node> nodes_;
   std::vector<std::pair<Cell, Cell>> pending_;

@@ -80,7 +80,9 @@ void PointsToGraph::finish() {
 bool PointsToGraph::rejoin() {
   bool changed = false;
   for (auto &[call, copies] : copies_)
-    for (const auto &[original, copy] : copies) {
+    // A copy of the list: uniting may bind the call again, which adds to it.
+    for (const auto &[original, copy] :
+         SmallVector<std::pair<NodeId, NodeId>, 16>(copies.begin(), copies.end())) {
       const Cell root = graph_.find({original, 0});
       if (graph_.scope(root.node) == kProgram && graph_.find({copy, 0}) != root) {
         graph_.unify(root, {copy, 0});
