@@ -280,6 +280,7 @@ public:
                          MDBuilder(module_.getContext()).createLikelyBranchWeights());
     builder.SetInsertPoint(plain);
     CallInst *plain_result = call(builder, body, arguments);
+    always_inline(*plain_result, body); // while it is there: it may become an invoke below
     builder.CreateBr(leave);
     builder.SetInsertPoint(other);
     Value *other_result = call(builder, enforced, arguments);
@@ -309,7 +310,6 @@ public:
       if (auto *other_call = dyn_cast<CallBase>(user);
           other_call != nullptr && other_call->getFunction() != &section_)
         other_call->setIsNoInline();
-    always_inline(*plain_result, body);
     inline_only_call();
     describe(body);
   }
