@@ -11,6 +11,9 @@
 // continue, goto and return are checked as in a plain block and leave as from one. What clang would
 // have checked of the variable's scope is checked here: no jump leads into a block, no computed one
 // out of it. C++ has `if (TOKEN; false) { LABEL: ; } else BLOCK` and needs none of this.
+#include "base/doing.h"
+#include "compiler/internal_error/internal_error.h"
+
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
@@ -22,6 +25,8 @@
 #include "clang/Frontend/FrontendPluginRegistry.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <fmt/format.h>
+
 #include <deque>
 #include <memory>
 #include <string>
@@ -30,6 +35,7 @@
 namespace {
 
 using namespace clang;
+using namespace tandem;
 
 // The clean-up of a block's token (tandem.h).
 constexpr const char *kLeave = "_TANDEM_block_leave";
@@ -61,10 +67,12 @@ public:
   explicit BlockRewriter(ASTContext &context)
       : context_(context), diagnostics_(context.getDiagnostics()) {}
 
-  void rewrite(FunctionDecl &function) {
+  // Whether there were any.
+  bool rewrite(FunctionDecl &function) {
     Stmt *body = function.getBody();
     visit(body, Place{});
     check_jumps();
+    return !blocks_.empty();
   }
 
 private:
@@ -174,17 +182,31 @@ public:
     for (Decl *declaration : declarations)
       if (auto *function = dyn_cast<FunctionDecl>(declaration);
           function != nullptr && function->doesThisDeclarationHaveABody())
-        BlockRewriter(*context_).rewrite(*function);
+        rewrite(*function);
     return true;
   }
 
 private:
+  void rewrite(FunctionDecl &function) {
+    const OurTurn turn;
+    const PresumedLoc place = context_->getSourceManager().getPresumedLoc(function.getLocation());
+    const Doing what(fmt::format(
+        "rewriting the atomic blocks of '{}' ({}:{})", function.getNameAsString(),
+        place.isValid() ? place.getFilename() : "", place.isValid() ? place.getLine() : 0));
+    if (!BlockRewriter(*context_).rewrite(function))
+      return;
+    always_our_turn();
+    provoke("blocks");
+  }
+
   ASTContext *context_ = nullptr;
 };
 
 class BlocksAction : public PluginASTAction {
 protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &, llvm::StringRef) override {
+    only_in_our_turn();
+    catch_internal_errors(Reproducer::command, "");
     return std::make_unique<Blocks>();
   }
   bool ParseArgs(const CompilerInstance &, const std::vector<std::string> &) override {

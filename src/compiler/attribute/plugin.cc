@@ -8,6 +8,9 @@
 // its callers until then. Where the optimiser runs before that pass, the annotation says so: calls
 // of the function may have been merged or moved by then, so the pass refuses to enforce such a
 // section.
+#include "base/doing.h"
+#include "compiler/internal_error/internal_error.h"
+
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
@@ -18,6 +21,8 @@
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Sema/ParsedAttr.h"
 #include "clang/Sema/Sema.h"
+
+#include <fmt/format.h>
 
 #include <memory>
 #include <string>
@@ -80,6 +85,7 @@ template <bool strict> struct AtomicAttribute : public ParsedAttrInfo {
 
   AttrHandling handleDeclAttribute(Sema &sema, Decl *declaration,
                                    const ParsedAttr &attribute) const override {
+    const tandem::OurTurn turn;
     const bool optimised = sema.getPreprocessor().isMacroDefined(kOptimisedMacro);
     declaration->addAttr(
         AnnotateAttr::CreateImplicit(sema.Context, optimised ? kOptimisedAnnotation : kAnnotation,
@@ -100,6 +106,7 @@ public:
   explicit LateMarks(DiagnosticsEngine &diagnostics) : diagnostics_(diagnostics) {}
 
   void HandleTranslationUnit(ASTContext &) override {
+    const tandem::OurTurn turn;
     for (const Mark &mark : marks)
       check(mark);
     marks.clear();
@@ -107,6 +114,12 @@ public:
 
 private:
   void check(const Mark &mark) {
+    const PresumedLoc place =
+        mark.function->getASTContext().getSourceManager().getPresumedLoc(mark.location);
+    const tandem::Doing what(fmt::format(
+        "checking the mark of '{}' ({}:{})", mark.function->getNameAsString(),
+        place.isValid() ? place.getFilename() : "", place.isValid() ? place.getLine() : 0));
+    tandem::provoke("attribute");
     const FunctionDecl *definition = nullptr;
     if (!mark.function->isDefined(definition) || is_marked(*definition, mark.strict))
       return;

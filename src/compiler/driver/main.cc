@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // tandem-cc, tandem-c++, tandem-ar, tandem-ranlib and tandem-nm: one program, told apart by the
-// name it is called by. It plans, checks, and becomes the program of LLVM that does the work.
+// name it is called by. It plans, checks, and becomes the program of LLVM that does the work; the
+// compilers wait for it.
 #include "compiler/driver/plan.h"
 #include "compiler/driver/response_file.h"
+#include "compiler/internal_error/internal_error.h"
 
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -115,21 +119,45 @@ Error become(const Plan &plan) {
   return Error{fmt::format("{}: cannot be run: {}", plan.program, std::strerror(errno))};
 }
 
-// Runs the program and then prints the epilogue. Result: the exit status.
-Result<int> run_then_print(const Plan &plan) {
+// Ends as the child did: by the same signal.
+int end_by(int signal) {
+  std::signal(signal, SIG_DFL);
+  ::raise(signal);
+  return 128 + signal;
+}
+
+// Runs the program and then prints the epilogue, if it succeeded. What our plugins cannot tell
+// through clang, that the error was internal, they write into a file in memory. Result: the exit
+// status.
+Result<int> run_and_wait(const Plan &plan) {
+  const int mark = ::memfd_create("tandem", MFD_CLOEXEC);
+  if (mark < 0)
+    return system_error("memfd_create");
+  ::setenv(kEnvInternalError, fmt::format("/proc/{}/fd/{}", ::getpid(), mark).c_str(), 1);
+  std::fflush(stdout);
+  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0)
     return system_error("fork");
   if (child == 0) {
+    // Whoever ends this program means the compiler.
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent)
+      ::_exit(kUsageStatus);
     std::fprintf(stderr, "%s\n", become(plan).message.c_str());
     ::_exit(kUsageStatus);
   }
+  // A terminal sends these to the compiler as well, and the last word is its.
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGQUIT, SIG_IGN);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR)
       return system_error("waitpid");
+  if (::lseek(mark, 0, SEEK_END) > 0)
+    return kInternalStatus;
   if (!WIFEXITED(status))
-    return 128 + WTERMSIG(status);
+    return end_by(WTERMSIG(status));
   if (WEXITSTATUS(status) == 0)
     std::fputs(plan.epilogue.c_str(), stdout);
   return WEXITSTATUS(status);
@@ -156,11 +184,9 @@ Result<int> run(Tool tool, const std::vector<std::string> &words) {
     if (Status shortened = shorten(plan->arguments); !shortened)
       return shortened.error();
   }
-  if (!plan->epilogue.empty())
-    return run_then_print(*plan);
   std::fputs(plan->prologue.c_str(), stdout);
   std::fflush(stdout);
-  return become(*plan);
+  return compiler ? run_and_wait(*plan) : Result<int>(become(*plan));
 }
 
 } // namespace

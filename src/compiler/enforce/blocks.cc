@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/enforce/blocks.h"
 
+#include "base/doing.h"
 #include "compiler/enforce/outline.h"
 #include "compiler/sections/blocks.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/told.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Module.h"
@@ -28,6 +30,7 @@ Status outline_blocks(std::vector<Section> &sections, const Cancels &cancels) {
   std::sort(blocks.begin(), blocks.end(),
             [](const Section *a, const Section *b) { return a->body.size() < b->body.size(); });
   for (Section *block : blocks) {
+    const Doing what(told("outlining", *block));
     Result<Function *> outlined = outline_block(*block);
     if (!outlined)
       return outlined.error();

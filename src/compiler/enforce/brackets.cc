@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/enforce/enforce.h"
 
+#include "base/doing.h"
+#include "compiler/sections/told.h"
+
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -58,20 +61,22 @@ void bracket_function(Function &function, const BracketCalls &calls, Constant *d
 
 void enforce_by_brackets(const std::vector<Section> &sections, const BracketCalls &calls,
                          llvm::function_ref<bool(std::size_t)> needed, Descriptors &descriptors) {
-  for (std::size_t i = 0; i < sections.size(); ++i) {
-    const Section &section = sections[i];
-    if (section.kind == SectionKind::lock_region)
-      continue;
-    if (section.kind == SectionKind::block) {
-      if (needed(i))
-        bracket_block(section, calls, descriptors.of(i));
-      continue;
+  // Blocks first: bracketing a function makes invokes of its calls, markers perhaps among them.
+  for (std::size_t i = 0; i < sections.size(); ++i)
+    if (sections[i].kind == SectionKind::block && needed(i)) {
+      const Doing what(told("enforcing", sections[i]));
+      bracket_block(sections[i], calls, descriptors.of(i));
     }
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    if (sections[i].kind != SectionKind::function && sections[i].kind != SectionKind::lambda)
+      continue;
+    const Doing what(told("enforcing", sections[i]));
+    Function &function = *sections[i].function;
     if (needed(i))
-      bracket_function(*section.function, calls, descriptors.of(i));
+      bracket_function(function, calls, descriptors.of(i));
     // The mark kept the function whole until here; now it may be inlined like any other.
-    if (!section.function->hasOptNone())
-      section.function->removeFnAttr(Attribute::NoInline);
+    if (!function.hasOptNone())
+      function.removeFnAttr(Attribute::NoInline);
   }
 }
 

@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/pass/pass.h"
 
+#include "base/doing.h"
 #include "base/file.h"
 #include "compiler/convert/convert.h"
 #include "compiler/convert/sites.h"
 #include "compiler/enforce/enforce.h"
 #include "compiler/instrument/barriers.h"
 #include "compiler/instrument/clones.h"
+#include "compiler/internal_error/internal_error.h"
 #include "compiler/observe/instrument.h"
 #include "compiler/pass/analyse.h"
 #include "compiler/pass/link_inputs.h"
 #include "compiler/pass/process_colour.h"
 #include "compiler/sections/section.h"
+#include "compiler/sections/told.h"
 #include "compiler/strict/strict.h"
 
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/Internalize.h"
@@ -186,9 +191,32 @@ void list_conditions(const std::vector<ConditionOperation> &operations, Report &
     sort_report(report);
 }
 
+// In the second run of a command that failed: writes the module as the pass got it, and ends.
+void keep_bitcode(const Module &module) {
+  const char *path = std::getenv(kEnvKeepBitcode);
+  if (path == nullptr || *path == '\0')
+    return;
+  std::error_code error;
+  raw_fd_ostream file(path, error, sys::fs::CD_CreateNew, sys::fs::FA_Write, sys::fs::OF_None);
+  if (!error)
+    WriteBitcodeToFile(module, file);
+  file.close();
+  ::_exit(0);
+}
+
+// For tests: what the verifier must find.
+void break_module(Module &module) {
+  for (Function &function : module)
+    if (!function.isDeclaration())
+      function.getEntryBlock().getTerminator()->clone()->insertBefore(
+          function.getEntryBlock().getTerminator());
+}
+
 } // namespace
 
 PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
+  keep_bitcode(module);
+  const Doing whole("reading what is linked");
   const Result<Catalogue> catalogue = Catalogue::load(options_.catalogue);
   if (!catalogue)
     stop(catalogue.error().message);
@@ -206,6 +234,7 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
                       ? Phases::colours
                       : Phases::none;
   if (!options_.convert.empty() && mode != Enforcement::none) {
+    const Doing converting("converting locks");
     const Result<Conversion> converted = convert_locks(
         module, options_, *catalogue,
         mode == Enforcement::hybrid && all_sections_are_locks(module, options_, *catalogue));
@@ -216,6 +245,8 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     if (converted->keeps_locks)
       phases = Phases::own_locks;
   }
+  const Doing analysing("analysing the program");
+  provoke("analyse");
   Analysis analysis = analyse_program(module, options_, *catalogue);
   list_conditions(conditions, analysis.report);
   refuse_irrevocable(analysis.report);
@@ -225,6 +256,11 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     if (!*analysis.observation)
       stop(analysis.observation->error().message);
     instrument_observation(module, analysis.sections, std::move(*analysis.observation).value());
+  }
+  const Doing enforcing(fmt::format("enforcing {}", to_string(mode)));
+  if (!analysis.sections.empty()) {
+    const Doing first(told("enforcing", analysis.sections.front()));
+    provoke("enforce");
   }
   for (const LoadInst *load : analysis.unwritten_reads)
     Barriers::mark_unwritten(const_cast<LoadInst &>(*load));
@@ -247,6 +283,8 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     link_runtime(module, beside(runtime_bitcode_, "barriers.bc"));
   if (holds)
     link_runtime(module, beside(runtime_bitcode_, "held.bc"));
+  if (is_provoked("enforce", "verifier"))
+    break_module(module);
   std::string broken;
   raw_string_ostream stream(broken);
   CHECK(!verifyModule(module, &stream), "enforcement {} built wrong code: {}", to_string(mode),

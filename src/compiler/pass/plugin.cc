@@ -2,8 +2,10 @@
 //
 // TandemPass.so: the pass as a plugin of lld (--load-pass-plugin) and of opt (-passes=tandem). Its
 // options come from the environment (compiler/options/options.h).
+#include "base/doing.h"
 #include "compiler/instrument/barriers.h"
 #include "compiler/instrument/clones.h"
+#include "compiler/internal_error/internal_error.h"
 #include "compiler/pass/pass.h"
 
 #include "llvm/IR/InstIterator.h"
@@ -20,17 +22,23 @@ namespace {
 
 using namespace llvm;
 
+// Of this plugin.
+std::string own_path() {
+  Dl_info self{};
+  return ::dladdr(reinterpret_cast<const void *>(&own_path), &self) == 0 ||
+                 self.dli_fname == nullptr
+             ? ""
+             : self.dli_fname;
+}
+
 // The runtime's bitcode lies beside this plugin.
 std::string runtime_bitcode() {
-  Dl_info self{};
-  if (::dladdr(reinterpret_cast<const void *>(&runtime_bitcode), &self) == 0 ||
-      self.dli_fname == nullptr)
-    return "runtime.bc";
-  const std::string path = self.dli_fname;
+  const std::string path = own_path();
   return path.substr(0, path.rfind('/') + 1) + "runtime.bc";
 }
 
 TandemPass make_pass() {
+  catch_internal_errors(Reproducer::bitcode, own_path());
   Result<PassOptions> options = PassOptions::from_environment();
   if (!options) {
     std::fprintf(stderr, "tandem-cc: %s\n", options.error().message.c_str());
@@ -39,6 +47,18 @@ TandemPass make_pass() {
   }
   return TandemPass(std::move(options).value(), runtime_bitcode());
 }
+
+// What comes behind our pass works on what that has built.
+struct WatchOthers : PassInfoMixin<WatchOthers> {
+  std::string passes; // of the whole link
+  PreservedAnalyses run(Module &, ModuleAnalysisManager &) {
+    repeat_with(passes);
+    static const Doing behind("LLVM's passes and code generator ran over what Tandem had built");
+    provoke("behind");
+    return PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
 
 // Transactional clones are most of an enforced program's code, and what most of them spend their
 // time on is calls of the runtime, one an access. Those pass the compile step's pipeline by: their
@@ -110,6 +130,7 @@ void register_callbacks(PassBuilder &builder) {
   builder.registerFullLinkTimeOptimizationEarlyEPCallback(
       [&builder](ModulePassManager &manager, OptimizationLevel level) {
         manager.addPass(make_pass());
+        manager.addPass(WatchOthers{{}, fmt::format("lto<O{}>", level.getSpeedupLevel())});
         if (level == OptimizationLevel::O0)
           return;
         // Plain versions of sections that only their clones replace.
