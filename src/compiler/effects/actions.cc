@@ -9,6 +9,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/TargetParser/Triple.h"
 
 #include <set>
 
@@ -54,10 +55,10 @@ bool result_is_ignored(const CallBase &call, unsigned levels = 4) {
 bool is_harmless(const IntrinsicInst &intrinsic) {
   if (intrinsic.isAssumeLikeIntrinsic() || intrinsic.doesNotAccessMemory())
     return true;
+  if (isa<ConstrainedFPIntrinsic>(intrinsic)) // the processor's flags, as all arithmetic
+    return true;
   switch (intrinsic.getIntrinsicID()) {
-  case Intrinsic::vastart:
   case Intrinsic::vaend:
-  case Intrinsic::vacopy:
   case Intrinsic::stacksave:
   case Intrinsic::stackrestore:
   case Intrinsic::prefetch:
@@ -69,6 +70,43 @@ bool is_harmless(const IntrinsicInst &intrinsic) {
   default:
     return false;
   }
+}
+
+namespace {
+
+// sizeof(va_list).
+std::optional<std::uint64_t> list_bytes(const Module &module) {
+  const Triple target(module.getTargetTriple());
+  if (target.getArch() == Triple::x86_64 && !target.isOSWindows())
+    return 24; // System V ABI, x86-64, 3.5.7
+  if (target.getArch() == Triple::aarch64 && target.isOSLinux())
+    return 32; // Procedure Call Standard for the Arm 64-bit Architecture, appendix B
+  return std::nullopt;
+}
+
+// Whether the instruction accesses memory through a pointer that no barrier takes (__seg_gs and the
+// like).
+bool touches_other_address_space(const Instruction &instruction) {
+  if (isa<CallBase>(instruction) && !isa<AnyMemIntrinsic>(instruction))
+    return false; // the callee is looked at by itself
+  return instruction.mayReadOrWriteMemory() && any_of(instruction.operands(), [](const Use &use) {
+           return use->getType()->isPointerTy() && use->getType()->getPointerAddressSpace() != 0;
+         });
+}
+
+} // namespace
+
+std::optional<ListOperation> list_operation(const Instruction &instruction) {
+  const auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
+  const std::optional<std::uint64_t> bytes =
+      intrinsic == nullptr ? std::nullopt : list_bytes(*intrinsic->getModule());
+  if (!bytes)
+    return std::nullopt;
+  if (const auto *start = dyn_cast<VAStartInst>(intrinsic))
+    return ListOperation{start->getArgList(), nullptr, *bytes};
+  if (const auto *copy = dyn_cast<VACopyInst>(intrinsic))
+    return ListOperation{copy->getDest(), copy->getSrc(), *bytes};
+  return std::nullopt;
 }
 
 Actions::Actions(const Module &module, const Catalogue &catalogue) : catalogue_(catalogue) {
@@ -121,9 +159,13 @@ std::string Actions::irrevocable_action(const Instruction &instruction) const {
   };
   if (instruction.isAtomic())
     return special(kAtomicOperation);
+  if (touches_other_address_space(instruction))
+    return "(other address space)";
   const auto *call = dyn_cast<CallBase>(&instruction);
   if (call == nullptr)
-    return "";
+    return isa<LoadInst, StoreInst>(instruction) || !instruction.mayReadOrWriteMemory()
+               ? ""
+               : fmt::format("({})", instruction.getOpcodeName());
   if (call->isInlineAsm())
     // Empty assembly is a compiler barrier: it orders, and does nothing.
     return cast<InlineAsm>(call->getCalledOperand())->getAsmString().empty()
@@ -133,7 +175,9 @@ std::string Actions::irrevocable_action(const Instruction &instruction) const {
   if (callee == nullptr)
     return "(indirect call)";
   if (const auto *intrinsic = dyn_cast<IntrinsicInst>(call))
-    return isa<MemIntrinsic>(intrinsic) || is_harmless(*intrinsic) ? "" : callee->getName().str();
+    return isa<MemIntrinsic>(intrinsic) || is_harmless(*intrinsic) || list_operation(*intrinsic)
+               ? ""
+               : callee->getName().str();
   return callee->isDeclaration() ? irrevocable_call(*call, *callee) : "";
 }
 
@@ -148,6 +192,8 @@ bool Actions::computes_only(const Instruction &instruction) const {
     return is_own(transfer->getDest()) && is_own(transfer->getSource());
   if (const auto *set = dyn_cast<MemSetInst>(&instruction))
     return is_own(set->getDest());
+  if (const std::optional<ListOperation> list = list_operation(instruction))
+    return is_own(list->written) && (list->read == nullptr || is_own(list->read));
   const auto *call = dyn_cast<CallBase>(&instruction);
   if (call == nullptr)
     return !instruction.mayReadOrWriteMemory();

@@ -10,15 +10,27 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tandem {
 
-// Whether an intrinsic neither touches memory that others may see nor does what cannot be undone,
-// although LLVM counts some of them as memory accesses to keep their place. The memory intrinsics
-// (memcpy and the like) are not harmless.
+// Whether an intrinsic neither touches memory that others may see nor does what cannot be undone:
+// LLVM's own attributes say so, or it is one that LLVM counts as an access to keep its place. The
+// memory intrinsics (memcpy and the like) and operations on lists are not harmless; what is neither
+// of these is irrevocable.
 bool is_harmless(const llvm::IntrinsicInst &intrinsic);
+
+// Memory that an operation on a list of variable arguments writes and reads.
+struct ListOperation {
+  llvm::Value *written;
+  llvm::Value *read; // null: va_start, which reads none
+  std::uint64_t bytes;
+};
+// Of va_start and va_copy, where the target's va_list is known; nothing of others.
+std::optional<ListOperation> list_operation(const llvm::Instruction &instruction);
 
 class Actions {
 public:
@@ -26,7 +38,8 @@ public:
   Actions(const llvm::Module &module, const Catalogue &catalogue);
 
   // What an instruction that is not a call to a function of the program does that cannot be undone:
-  // the callee's name, "(inline assembly)", "(atomic operation)", "(indirect call)"; empty if it
+  // the callee's name, "(inline assembly)", "(atomic operation)", "(indirect call)"; an access of
+  // memory that no barrier is known for: "(other address space)", or LLVM's name of it; empty if it
   // can be.
   [[nodiscard]] std::string irrevocable_action(const llvm::Instruction &instruction) const;
   // The same for a call that enters `callee`, which the program does not define; no intrinsic.

@@ -2,10 +2,12 @@
 #include "compiler/effects/effects.h"
 
 #include "base/check.h"
+#include "base/doing.h"
 #include "compiler/points_to/components.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/lock_functions.h"
+#include "compiler/sections/told.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Analysis/CaptureTracking.h"
@@ -150,7 +152,7 @@ Effects::FunctionFacts Effects::facts_of(const Section &section) {
 void Effects::add_facts(const Instruction &instruction, FunctionFacts &facts) {
   for (const Touch &touch : touches(instruction))
     facts.own.push_back({&instruction, touch});
-  if (instruction.isAtomic())
+  if (!isa<CallBase>(instruction))
     if (const std::string action = actions_.irrevocable_action(instruction); !action.empty())
       facts.irrevocable.try_emplace(action, &instruction, false);
   if (const auto *call = dyn_cast<CallBase>(&instruction))
@@ -318,6 +320,12 @@ void Effects::touch_call(const CallBase &call, std::vector<Touch> &out) {
     touch(set->getRawDest(), length(set->getLength()), false, true, out);
     return;
   }
+  if (const std::optional<ListOperation> list = list_operation(call)) {
+    touch(list->written, list->bytes, false, true, out);
+    if (list->read != nullptr)
+      touch(list->read, list->bytes, true, false, out);
+    return;
+  }
   // A parameter that is passed in memory is copied.
   for (unsigned i = 0; i < call.arg_size(); ++i)
     if (Type *copied = call.getParamByValType(i))
@@ -330,8 +338,8 @@ void Effects::touch_call(const CallBase &call, std::vector<Touch> &out) {
     if (nothing)
       return;
     for (const Value *argument : call.args())
-      if (argument->getType()->isPointerTy())
-        touch(argument, kUnknown, true, !call.onlyReadsMemory(), out);
+      if (argument->getType()->isPtrOrPtrVectorTy())
+        touch(argument, kUnknown, !call.onlyWritesMemory(), !call.onlyReadsMemory(), out);
     return;
   }
   if (const Function *callee = called_function(call)) {
@@ -502,6 +510,7 @@ std::vector<SectionEffects> Effects::of(const std::vector<Section> &sections) {
   std::vector<SectionEffects> all;
   std::set<std::uint32_t> used;
   for (const Section &section : sections) {
+    const Doing what(told("analysing", section));
     all.push_back(effects_of(section));
     used.insert(all.back().reads.begin(), all.back().reads.end());
     used.insert(all.back().writes.begin(), all.back().writes.end());

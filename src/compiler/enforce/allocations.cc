@@ -36,8 +36,7 @@ CallBase *first_call(Function &function) {
   for (BasicBlock *block = &function.getEntryBlock(); block != nullptr;) {
     for (Instruction &instruction : *block) {
       if (const auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
-          intrinsic != nullptr && (is_harmless(*intrinsic) || intrinsic->isAssumeLikeIntrinsic() ||
-                                   intrinsic->doesNotAccessMemory()))
+          intrinsic != nullptr && is_harmless(*intrinsic))
         continue;
       if (auto *call = dyn_cast<CallBase>(&instruction))
         return call;

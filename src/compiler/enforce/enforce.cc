@@ -5,6 +5,7 @@
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 namespace tandem {
 namespace {
@@ -32,6 +33,22 @@ std::string irrevocable_action(const ReportSection &section) {
   return chain;
 }
 
+// A coroutine returns to its caller in its middle and goes on later, perhaps in another thread:
+// what brackets one execution of a function brackets no section of it.
+Status check_coroutine(const Section &section) {
+  const auto suspends = [](const llvm::Instruction *instruction) {
+    const auto *intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(instruction);
+    return intrinsic != nullptr && intrinsic->getIntrinsicID() == llvm::Intrinsic::coro_suspend;
+  };
+  if (section.kind == SectionKind::block ? llvm::any_of(section.body, suspends)
+                                         : section.function->isPresplitCoroutine())
+    return Error{
+        fmt::format("{}:{}: atomic section '{}' is left and entered again where the "
+                    "coroutine is suspended; mark functions or blocks that suspend nowhere",
+                    section.file, section.line, section.name)};
+  return Unit();
+}
+
 } // namespace
 
 Result<bool> enforce(llvm::Module &module, std::vector<Section> sections, Report &report,
@@ -50,8 +67,11 @@ Result<bool> enforce(llvm::Module &module, std::vector<Section> sections, Report
       }
   if (mode != Enforcement::none)
     for (const Section &section : sections)
-      if (section.kind != SectionKind::lock_region)
+      if (section.kind != SectionKind::lock_region) {
+        if (Status checked = check_coroutine(section); !checked)
+          return checked.error();
         end_tail_calls(*section.function);
+      }
   Descriptors descriptors(module, report, cancels, mode);
   switch (mode) {
   case Enforcement::none:

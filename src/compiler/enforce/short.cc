@@ -19,6 +19,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/ValueHandle.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
@@ -73,10 +74,7 @@ Kind kind_of(const Instruction &instruction) {
                : Kind::writes;
   }
   if (const auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction))
-    return is_harmless(*intrinsic) || intrinsic->isAssumeLikeIntrinsic() ||
-                   intrinsic->doesNotAccessMemory()
-               ? Kind::computes
-               : Kind::leads_away;
+    return is_harmless(*intrinsic) ? Kind::computes : Kind::leads_away;
   if (isa<BranchInst, SwitchInst, ReturnInst, AllocaInst>(instruction))
     return Kind::computes;
   return instruction.isTerminator() || isa<CallBase>(instruction) || instruction.isEHPad() ||
@@ -196,7 +194,10 @@ bool inline_calls(Function &function, Simplifier &simplifier) {
     if (level == kMostLevels || function.getInstructionCount() > kMostInstructions ||
         !all_of(calls, [](const CallBase *call) { return can_inline(*call); }))
       return false;
-    for (CallBase *call : calls) {
+    for (const WeakTrackingVH &left : SmallVector<WeakTrackingVH>(calls.begin(), calls.end())) {
+      auto *call = cast_if_present<CallBase>(static_cast<Value *>(left));
+      if (call == nullptr) // gone with what another one made unreachable
+        continue;
       InlineFunctionInfo info;
       if (!InlineFunction(*call, info, /*MergeAttributes=*/true).isSuccess())
         return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/enforce/enforce.h"
 
+#include "base/doing.h"
 #include "compiler/effects/actions.h"
 #include "compiler/enforce/allocations.h"
 #include "compiler/enforce/inlining.h"
@@ -10,6 +11,7 @@
 #include "compiler/instrument/clones.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/converted_operations.h"
+#include "compiler/sections/told.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -54,7 +56,8 @@ bool begins_apart(const Function &body) {
   for (SmallPtrSet<const BasicBlock *, 4> seen; block != nullptr && seen.insert(block).second;
        block = block->getSingleSuccessor())
     for (const Instruction &instruction : *block) {
-      if (writes_elsewhere(instruction) || isa<MemIntrinsic>(instruction))
+      if (writes_elsewhere(instruction) || isa<MemIntrinsic>(instruction) ||
+          list_operation(instruction))
         return false;
       const auto *call = dyn_cast<CallBase>(&instruction);
       if (call == nullptr || isa<IntrinsicInst>(call))
@@ -512,6 +515,7 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
   for (std::size_t i = 0; i < sections.size(); ++i) {
     if (sections[i].kind == SectionKind::lock_region)
       continue;
+    const Doing what(told("preparing", sections[i]));
     // Not where it would stay in the section, nor where a cancel would have to give it back.
     if (!own_locks && cancels[i].empty())
       allocate_first(*sections[i].function, catalogue);
@@ -524,6 +528,7 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
   const std::set<std::size_t> singles =
       own_locks ? std::set<std::size_t>() : single_operations(module, report, shared);
   for (const auto &[i, instructions] : shared) {
+    const Doing what(told("enforcing", sections[i]));
     if (singles.contains(i)) {
       Function &body = split_body(*sections[i].function);
       atomics.push_back({i, *sections[i].function, body});
@@ -551,6 +556,7 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
   for (const Atomic &atomic : atomics) {
     if (singles.contains(atomic.index))
       continue;
+    const Doing what(told("enforcing", sections[atomic.index]));
     const ReportSection &described = report.sections[atomic.index];
     if (!cancels[atomic.index].empty()) {
       Wrapper(atomic.function, descriptors.of(atomic.index))
@@ -591,6 +597,7 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
   for (const Atomic &atomic : atomics) {
     if (!by_phase || singles.contains(atomic.index))
       continue;
+    const Doing what(told("enforcing", sections[atomic.index]));
     Function &enforced = split_body(atomic.function);
     enforced.setName(atomic.function.getName() + ".tandem.enforced");
     enforced.addFnAttr(Attribute::NoInline);

@@ -35,7 +35,7 @@ constexpr std::uint64_t kFew = 32;
 constexpr std::uint64_t kRarest = 8;
 constexpr std::uint64_t kOften = 4;
 // Attribute of arguments.
-constexpr StringRef kResult = "tandem-result";
+constexpr StringRef kResultSlot = "tandem-result";
 
 // Whether the address in `root` is only ever used to access it here: not passed on, stored or
 // returned. A callee would reach it through barriers, which may buffer what a plain access then
@@ -85,8 +85,8 @@ bool Barriers::is_private(const Value *address) {
     if (const auto *global = dyn_cast<GlobalVariable>(object))
       return global->isConstant();
     if (const auto *argument = dyn_cast<Argument>(object))
-      return (argument->hasByValAttr() ||
-              argument->getParent()->getAttributes().hasParamAttr(argument->getArgNo(), kResult)) &&
+      return (argument->hasByValAttr() || argument->getParent()->getAttributes().hasParamAttr(
+                                              argument->getArgNo(), kResultSlot)) &&
              stays_here(*argument);
     return isa<AllocaInst>(object) && stays_here(*object);
   });
@@ -110,7 +110,7 @@ bool Barriers::is_unwritten(const LoadInst &load) {
 
 void Barriers::mark_result(Argument &argument) {
   argument.getParent()->addParamAttr(argument.getArgNo(),
-                                     Attribute::get(argument.getContext(), kResult));
+                                     Attribute::get(argument.getContext(), kResultSlot));
 }
 
 bool Barriers::stays_plain(const Value *address, bool captured) {
@@ -280,7 +280,6 @@ void Barriers::replace_load(LoadInst &load) {
     return;
   IRBuilder<> builder(&load);
   Type *type = load.getType();
-  Type *pointer = builder.getPtrTy();
   Value *result = nullptr;
   if (const StringRef kind = suffix(type); !kind.empty()) {
     Type *carried = bits(type);
@@ -288,12 +287,11 @@ void Barriers::replace_load(LoadInst &load) {
                     {load.getPointerOperand()}, is_aligned(type, load.getAlign()));
     result = builder.CreateBitOrPointerCast(result, type);
   } else {
-    AllocaInst *copy = temporary(*load.getFunction(), type);
+    AllocaInst *taken = temporary(*load.getFunction(), type);
     const TypeSize size = module_.getDataLayout().getTypeStoreSize(type);
-    builder.CreateCall(
-        function("_ITM_memcpyRtWn", builder.getVoidTy(), {pointer, pointer, builder.getInt64Ty()}),
-        {copy, load.getPointerOperand(), builder.getInt64(size.getFixedValue())});
-    result = builder.CreateLoad(type, copy);
+    copy(builder, "_ITM_memcpyRtWn", taken, load.getPointerOperand(),
+         builder.getInt64(size.getFixedValue()));
+    result = builder.CreateLoad(type, taken);
   }
   result->takeName(&load);
   load.replaceAllUsesWith(result);
@@ -306,19 +304,17 @@ void Barriers::replace_store(StoreInst &store) {
   IRBuilder<> builder(&store);
   Value *value = store.getValueOperand();
   Type *type = value->getType();
-  Type *pointer = builder.getPtrTy();
   if (const StringRef kind = suffix(type); !kind.empty()) {
     Type *carried = bits(type);
     access(builder, ("W" + kind).str(), builder.getVoidTy(),
            {store.getPointerOperand(), builder.CreateBitOrPointerCast(value, carried)},
            is_aligned(type, store.getAlign()));
   } else {
-    AllocaInst *copy = temporary(*store.getFunction(), type);
-    builder.CreateStore(value, copy);
+    AllocaInst *given = temporary(*store.getFunction(), type);
+    builder.CreateStore(value, given);
     const TypeSize size = module_.getDataLayout().getTypeStoreSize(type);
-    builder.CreateCall(
-        function("_ITM_memcpyRnWt", builder.getVoidTy(), {pointer, pointer, builder.getInt64Ty()}),
-        {store.getPointerOperand(), copy, builder.getInt64(size.getFixedValue())});
+    copy(builder, "_ITM_memcpyRnWt", store.getPointerOperand(), given,
+         builder.getInt64(size.getFixedValue()));
   }
   store.eraseFromParent();
 }
@@ -392,11 +388,38 @@ void Barriers::replace_copy(MemTransferInst &copy) {
   std::string name = isa<MemMoveInst>(copy) ? "_ITM_memmove" : "_ITM_memcpy";
   name += from_private ? "Rn" : "Rt";
   name += to_private ? "Wn" : "Wt";
+  this->copy(builder, name, copy.getDest(), copy.getSource(),
+             builder.CreateZExtOrTrunc(copy.getLength(), builder.getInt64Ty()));
+  copy.eraseFromParent();
+}
+
+void Barriers::copy(IRBuilderBase &builder, const std::string &name, Value *to, Value *from,
+                    Value *bytes) {
   Type *pointer = builder.getPtrTy();
   builder.CreateCall(function(name, builder.getVoidTy(), {pointer, pointer, builder.getInt64Ty()}),
-                     {copy.getDest(), copy.getSource(),
-                      builder.CreateZExtOrTrunc(copy.getLength(), builder.getInt64Ty())});
-  copy.eraseFromParent();
+                     {to, from, bytes});
+}
+
+// va_start begins a list of the frame's, which is copied. Copying one is copying its bytes.
+void Barriers::replace_list(IntrinsicInst &call, const ListOperation &list) {
+  const bool from_private = list.read == nullptr || is_private(list.read);
+  const bool to_private = is_private(list.written);
+  ++(from_private && to_private ? counts_.plain : counts_.barriers);
+  if (from_private && to_private)
+    return;
+  IRBuilder<> builder(&call);
+  Value *from = list.read;
+  if (from == nullptr) {
+    AllocaInst *own =
+        temporary(*call.getFunction(), ArrayType::get(builder.getInt8Ty(), list.bytes));
+    own->setAlignment(Align(16));
+    builder.CreateIntrinsic(Intrinsic::vastart, {builder.getPtrTy()}, {own});
+    from = own;
+  }
+  copy(builder,
+       std::string("_ITM_memcpyR") + (from_private ? "n" : "t") + "W" + (to_private ? "n" : "t"),
+       list.written, from, builder.getInt64(list.bytes));
+  call.eraseFromParent();
 }
 
 void Barriers::log(StoreInst &store) {
@@ -423,6 +446,13 @@ void Barriers::log(MemIntrinsic &write) {
             builder.CreateZExtOrTrunc(write.getLength(), builder.getInt64Ty()));
 }
 
+void Barriers::log(IntrinsicInst &call, const ListOperation &list) {
+  if (stays_plain(list.written, /*captured=*/false))
+    return;
+  IRBuilder<> builder(&call);
+  log_bytes(builder, list.written, builder.getInt64(list.bytes));
+}
+
 void Barriers::log_bytes(IRBuilderBase &builder, Value *address, Value *bytes) {
   builder.CreateCall(
       function("_ITM_LB", builder.getVoidTy(), {builder.getPtrTy(), builder.getInt64Ty()}),
@@ -435,15 +465,13 @@ void Barriers::replace_by_value(CallBase &call, unsigned argument) {
     return;
   Type *type = call.getParamByValType(argument);
   const DataLayout &layout = module_.getDataLayout();
-  AllocaInst *copy = temporary(*call.getFunction(), type);
-  copy->setAlignment(std::max(copy->getAlign(),
-                              call.getParamAlign(argument).value_or(layout.getABITypeAlign(type))));
+  AllocaInst *own = temporary(*call.getFunction(), type);
+  own->setAlignment(std::max(own->getAlign(),
+                             call.getParamAlign(argument).value_or(layout.getABITypeAlign(type))));
   IRBuilder<> builder(&call);
-  Type *pointer = builder.getPtrTy();
-  builder.CreateCall(
-      function("_ITM_memcpyRtWn", builder.getVoidTy(), {pointer, pointer, builder.getInt64Ty()}),
-      {copy, source, builder.getInt64(layout.getTypeAllocSize(type).getFixedValue())});
-  call.setArgOperand(argument, copy);
+  copy(builder, "_ITM_memcpyRtWn", own, source,
+       builder.getInt64(layout.getTypeAllocSize(type).getFixedValue()));
+  call.setArgOperand(argument, own);
 }
 
 void Barriers::replace_set(MemSetInst &set) {

@@ -4,6 +4,7 @@
 // interface"): every access of a transactional clone to memory that others may see becomes a call.
 #pragma once
 
+#include "compiler/effects/actions.h"
 #include "compiler/report/report.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -62,10 +63,13 @@ public:
                         llvm::SmallPtrSetImpl<const llvm::Instruction *> &gone);
   void replace_copy(llvm::MemTransferInst &copy);
   void replace_set(llvm::MemSetInst &set);
+  // va_start and va_copy.
+  void replace_list(llvm::IntrinsicInst &call, const ListOperation &list);
   // For code of Mode::apart (runtime/transaction/apart.h), whose accesses stay as they are: logs
   // what the instruction is about to overwrite, unless nobody else can see it.
   void log(llvm::StoreInst &store);
   void log(llvm::MemIntrinsic &write);
+  void log(llvm::IntrinsicInst &call, const ListOperation &list);
   // The call copies what this argument of it points to (`byval`): it gets a copy that a barrier
   // made.
   void replace_by_value(llvm::CallBase &call, unsigned argument);
@@ -76,6 +80,8 @@ public:
 
 private:
   bool stays_plain(const llvm::Value *address, bool captured);
+  void copy(llvm::IRBuilderBase &builder, const std::string &name, llvm::Value *to,
+            llvm::Value *from, llvm::Value *bytes);
   // Accesses words as `type`, by the inline version of the call where the function has those and
   // the access is aligned.
   llvm::CallInst *access(llvm::IRBuilderBase &builder, const std::string &name, llvm::Type *result,

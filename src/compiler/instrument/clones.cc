@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/instrument/clones.h"
 
+#include "base/doing.h"
 #include "compiler/instrument/captured.h"
 #include "compiler/instrument/twins.h"
 #include "compiler/sections/called_function.h"
@@ -39,20 +40,6 @@ std::uint64_t shared_accesses(const Function &function) {
         address != nullptr && !Barriers::is_private(address))
       ++count;
   return count;
-}
-
-// Whether the instruction accesses memory through a pointer that no barrier takes (__seg_gs and the
-// like).
-bool touches_other_address_space(const Instruction &instruction) {
-  const auto elsewhere = [](const Value *address) {
-    return address->getType()->getPointerAddressSpace() != 0;
-  };
-  if (const Value *address = getLoadStorePointerOperand(&instruction))
-    return elsewhere(address);
-  if (const auto *transfer = dyn_cast<MemTransferInst>(&instruction))
-    return elsewhere(transfer->getSource()) || elsewhere(transfer->getDest());
-  const auto *set = dyn_cast<MemSetInst>(&instruction);
-  return set != nullptr && elsewhere(set->getDest());
 }
 
 // Attributes that promise how little memory a function touches: with barriers in it they are lies.
@@ -108,8 +95,9 @@ TransactionalClones::TransactionalClones(Module &module, const Actions &actions,
 
 bool TransactionalClones::can_clone(const Function &function) const {
   const auto body = bodies_.find(&function);
-  return none_of(body == bodies_.end() ? function : *body->second,
-                 [](const BasicBlock &block) { return block.hasAddressTaken(); });
+  const Function &code = body == bodies_.end() ? function : *body->second;
+  return !code.isPresplitCoroutine() &&
+         none_of(code, [](const BasicBlock &block) { return block.hasAddressTaken(); });
 }
 
 void TransactionalClones::stands_for(Function &called, Function &body) { bodies_[&called] = &body; }
@@ -207,6 +195,7 @@ void TransactionalClones::instrument() {
 }
 
 void TransactionalClones::instrument(Function &clone, Version version) {
+  const Doing what(fmt::format("instrumenting function '{}'", clone.getName().str()));
   find_captured(clone, version);
   SmallVector<Instruction *> all;
   for (Instruction &instruction : instructions(clone))
@@ -222,18 +211,16 @@ void TransactionalClones::instrument(Function &clone, Version version) {
 }
 
 void TransactionalClones::instrument(Instruction &instruction, Version version) {
-  if (instruction.isAtomic() || touches_other_address_space(instruction)) {
-    become_irrevocable(instruction);
-  } else if (auto *arguments = dyn_cast<VAArgInst>(&instruction)) {
-    if (!Barriers::is_private(arguments->getPointerOperand()))
-      become_irrevocable(instruction);
-  } else if (auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
-             intrinsic != nullptr && !isa<MemIntrinsic>(intrinsic)) {
-    if (!is_harmless(*intrinsic))
-      become_irrevocable(instruction);
+  if (const std::optional<ListOperation> list = list_operation(instruction)) {
+    if (version == Version::apart)
+      barriers_.log(cast<IntrinsicInst>(instruction), *list);
+    else
+      barriers_.replace_list(cast<IntrinsicInst>(instruction), *list);
   } else if (auto *call = dyn_cast<CallBase>(&instruction);
-             call != nullptr && intrinsic == nullptr) {
+             call != nullptr && !isa<IntrinsicInst>(call)) {
     instrument_call(*call, version);
+  } else if (instruction.isAtomic() || !actions_.irrevocable_action(instruction).empty()) {
+    become_irrevocable(instruction); // what no barrier is known for, too
   } else if (version == Version::apart) {
     log_write(instruction);
   } else {

@@ -43,8 +43,9 @@ public:
   void nests(llvm::Function &called) { nesting_.insert(&called); }
 
   // Whether `function` can be cloned: not where its blocks' addresses are taken (computed goto),
-  // since tables of them lead into the original. A transaction that calls it becomes irrevocable
-  // first.
+  // since tables of them lead into the original, and no coroutine, whose locals are in a frame that
+  // outlives the call, where no barrier guards them. A transaction that calls it becomes
+  // irrevocable first.
   [[nodiscard]] bool can_clone(const llvm::Function &function) const;
 
   // The clone that a transaction runs for `function`; made when first asked for, instrumented

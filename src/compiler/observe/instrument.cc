@@ -155,6 +155,11 @@ private:
       if (auto *transfer = dyn_cast<AnyMemTransferInst>(memory))
         add_access(*transfer, transfer->getRawSource(), transfer->getLength(),
                    TANDEM_OBSERVE_READS);
+    } else if (const std::optional<ListOperation> list = list_operation(instruction)) {
+      Value *bytes = ConstantInt::get(word_, list->bytes);
+      add_access(instruction, list->written, bytes, TANDEM_OBSERVE_WRITES);
+      if (list->read != nullptr)
+        add_access(instruction, list->read, bytes, TANDEM_OBSERVE_READS);
     } else if (auto *call = dyn_cast<CallBase>(&instruction)) {
       // How much it touches is not known here; its first byte stands for all.
       if (const auto found = externals_.find(call); found != externals_.end())
