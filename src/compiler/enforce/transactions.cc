@@ -8,6 +8,7 @@
 #include "compiler/enforce/short.h"
 #include "compiler/enforce/shrink.h"
 #include "compiler/enforce/single.h"
+#include "compiler/instrument/barriers.h"
 #include "compiler/instrument/clones.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/converted_operations.h"
@@ -117,6 +118,7 @@ Function &split_body(Function &section, bool passable = false) {
     if (auto *start = dyn_cast<VAStartInst>(&instruction))
       starts.push_back(start);
   Argument *list = std::prev(body->arg_end());
+  Barriers::mark_list(*list);
   for (VAStartInst *start : starts) {
     IRBuilder<> builder(start);
     builder.CreateIntrinsic(Intrinsic::vacopy, {builder.getPtrTy()}, {start->getArgList(), list});

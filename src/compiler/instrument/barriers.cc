@@ -36,6 +36,7 @@ constexpr std::uint64_t kRarest = 8;
 constexpr std::uint64_t kOften = 4;
 // Attribute of arguments.
 constexpr StringRef kResultSlot = "tandem-result";
+constexpr StringRef kList = "tandem-list";
 
 // Whether the address in `root` is only ever used to access it here: not passed on, stored or
 // returned. A callee would reach it through barriers, which may buffer what a plain access then
@@ -84,6 +85,10 @@ bool Barriers::is_private(const Value *address) {
   return all_of(objects, [](const Value *object) {
     if (const auto *global = dyn_cast<GlobalVariable>(object))
       return global->isConstant();
+    if (const auto *argument = dyn_cast<Argument>(object);
+        argument != nullptr &&
+        argument->getParent()->getAttributes().hasParamAttr(argument->getArgNo(), kList))
+      return true;
     if (const auto *argument = dyn_cast<Argument>(object))
       return (argument->hasByValAttr() || argument->getParent()->getAttributes().hasParamAttr(
                                               argument->getArgNo(), kResultSlot)) &&
@@ -111,6 +116,11 @@ bool Barriers::is_unwritten(const LoadInst &load) {
 void Barriers::mark_result(Argument &argument) {
   argument.getParent()->addParamAttr(argument.getArgNo(),
                                      Attribute::get(argument.getContext(), kResultSlot));
+}
+
+void Barriers::mark_list(Argument &argument) {
+  argument.getParent()->addParamAttr(argument.getArgNo(),
+                                     Attribute::get(argument.getContext(), kList));
 }
 
 bool Barriers::stays_plain(const Value *address, bool captured) {

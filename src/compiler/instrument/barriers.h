@@ -40,6 +40,9 @@ public:
   // looked at before the function has returned, and written in every attempt that returns one. It
   // needs neither barrier nor undoing, in copies of the function neither.
   static void mark_result(llvm::Argument &argument);
+  // Marks an argument that points to memory of the wrapper's which nobody writes: the list of a
+  // variadic section's arguments.
+  static void mark_list(llvm::Argument &argument);
 
   // Accesses that need no barrier, besides those above: memory that the transaction has captured.
   // Of a copy it is what one of the two addresses points to, or both.
