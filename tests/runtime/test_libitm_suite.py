@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """libitm's own test programs, from Debian's gcc-12-source, on the stock library and on ours.
 
-The sources are fetched, never copied into the project (scripts/fetch-libitm-tests).
+The sources are fetched, never copied into the project (scripts/fetch-gcc-tests).
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ RUNNABLE = [
 
 @pytest.fixture(scope="session")
 def suite() -> Path:
-    folder = ROOT / "build/downloads/libitm-tests"
-    fetch = [str(ROOT / "scripts/fetch-libitm-tests"), str(folder)]
+    folder = ROOT / "build/downloads/gcc-tests"
+    fetch = [str(ROOT / "scripts/fetch-gcc-tests"), str(folder)]
     done = subprocess.run(fetch, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.fail(f"libitm's tests cannot be fetched: {done.stderr.strip()}")
