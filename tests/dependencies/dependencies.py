@@ -43,7 +43,18 @@ RULES: dict[str, Folder] = {
     "base": folder(),
     "contention": folder("base"),
     "runtime": folder("base", "contention", PUBLIC),
-    "machine": folder("base", "contention"),
+    "machine": folder("base", "contention", "machine/event"),
+    "machine/event": folder("base"),
+    # The core side: no arrow upward, and none to the memory side.
+    "machine/isa": folder("base"),
+    "machine/bus": folder("base"),
+    "machine/mmu": folder("base", "machine/isa", "machine/bus"),
+    "machine/hart": folder(
+        "base", "machine/event", "machine/isa", "machine/bus", "machine/mmu"
+    ),
+    "machine/cores": folder(
+        "base", "machine/event", "machine/isa", "machine/bus", "machine/hart"
+    ),
     "compiler/options": folder("base", PUBLIC),
     "compiler/catalogue": folder("base", PUBLIC),
     "compiler/report": folder("base", PUBLIC, "compiler/options", "compiler/catalogue"),
