@@ -55,20 +55,22 @@ public:
   void request_stop();
 
   [[nodiscard]] const Schedule &schedule() const { return schedule_; }
-  void restore(const Schedule &schedule) { schedule_ = schedule; }
+  void restore(const Schedule &schedule) {
+    schedule_ = schedule;
+    last_ = nullptr;
+  }
 
 private:
-  struct Burst {
-    std::uint64_t cycles;
-  };
-  [[nodiscard]] std::uint64_t burst(std::uint64_t left);
-  bool next_round();
-  [[nodiscard]] bool alone(unsigned index) const;
+  bool begin_round();
+  [[nodiscard]] std::uint64_t room(unsigned index) const;
+  void run_turn(Hart &hart, std::uint64_t &left);
+  void end_turn();
 
   Harts *harts_;
   Clock *clock_;
   Agenda *agenda_;
   Schedule schedule_;
+  Hart *last_ = nullptr; // that ran: no other has a reservation; null: not known
   bool stop_ = false;
 };
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "machine/hart/code_cache.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tandem::machine {
+
+CodeCache::CodeCache(Memory &memory, std::function<void(std::uint64_t)> withdraw,
+                     std::function<void()> forget)
+    : memory_(&memory), withdraw_(std::move(withdraw)), forget_(std::move(forget)),
+      by_page_(memory.size() >> kPageShift) {
+  memory.observe_code(this);
+}
+
+CodeCache::~CodeCache() { memory_->observe_code(nullptr); }
+
+void CodeCache::reset(CodePage &page) {
+  // Only the handlers: the instruction that causes this may be in the page and still needs the
+  // rest.
+  for (Slot &slot : page.slots)
+    slot.handler = kDecodeHandler;
+  page.slots[CodePage::kSlots].handler = kPageEndHandler;
+  page.slots[CodePage::kSlots + 1].handler = kPageEndHandler;
+}
+
+// From now on every store to the page is heard of.
+void CodeCache::mark(CodePage &page) {
+  page.marked = true;
+  page.stores = 0;
+  memory_->set_holds_code(page.physical, true);
+  withdraw_(page.physical);
+}
+
+CodePage &CodeCache::page(std::uint64_t physical) {
+  CodePage *&place = by_page_[(physical - memory_->base()) >> kPageShift];
+  if (place != nullptr)
+    return *place;
+  if (pages_.size() < kPages) {
+    pages_.push_back(std::make_unique<CodePage>());
+    place = pages_.back().get();
+  } else {
+    place = pages_[oldest_].get();
+    oldest_ = (oldest_ + 1) % kPages;
+    by_page_[(place->physical - memory_->base()) >> kPageShift] = nullptr;
+    memory_->set_holds_code(place->physical, false);
+    forget_();
+  }
+  CodePage &page = *place;
+  page.physical = physical & ~(kPageBytes - 1);
+  page.marked = false; // until something is decoded
+  reset(page);
+  return page;
+}
+
+void CodeCache::decode_slot(CodePage &page, unsigned index) {
+  if (!page.marked)
+    mark(page);
+  const std::byte *at = memory_->host(page.physical) + std::size_t{2} * index;
+  std::uint16_t low = 0;
+  std::memcpy(&low, at, sizeof low);
+  std::uint32_t word = low;
+  if (!is_compressed(word)) {
+    if (index == CodePage::kSlots - 1) {
+      page.slots[index].handler = kCrossHandler;
+      return;
+    }
+    std::memcpy(&word, at, sizeof word);
+  }
+  fill_slot(page.slots[index], decode(word), std::uint64_t{2} * index, false);
+}
+
+void CodeCache::code_written(std::uint64_t address, std::uint64_t size) {
+  CodePage *page = by_page_[(address - memory_->base()) >> kPageShift];
+  if (page == nullptr || !page->marked)
+    return;
+  if (++page->stores > kStores) {
+    // Mostly data by now. What runs in it meets the decoder, which marks it again.
+    reset(*page);
+    page->marked = false;
+    memory_->set_holds_code(page->physical, false);
+    return;
+  }
+  // An instruction that holds a byte of the range may begin a halfword before it.
+  const std::uint64_t offset = address & (kPageBytes - 1);
+  const std::uint64_t first = offset / 2 - (offset >= 2 ? 1 : 0);
+  const std::uint64_t last = (offset + size - 1) / 2;
+  for (std::uint64_t slot = first; slot <= last; ++slot)
+    page->slots[slot].handler = kDecodeHandler;
+}
+
+} // namespace tandem::machine

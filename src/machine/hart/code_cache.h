@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Decoded code, by physical page, shared by all harts of a machine. A page has a slot for each
+// halfword; a slot is decoded when it is first run. Invariant: a decoded slot equals its bytes in
+// memory. Pages with decoded slots are marked in Memory; no TLB lets anyone write them directly, so
+// every store to one comes through code_written(). FENCE.I therefore has nothing to do.
+//
+// For one thread. At most kPages pages are kept (33 KB each), the oldest goes first.
+#pragma once
+
+#include "machine/bus/memory.h"
+#include "machine/isa/decode.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace tandem::machine {
+
+struct HartCore;
+struct Slot;
+
+// Handlers call each other in tail position and never return in between, so that ip, hart and
+// budget stay in registers; this convention leaves no register to be saved.
+#if defined(__x86_64__) || defined(__aarch64__)
+#define TANDEM_HANDLER_CALL __attribute__((preserve_none))
+#else
+#define TANDEM_HANDLER_CALL
+#endif
+using Handler = void(TANDEM_HANDLER_CALL *)(const Slot *ip, HartCore *hart, std::int64_t budget);
+
+// A decoded instruction.
+struct Slot {
+  Handler handler;
+  std::int32_t imm; // displacement of a near branch in bytes of slots; the bits of an illegal one
+  std::uint8_t rd;  // x0 as kSink
+  std::uint8_t rs1;
+  std::uint8_t rs2;
+  std::uint8_t more; // bits 4:0 rs3, 7:5 rm
+};
+static_assert(sizeof(Slot) == 16 || sizeof(void *) != 8);
+
+// Bytes of slots for each byte of code.
+inline constexpr std::ptrdiff_t kSlotScale = sizeof(Slot) / 2;
+
+struct CodePage {
+  static constexpr unsigned kSlots = kPageBytes / 2;
+  // The two behind the last are where instructions of 2 and 4 bytes go on: in the next page.
+  std::array<Slot, kSlots + 2> slots;
+  std::uint64_t physical = 0;
+  bool marked = false;      // in Memory, as holding code
+  std::uint32_t stores = 0; // to it since it was marked
+};
+
+class CodeCache final : public CodeObserver {
+public:
+  // 64 MB of slots: the code of a Linux kernel and its programs is 800 to 1,200 pages.
+  static constexpr std::size_t kPages = 2000;
+  // A page that is stored to that often without having been forgotten is taken for data.
+  static constexpr std::uint32_t kStores = 64;
+
+  // `withdraw(page)`: no hart may write that physical page directly; `forget()`: no hart keeps a
+  // CodePage that it does not run in.
+  CodeCache(Memory &memory, std::function<void(std::uint64_t)> withdraw,
+            std::function<void()> forget);
+  ~CodeCache() override;
+
+  // The page of code at a physical address in main memory.
+  CodePage &page(std::uint64_t physical);
+  // Decodes the slot; `index` below kSlots - 1, or its instruction is compressed.
+  void decode_slot(CodePage &page, unsigned index);
+  void code_written(std::uint64_t address, std::uint64_t size) override;
+
+private:
+  void reset(CodePage &page);
+  void mark(CodePage &page);
+
+  Memory *memory_;
+  std::function<void(std::uint64_t)> withdraw_;
+  std::function<void()> forget_;
+  std::vector<CodePage *> by_page_; // of the memory's pages
+  std::vector<std::unique_ptr<CodePage>> pages_;
+  std::size_t oldest_ = 0;
+};
+
+// Fills a slot from an instruction. `offset`: of the instruction in its page; branches that stay in
+// the page become near ones, none if `alone`: the slot is not in the array of its page.
+void fill_slot(Slot &slot, const Instruction &instruction, std::uint64_t offset, bool alone);
+
+// Handlers that are no instruction's (handlers.cc).
+extern const Handler kDecodeHandler;
+extern const Handler kPageEndHandler;
+extern const Handler kCrossHandler;
+
+} // namespace tandem::machine

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the instructions of a hart work on: the architectural state first, then what is remembered.
+// Inside hart/ only; everybody else sees hart.h.
+//
+// While handlers run, pc is where the slot is: pc = page + (ip - slots) * 2. Slow paths call sync()
+// before anything that may look at the hart.
+#pragma once
+
+#include "machine/hart/code_cache.h"
+#include "machine/hart/harts.h"
+#include "machine/hart/host_float.h"
+#include "machine/mmu/tlb.h"
+#include "machine/mmu/walker.h"
+
+#include <array>
+#include <cstdint>
+
+namespace tandem::machine {
+
+// Why handlers returned.
+enum class Leave : std::uint8_t { budget, trap };
+
+struct FetchEntry {
+  std::uint64_t tag = kNoTag;
+  CodePage *page = nullptr;
+  std::uint64_t level = 0;
+};
+
+struct HartCore {
+  HartState state;
+
+  // --- the burst ------------------------------------------------------------------------------
+  const Slot *slots = nullptr; // of the page in which the hart runs
+  std::uint64_t page = 0;      // its virtual address
+  std::uint64_t data_context = 0;
+  std::uint64_t fetch_context = 0;
+  bool float_ready = false;   // FS is dirty; in a burst the host gathers the flags
+  bool float_dynamic = false; // and frm is a mode of the host's, which it is in
+  bool refetch = false;       // the last CSR write changed what code means: translate pc anew
+  Leave leave = Leave::budget;
+  bool in_burst = false;
+  Trap trap{};              // with Leave::trap
+  std::uint64_t target = 0; // of a jump that has left the page and its TLB
+  std::uint64_t loaded = 0; // by load()
+  std::int64_t left = 0;    // budget at the last sync()
+  std::int64_t granted = 0; // budget at the begin of the burst
+  Cycle begin = 0;          // cycle of the burst's first instruction
+
+  std::array<FetchEntry, 256> fetch_tlb{};
+  Tlb tlb;
+  // An instruction that lies on two pages, and the two ends behind it.
+  std::array<Slot, 3> cross{};
+  std::uint32_t cross_word = 0;
+
+  // --- the rest -------------------------------------------------------------------------------
+  unsigned id = 0;
+  bool machine_mode = false;
+  Hart *self = nullptr;
+  Harts *harts = nullptr;
+  Bus *bus = nullptr;
+  Memory *memory = nullptr;
+  CodeCache *code = nullptr;
+  Clock *clock = nullptr;
+  HartEnvironment *environment = nullptr;
+  std::uint64_t intercept_user = 0;
+  std::uint64_t intercept_supervisor = 0;
+  AddressSpaces spaces;
+  WalkContext data_walk;
+  WalkContext fetch_walk;
+  bool data_translated = false;
+  bool fetch_translated = false;
+  bool asked = false; // end_burst()
+
+  // Where a slot's instruction is.
+  [[nodiscard]] std::uint64_t pc_of(const Slot *ip) const {
+    const auto bytes =
+        reinterpret_cast<std::uintptr_t>(ip) - reinterpret_cast<std::uintptr_t>(slots);
+    return page + bytes / kSlotScale;
+  }
+
+  // State, clock and counters as they are before the instruction at `ip`.
+  void sync(const Slot *ip, std::int64_t budget) {
+    state.pc = pc_of(ip);
+    left = budget;
+    clock->now = begin + static_cast<Cycle>(granted - budget);
+  }
+  // The present instruction is the last of the burst. `left` must be in sync.
+  void end_burst() {
+    if (left > 1) {
+      granted -= left - 1;
+      left = 1;
+    }
+  }
+  [[nodiscard]] std::uint64_t retired() const { // before the present instruction
+    return state.instret + (in_burst ? static_cast<std::uint64_t>(granted - left) : 0);
+  }
+
+  // Memory (memory_access.cc). False: `trap` says why. In sync; device accesses may end the burst.
+  bool load(std::uint64_t address, unsigned size); // the value is in `loaded`
+  bool store(std::uint64_t address, unsigned size, std::uint64_t value);
+  // The host's address of an aligned access of LR, SC, AMO; null: `trap` says why. `store`: with
+  // the permission, and the cause, of a store.
+  std::byte *atomic(std::uint64_t address, unsigned size, bool store);
+  void atomic_written(const std::byte *place, unsigned size);
+  [[nodiscard]] std::uint64_t physical_of(const std::byte *place) const {
+    return memory->base() + static_cast<std::uint64_t>(place - memory->bytes().data());
+  }
+  // Translates; fills the TLB where that is main memory. False: `trap` says why.
+  bool physical(std::uint64_t address, AccessKind kind, std::uint64_t &to);
+
+  // The slot at `pc`, translated; null: `trap` says why. Makes its page the present one.
+  const Slot *fetch(std::uint64_t pc);
+  const Slot *cross_page(std::uint64_t pc);
+  void decode_slot(const Slot *ip);
+  // The bits of the instruction at a slot of the present page.
+  [[nodiscard]] std::uint32_t word_at(const Slot *ip);
+
+  // What follows from the state (context.cc): contexts, readiness of floats.
+  void update_contexts();
+  void update_float();
+  void make_float_dirty();
+  void begin_float(); // the host's environment becomes the guest's
+  void end_float();   // and its flags go to the state
+  void flush_all();
+  void forget_code(); // no CodePage is kept
+  void fence(const FenceRange &range);
+
+  // CSRs (csr.cc). False: illegal.
+  bool csr_accessible(unsigned number, bool write) const;
+  [[nodiscard]] std::uint64_t read_csr(unsigned number) const;
+  void write_csr(unsigned number, std::uint64_t value);
+
+  // Interrupts and traps (interrupts.cc).
+  [[nodiscard]] std::uint64_t pending() const; // mip
+  [[nodiscard]] bool interrupt_due() const { return due() != 0; }
+  [[nodiscard]] std::uint64_t due() const; // what is to be taken now
+  void take_interrupt();
+  void take(const Trap &cause);
+  void enter(std::uint64_t cause, std::uint64_t value, bool to_machine);
+  bool return_from(bool machine); // sret, mret; false: illegal
+
+  // The flags that the host has gathered, into state.fflags.
+  void fold_flags() {
+    if (float_ready && in_burst)
+      state.fflags |= host_float::take_flags();
+  }
+};
+
+// Runs handlers from `ip` for `granted` instructions (handlers.cc).
+void run_handlers(const Slot *ip, HartCore *core);
+// Every floating-point instruction with an explicit or unusual rounding mode (float.cc).
+// False: illegal. Registers and flags are set.
+bool run_rounded(HartCore *core, Opcode opcode, const Slot &slot, unsigned rm);
+
+} // namespace tandem::machine

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "machine/hart/hart.h"
+
+#include "machine/hart/core.h"
+#include "machine/isa/csr.h"
+
+#include <algorithm>
+
+namespace tandem::machine {
+
+Hart::Hart(unsigned id, Harts &harts, Bus &bus, CodeCache &code, Clock &clock,
+           const HartOptions &options)
+    : core_(std::make_unique<HartCore>()) {
+  HartCore &c = *core_;
+  c.id = id;
+  c.machine_mode = options.machine_mode;
+  c.self = this;
+  c.harts = &harts;
+  c.bus = &bus;
+  c.memory = &bus.memory();
+  c.code = &code;
+  c.clock = &clock;
+  if (options.machine_mode) {
+    c.state.privilege = Privilege::machine;
+    c.state.activity = Activity::running;
+  }
+  changed();
+}
+
+Hart::~Hart() = default;
+
+unsigned Hart::id() const { return core_->id; }
+const HartState &Hart::state() const { return core_->state; }
+HartState &Hart::state() { return core_->state; }
+
+void Hart::changed() {
+  core_->flush_all();
+  core_->update_contexts();
+  core_->update_float();
+  end_burst();
+}
+
+namespace {
+
+// As many instructions as may run before something has to be looked at.
+std::uint64_t until_timer(const HartCore &c, const Hart &hart, std::uint64_t cycles) {
+  const Cycle at = hart.timer();
+  return at > c.clock->now ? std::min(cycles, at - c.clock->now) : cycles;
+}
+
+// Runs handlers; counts what they did. Returns the cycles.
+std::uint64_t burst(HartCore &c, std::uint64_t cycles) {
+  c.begin = c.clock->now;
+  c.granted = static_cast<std::int64_t>(std::min<std::uint64_t>(cycles, 1U << 30));
+  c.left = c.granted;
+  c.leave = Leave::budget;
+  const Slot *ip = c.fetch(c.state.pc);
+  if (ip == nullptr) {
+    c.left = c.granted - 1;
+    c.leave = Leave::trap;
+  } else {
+    const host_float::Scope scope;
+    c.in_burst = true;
+    c.begin_float();
+    run_handlers(ip, &c);
+    c.end_float();
+    c.in_burst = false;
+  }
+  const auto ran = static_cast<std::uint64_t>(c.granted - c.left);
+  c.clock->now = c.begin + ran;
+  c.state.instret += ran - (c.leave == Leave::trap ? 1 : 0);
+  return ran;
+}
+
+void trapped(HartCore &c) {
+  const std::uint64_t masks[4] = {c.intercept_user, c.intercept_supervisor, 0, 0};
+  const Trap cause = c.trap;
+  if ((masks[unsigned(c.state.privilege)] & bit(cause.cause)) != 0 &&
+      c.environment->trap(*c.self, cause) == HartEnvironment::Action::resume)
+    return;
+  c.take(cause);
+}
+
+} // namespace
+
+Ran Hart::run(std::uint64_t cycles) {
+  HartCore &c = *core_;
+  c.asked = false;
+  c.harts->running_ = this;
+  Ran ran{0, Stop::budget};
+  while (true) {
+    if (!awake()) {
+      ran.stop = c.state.activity == Activity::waiting ? Stop::waiting : Stop::stopped;
+      break;
+    }
+    if (c.asked || ran.cycles == cycles) {
+      ran.stop = c.asked ? Stop::asked : Stop::budget;
+      break;
+    }
+    if (c.interrupt_due())
+      c.take_interrupt();
+    ran.cycles += burst(c, until_timer(c, *this, cycles - ran.cycles));
+    if (c.leave == Leave::trap)
+      trapped(c);
+  }
+  c.asked = false;
+  c.harts->running_ = nullptr;
+  return ran;
+}
+
+void Hart::start(std::uint64_t pc, std::uint64_t a0, std::uint64_t a1) {
+  HartState &s = core_->state;
+  CHECK(s.activity == Activity::stopped, "hart {}", id());
+  s.pc = pc;
+  s.x[10] = a0;
+  s.x[11] = a1;
+  s.privilege = Privilege::supervisor;
+  s.status &= ~(status::kSie | status::kMprv);
+  s.satp = 0;
+  s.activity = Activity::running;
+  changed();
+}
+
+void Hart::stop() {
+  core_->state.activity = Activity::stopped;
+  end_burst();
+}
+
+void Hart::wait() {
+  core_->state.activity = Activity::waiting;
+  end_burst();
+}
+
+namespace {
+
+// After a line has changed: whoever runs must come back if it, or who sleeps, has to look.
+void line_changed(HartCore &c) {
+  Hart *running = c.harts->running();
+  if (running == nullptr)
+    return;
+  if (running == c.self ? c.interrupt_due() : c.state.activity == Activity::waiting)
+    running->end_burst();
+}
+
+void set_line(HartCore &c, Interrupt line, bool level) {
+  c.state.ip = level ? c.state.ip | bit(line) : c.state.ip & ~bit(line);
+  line_changed(c);
+}
+
+} // namespace
+
+void Hart::set_external(bool level) { set_line(*core_, Interrupt::supervisor_external, level); }
+void Hart::set_software(bool level) { set_line(*core_, Interrupt::supervisor_software, level); }
+void Hart::set_timer(std::uint64_t ticks) {
+  core_->state.stimecmp = ticks;
+  if (core_->harts->running() != nullptr)
+    core_->harts->running()->end_burst(); // it may have been running towards the old one
+}
+
+void Hart::fence_i() {}
+void Hart::sfence_vma(const FenceRange &range) { core_->fence(range); }
+void Hart::break_reservation() { core_->state.reservation = kNoReservation; }
+
+void Hart::end_burst() {
+  core_->asked = true;
+  if (core_->in_burst)
+    core_->end_burst();
+}
+
+bool Hart::awake() {
+  HartState &s = core_->state;
+  if (s.activity == Activity::waiting && (core_->pending() & s.ie) != 0)
+    s.activity = Activity::running;
+  return s.activity == Activity::running;
+}
+
+Cycle Hart::timer() const {
+  const HartState &s = core_->state;
+  const bool enabled = (s.ie & bit(Interrupt::supervisor_timer)) != 0;
+  return enabled ? core_->clock->cycle_of(s.stimecmp) : kNever;
+}
+
+void Hart::intercept(HartEnvironment *environment, std::uint64_t from_user,
+                     std::uint64_t from_supervisor) {
+  CHECK(environment != nullptr || (from_user | from_supervisor) == 0);
+  core_->environment = environment;
+  core_->intercept_user = from_user;
+  core_->intercept_supervisor = from_supervisor;
+}
+
+std::optional<std::uint64_t> Hart::translate(std::uint64_t address) const {
+  const HartCore &c = *core_;
+  if (!c.data_translated)
+    return address;
+  // As whoever the page is for, and loads of pages that are only for execution too.
+  for (const bool user : {false, true}) {
+    Walk walk({c.state.satp, user, false, true}, address, AccessKind::load);
+    while (walk.state() == Walk::State::wants_entry) {
+      std::uint64_t entry = 0;
+      if (!c.memory->read_value(walk.address(), entry))
+        return std::nullopt;
+      walk.feed(entry);
+    }
+    if (walk.state() != Walk::State::page_fault)
+      return walk.physical();
+  }
+  return std::nullopt;
+}
+
+bool Hart::read_virtual(std::uint64_t address, std::span<std::byte> to) const {
+  while (!to.empty()) {
+    const std::uint64_t room = kPageBytes - (address & (kPageBytes - 1));
+    const auto part = to.first(std::min<std::size_t>(to.size(), room));
+    const auto place = translate(address);
+    if (!place || !core_->memory->read(*place, part))
+      return false;
+    address += part.size();
+    to = to.subspan(part.size());
+  }
+  return true;
+}
+
+bool Hart::write_virtual(std::uint64_t address, std::span<const std::byte> from) {
+  while (!from.empty()) {
+    const std::uint64_t room = kPageBytes - (address & (kPageBytes - 1));
+    const auto part = from.first(std::min<std::size_t>(from.size(), room));
+    const auto place = translate(address);
+    if (!place || !core_->memory->write(*place, part))
+      return false;
+    address += part.size();
+    from = from.subspan(part.size());
+  }
+  return true;
+}
+
+std::optional<std::uint64_t> Hart::csr(unsigned number) const {
+  if (find_csr(number) == nullptr)
+    return std::nullopt;
+  return core_->read_csr(number);
+}
+
+} // namespace tandem::machine

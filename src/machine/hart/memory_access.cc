@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The slow paths of memory: what the TLBs have not, devices, accesses across pages, fetches.
+#include "machine/hart/core.h"
+
+#include <cstring>
+
+namespace tandem::machine {
+
+bool HartCore::physical(std::uint64_t address, AccessKind kind, std::uint64_t &to) {
+  std::uint64_t leaf = ~pte::kReserved; // untranslated: everything allowed, A and D set
+  unsigned level = 0;
+  to = address;
+  if (data_translated) {
+    const Translation found = translate(*memory, data_walk, address, kind);
+    if (found.fault) {
+      trap = {*found.fault, address};
+      return false;
+    }
+    to = found.physical;
+    leaf = found.leaf;
+    level = found.level;
+  }
+  if (!memory->contains(to))
+    return true;
+  const std::uint64_t page_at = to & kPageMask;
+  const std::uint64_t tag = (address & kPageMask) | data_context;
+  const auto may = [&](AccessKind what) {
+    return !data_translated || allows(leaf, data_walk, what);
+  };
+  TlbEntry &entry = tlb.at(address);
+  entry.read_tag = may(AccessKind::load) ? tag : kNoTag;
+  entry.write_tag =
+      (leaf & pte::kDirty) != 0 && may(AccessKind::store) && !memory->holds_code(page_at) ? tag
+                                                                                          : kNoTag;
+  entry.addend = reinterpret_cast<std::uintptr_t>(memory->host(page_at)) - (address & kPageMask);
+  entry.physical = page_at | level;
+  return true;
+}
+
+namespace {
+
+// Devices may compute with floating point of their own.
+class DeviceCall {
+public:
+  explicit DeviceCall(HartCore &core) {
+    core.fold_flags();
+    host_float::set(0);
+  }
+
+private:
+  host_float::Scope scope_;
+};
+
+// The bytes of an access in its first page; all of them if it does not cross.
+unsigned in_first_page(std::uint64_t address, unsigned size) {
+  const std::uint64_t room = kPageBytes - (address & (kPageBytes - 1));
+  return room < size ? static_cast<unsigned>(room) : size;
+}
+
+} // namespace
+
+bool HartCore::load(std::uint64_t address, unsigned size) {
+  const unsigned first = in_first_page(address, size);
+  std::uint64_t places[2] = {0, 0};
+  if (!physical(address, AccessKind::load, places[0]) ||
+      (first < size && !physical(address + first, AccessKind::load, places[1])))
+    return false;
+  loaded = 0;
+  if (first == size && !memory->contains(places[0], size)) {
+    bool done = false;
+    if (places[0] % size == 0) {
+      const DeviceCall call(*this);
+      done = bus->device_load(places[0], size, loaded);
+    }
+    if (!done)
+      trap = {Exception::load_access, address};
+    return done;
+  }
+  for (unsigned part = 0, at = 0; at < size; ++part) {
+    const unsigned bytes = part == 0 ? first : size - first;
+    if (!memory->contains(places[part], bytes)) {
+      trap = {Exception::load_access, address + at};
+      return false;
+    }
+    std::memcpy(reinterpret_cast<std::byte *>(&loaded) + at, memory->host(places[part]), bytes);
+    at += bytes;
+  }
+  return true;
+}
+
+bool HartCore::store(std::uint64_t address, unsigned size, std::uint64_t value) {
+  const unsigned first = in_first_page(address, size);
+  std::uint64_t places[2] = {0, 0};
+  if (!physical(address, AccessKind::store, places[0]) ||
+      (first < size && !physical(address + first, AccessKind::store, places[1])))
+    return false;
+  if (first == size && !memory->contains(places[0], size)) {
+    bool done = false;
+    if (places[0] % size == 0) {
+      const DeviceCall call(*this);
+      done = bus->device_store(places[0], size, value);
+    }
+    if (!done)
+      trap = {Exception::store_access, address};
+    return done;
+  }
+  for (unsigned part = 0, at = 0; at < size; ++part) {
+    const unsigned bytes = part == 0 ? first : size - first;
+    if (!memory->contains(places[part], bytes)) {
+      trap = {Exception::store_access, address + at};
+      return false;
+    }
+    at += bytes;
+  }
+  for (unsigned part = 0, at = 0; at < size; ++part) {
+    const unsigned bytes = part == 0 ? first : size - first;
+    const auto *from = reinterpret_cast<const std::byte *>(&value) + at;
+    if (!memory->write(places[part], {from, bytes}))
+      return false;
+    at += bytes;
+  }
+  return true;
+}
+
+std::byte *HartCore::atomic(std::uint64_t address, unsigned size, bool writes) {
+  if (address % size != 0) {
+    trap = {writes ? Exception::store_misaligned : Exception::load_misaligned, address};
+    return nullptr;
+  }
+  const AccessKind kind = writes ? AccessKind::store : AccessKind::load;
+  std::uint64_t place = 0;
+  if (!physical(address, kind, place))
+    return nullptr;
+  if (!memory->contains(place, size)) {
+    trap = {access_fault(kind), address};
+    return nullptr;
+  }
+  return memory->host(place);
+}
+
+void HartCore::atomic_written(const std::byte *place, unsigned size) {
+  const std::uint64_t address = physical_of(place);
+  if (memory->holds_code(address)) [[unlikely]]
+    memory->written(address, size);
+}
+
+namespace {
+
+// Where an instruction is fetched from; false: `core.trap` says why not.
+bool fetch_address(HartCore &core, std::uint64_t pc, std::uint64_t &to, unsigned &level) {
+  to = pc;
+  level = 0;
+  if (core.fetch_translated) {
+    const Translation found = translate(*core.memory, core.fetch_walk, pc, AccessKind::fetch);
+    if (found.fault) {
+      core.trap = {*found.fault, pc};
+      return false;
+    }
+    to = found.physical;
+    level = found.level;
+  }
+  if (core.memory->contains(to))
+    return true;
+  core.trap = {Exception::instruction_access, pc};
+  return false;
+}
+
+} // namespace
+
+const Slot *HartCore::fetch(std::uint64_t pc) {
+  FetchEntry &entry = fetch_tlb[pc >> kPageShift & (fetch_tlb.size() - 1)];
+  const std::uint64_t tag = (pc & kPageMask) | fetch_context;
+  if (entry.tag != tag) {
+    std::uint64_t place = 0;
+    unsigned level = 0;
+    if (!fetch_address(*this, pc, place, level))
+      return nullptr;
+    CodePage &found = code->page(place); // which may empty the TLBs of fetches
+    entry = {tag, &found, level};
+  }
+  page = pc & kPageMask;
+  slots = entry.page->slots.data();
+  return slots + (pc & ~kPageMask) / 2;
+}
+
+void HartCore::decode_slot(const Slot *ip) {
+  // `slots` is the array of a CodePage, its first member.
+  auto *here = reinterpret_cast<CodePage *>(const_cast<Slot *>(slots));
+  code->decode_slot(*here, static_cast<unsigned>(ip - slots));
+}
+static_assert(offsetof(CodePage, slots) == 0);
+
+const Slot *HartCore::cross_page(std::uint64_t pc) {
+  std::uint32_t word = 0;
+  for (unsigned half = 0; half < 2; ++half) {
+    std::uint64_t place = 0;
+    unsigned level = 0;
+    if (!fetch_address(*this, pc + 2 * half, place, level))
+      return nullptr;
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, memory->host(place), sizeof bits);
+    word |= std::uint32_t{bits} << (16 * half);
+  }
+  cross_word = word;
+  fill_slot(cross[0], decode(word), pc & ~kPageMask, true);
+  cross[1].handler = kPageEndHandler;
+  cross[2].handler = kPageEndHandler;
+  // So that pc_of() holds: the array as if it were the end of a page's.
+  slots = reinterpret_cast<const Slot *>(reinterpret_cast<std::uintptr_t>(cross.data()) -
+                                         (CodePage::kSlots - 1) * sizeof(Slot));
+  return cross.data();
+}
+
+std::uint32_t HartCore::word_at(const Slot *ip) {
+  if (ip == cross.data())
+    return cross_word;
+  std::uint64_t place = 0;
+  unsigned level = 0;
+  std::uint32_t word = 0;
+  if (!fetch_address(*this, pc_of(ip), place, level))
+    return 0;
+  std::uint16_t low = 0;
+  std::memcpy(&low, memory->host(place), sizeof low);
+  if (is_compressed(low))
+    return low;
+  std::memcpy(&word, memory->host(place), sizeof word);
+  return word;
+}
+
+} // namespace tandem::machine
