@@ -76,6 +76,7 @@ namespace {
     GO_TO(where_);                                                                                 \
   } while (false)
 
+#define SAME_AS(name) TANDEM_TAIL do_##name<Length>(ip, h, budget)
 #define SYNC h->sync(ip, budget)
 #define AFTER_SLOW budget = h->left
 #define RAISE(why, value)                                                                          \
@@ -85,28 +86,41 @@ namespace {
   } while (false)
 #define ILLEGAL TANDEM_TAIL illegal(ip, h, budget)
 
-#define LOAD(type, name, address)                                                                  \
-  const std::uint64_t name##_at = address;                                                         \
-  type name;                                                                                       \
-  if (!quick_load(h, name##_at, name)) [[unlikely]] {                                              \
+// An instruction that loads `value`, or stores, and then does the rest. What the TLB has not is
+// done by a second handler, so that the first needs no frame.
+#define LOADS(name, type, address, ...)                                                            \
+  template <unsigned Length>                                                                       \
+  [[gnu::noinline, gnu::cold]] TANDEM_HANDLER_CALL void slow_##name(const Slot *ip, HartCore *h,   \
+                                                                    std::int64_t budget) {         \
     SYNC;                                                                                          \
-    if (!h->load(name##_at, sizeof(type)))                                                         \
+    if (!h->load(address, sizeof(type)))                                                           \
       TANDEM_TAIL raised(ip, h, budget);                                                           \
     AFTER_SLOW;                                                                                    \
-    name = static_cast<type>(h->loaded);                                                           \
+    const type value = static_cast<type>(h->loaded);                                               \
+    __VA_ARGS__                                                                                    \
+  }                                                                                                \
+  SEMANTICS(name) {                                                                                \
+    type value;                                                                                    \
+    if (!quick_load(h, address, value)) [[unlikely]]                                               \
+      TANDEM_TAIL slow_##name<Length>(ip, h, budget);                                              \
+    __VA_ARGS__                                                                                    \
   }
 
-#define STORE(type, address, value)                                                                \
-  do {                                                                                             \
-    const std::uint64_t at_ = address;                                                             \
-    const type value_ = static_cast<type>(value);                                                  \
-    if (!quick_store(h, at_, value_)) [[unlikely]] {                                               \
-      SYNC;                                                                                        \
-      if (!h->store(at_, sizeof(type), value_))                                                    \
-        TANDEM_TAIL raised(ip, h, budget);                                                         \
-      AFTER_SLOW;                                                                                  \
-    }                                                                                              \
-  } while (false)
+#define STORES(name, type, address, data)                                                          \
+  template <unsigned Length>                                                                       \
+  [[gnu::noinline, gnu::cold]] TANDEM_HANDLER_CALL void slow_##name(const Slot *ip, HartCore *h,   \
+                                                                    std::int64_t budget) {         \
+    SYNC;                                                                                          \
+    if (!h->store(address, sizeof(type), static_cast<type>(data)))                                 \
+      TANDEM_TAIL raised(ip, h, budget);                                                           \
+    AFTER_SLOW;                                                                                    \
+    NEXT;                                                                                          \
+  }                                                                                                \
+  SEMANTICS(name) {                                                                                \
+    if (!quick_store(h, address, static_cast<type>(data))) [[unlikely]]                            \
+      TANDEM_TAIL slow_##name<Length>(ip, h, budget);                                              \
+    NEXT;                                                                                          \
+  }
 
 #define ATOMIC(type, place, address, writes)                                                       \
   const std::uint64_t place##_at = address;                                                        \
