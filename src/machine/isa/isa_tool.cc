@@ -14,11 +14,17 @@ using namespace tandem::machine;
 
 namespace {
 
-// name match mask format constraint extension, numbers of the enumerations.
+// A line for each row: name match mask format constraint extension access, in the table's words.
 void print_table() {
-  for (const OpcodeRow &row : opcode_rows())
-    fmt::print("{} {:#x} {:#x} {} {} {} {}\n", row.name, row.match, row.mask, int(row.format),
-               int(row.constraint), int(row.extension), int(row.access));
+  std::string out;
+#define TANDEM_INSTRUCTION(identifier, name, match, mask, shape, access, bytes, extension,         \
+                           constraint)                                                             \
+  out += fmt::format("{} {:#x} {:#x} {} {} {} {}\n", name, match, mask, #shape, #constraint,       \
+                     #extension, #access);
+#define TANDEM_COMPRESSED(identifier, name, match, mask, shape, base, constraint)                  \
+  out += fmt::format("{} {:#x} {:#x} {} {} c none\n", name, match, mask, #shape, #constraint);
+#include "machine/isa/instructions.def"
+  std::fputs(out.c_str(), stdout);
 }
 
 void print_texts() {

@@ -16,9 +16,6 @@ ARCH = "rv64imafdc_zicsr_zifencei"
 # The long form of a test, which scripts/verify runs.
 LONG = os.environ.get("TANDEM_LONG") == "1"
 
-# Constraints of instructions.def, in the order of the enumeration.
-ANY, ROUNDING, RD, RS2, IMM, IMM_NOT_SP = range(6)
-
 
 def run(*command: str | Path, stdin: bytes = b"", timeout: int = 600) -> bytes:
     """Standard output; the test fails with standard error if the status is not 0."""
@@ -31,15 +28,15 @@ def run(*command: str | Path, stdin: bytes = b"", timeout: int = 600) -> bytes:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of instructions.def; formats and constraints are numbers of their enumerations."""
+    """A row of instructions.def, in its words."""
 
     name: str
     match: int
     mask: int
-    format: int
-    constraint: int
-    extension: int
-    access: int
+    format: str
+    constraint: str
+    extension: str
+    access: str
 
     @property
     def compressed(self) -> bool:
@@ -49,8 +46,8 @@ class Row:
 def table() -> list[Row]:
     rows = []
     for line in run(ISA_TOOL, "table").decode().splitlines():
-        name, match, mask, *numbers = line.split()
-        rows.append(Row(name, int(match, 16), int(mask, 16), *map(int, numbers)))
+        name, match, mask, *words = line.split()
+        rows.append(Row(name, int(match, 16), int(mask, 16), *words))
     return rows
 
 
