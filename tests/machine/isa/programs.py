@@ -92,7 +92,9 @@ class Generator:
     def value(self) -> int:
         r = self.random
         special = (0, 1, 2**64 - 1, 2**63, 2**63 - 1, 2**31, 2**31 - 1, 2**32 - 1)
-        return r.choice((r.choice(special), r.getrandbits(64), r.getrandbits(64) >> r.randrange(64)))
+        return r.choice(
+            (r.choice(special), r.getrandbits(64), r.getrandbits(64) >> r.randrange(64))
+        )
 
     def float_value(self) -> int:
         r = self.random
@@ -144,11 +146,9 @@ class Generator:
                 if number == CSR_NUMBERS["frm"]:  # never a reserved mode
                     modes = range(5) if name == "csrrwi" else range(1)
                     word = put(word, 15, 5, r.choice(modes))
-            case "float_store" | "fence" | "plain":
-                pass
-        writes_x = row.format not in ("b", "store", "float_store", "fence", "plain", "sfence") and not (
-            row.format.startswith(("float_r", "float_load", "int_to_float"))
-        )
+        no_rd = ("b", "store", "float_store", "fence", "plain", "sfence")
+        writes_f = row.format.startswith(("float_r", "float_load", "int_to_float"))
+        writes_x = row.format not in no_rd and not writes_f
         if writes_x:
             word = put(word, 7, 5, self.free())
         if name.startswith("lr."):  # with its SC, so that it succeeds or fails alike everywhere

@@ -97,7 +97,15 @@ def floats(chosen: np.random.Generator, count: int, exponent: int, fraction: int
     tiny = anything & np.uint64((top << 1) - 1)
     small_field = chosen.integers(0, fraction + 3, count, dtype=np.uint64)
     small = (small_field << np.uint64(fraction)) | few
-    kinds = [specials[chosen.integers(0, len(specials), count)], anything, near, ties, wide, tiny, small]
+    kinds = [
+        specials[chosen.integers(0, len(specials), count)],
+        anything,
+        near,
+        ties,
+        wide,
+        tiny,
+        small,
+    ]
     which = chosen.integers(0, len(kinds), count)
     return np.choose(which, kinds) | signs
 
@@ -121,7 +129,8 @@ def operands(seed: int, single: bool) -> Array:
     columns.append(np.where(chosen.integers(0, 2, COUNT) == 0, integers, near_power))
     negated = chosen.integers(0, 2, COUNT) == 0
     columns[3] = np.where(negated, ~columns[3] + np.uint64(1), columns[3])
-    return np.stack(columns, axis=1)
+    rows: Array = np.stack(columns, axis=1)
+    return rows
 
 
 def program(chosen: list[Operation], tables: dict[bool, Path]) -> str:
