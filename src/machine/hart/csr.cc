@@ -218,6 +218,9 @@ void HartCore::write_csr(unsigned number, std::uint64_t value) {
   case csr::stval:
     s.stval = value;
     return;
+  case csr::minstret: // the next instruction reads what is written
+    s.instret += value - retired() - 1;
+    return;
   case csr::medeleg:
     s.m.edeleg = value & writable;
     return;

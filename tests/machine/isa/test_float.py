@@ -107,7 +107,8 @@ def floats(chosen: np.random.Generator, count: int, exponent: int, fraction: int
         small,
     ]
     which = chosen.integers(0, len(kinds), count)
-    return np.choose(which, kinds) | signs
+    bits: Array = np.choose(which, kinds) | signs
+    return bits
 
 
 def operands(seed: int, single: bool) -> Array:

@@ -70,55 +70,107 @@ BareMachine::BareMachine(const BareOptions &options, std::unique_ptr<Memory> mem
 
 BareMachine::~BareMachine() = default;
 
-Status BareMachine::load(const std::string &path) {
-  auto file = read_file(path);
-  if (!file)
-    return file.error();
-  const std::string &bytes = *file;
-  const auto at = [&]<typename T>(std::uint64_t offset, T &value) {
-    if (offset > bytes.size() || bytes.size() - offset < sizeof value)
+namespace {
+
+// An ELF file, as far as it is needed here.
+class Elf {
+public:
+  static Result<Elf> read(const std::string &path) {
+    auto file = read_file(path);
+    if (!file)
+      return file.error();
+    Elf elf;
+    elf.bytes_ = std::move(file).value();
+    const Elf64_Ehdr &h = elf.header_;
+    if (!elf.get(0, elf.header_) || std::memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 ||
+        h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_machine != EM_RISCV)
+      return Error{path + ": not a program for 64-bit RISC-V"};
+    return elf;
+  }
+
+  [[nodiscard]] std::uint64_t entry() const { return header_.e_entry; }
+
+  [[nodiscard]] std::vector<Elf64_Phdr> segments() const {
+    return records<Elf64_Phdr>(header_.e_phoff, header_.e_phnum);
+  }
+  [[nodiscard]] std::span<const std::byte> bytes(const Elf64_Phdr &segment) const {
+    const auto all = std::as_bytes(std::span(bytes_));
+    if (segment.p_offset > all.size() || segment.p_filesz > all.size() - segment.p_offset)
+      return {};
+    return all.subspan(segment.p_offset, segment.p_filesz);
+  }
+
+  [[nodiscard]] std::map<std::string, std::uint64_t> symbols() const {
+    std::map<std::string, std::uint64_t> found;
+    const auto sections = records<Elf64_Shdr>(header_.e_shoff, header_.e_shnum);
+    for (const Elf64_Shdr &section : sections) {
+      if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size())
+        continue;
+      const Elf64_Shdr &strings = sections[section.sh_link];
+      for (const auto &symbol :
+           records<Elf64_Sym>(section.sh_offset, section.sh_size / sizeof(Elf64_Sym))) {
+        const std::uint64_t name = strings.sh_offset + symbol.st_name;
+        if (name < bytes_.size())
+          found.emplace(bytes_.c_str() + name, symbol.st_value);
+      }
+    }
+    return found;
+  }
+
+private:
+  template <typename T> bool get(std::uint64_t offset, T &value) const {
+    if (offset > bytes_.size() || bytes_.size() - offset < sizeof value)
       return false;
-    std::memcpy(&value, bytes.data() + offset, sizeof value);
+    std::memcpy(&value, bytes_.data() + offset, sizeof value);
     return true;
-  };
-  Elf64_Ehdr header{};
-  if (!at(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_RISCV)
-    return Error{path + ": not a program for 64-bit RISC-V"};
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment{};
-    if (!at(header.e_phoff + i * sizeof segment, segment))
-      return Error{path + ": the program headers are cut off"};
+  }
+  template <typename T>
+  [[nodiscard]] std::vector<T> records(std::uint64_t offset, std::uint64_t count) const {
+    std::vector<T> found;
+    T record{};
+    for (std::uint64_t i = 0; i < count && get(offset + i * sizeof record, record); ++i)
+      found.push_back(record);
+    return found;
+  }
+
+  std::string bytes_;
+  Elf64_Ehdr header_{};
+};
+
+} // namespace
+
+Result<BareOptions> BareMachine::options_for(const std::string &path) {
+  auto elf = Elf::read(path);
+  if (!elf)
+    return elf.error();
+  if (elf->symbols().contains("tohost"))
+    return BareOptions{.way = Way::machine};
+  if (elf->entry() < 0x8000'0000)
+    return BareOptions{.way = Way::user, .memory_base = 0x10000};
+  return BareOptions{};
+}
+
+Status BareMachine::load(const std::string &path) {
+  auto elf = Elf::read(path);
+  if (!elf)
+    return elf.error();
+  for (const Elf64_Phdr &segment : elf->segments()) {
     if (segment.p_type != PT_LOAD || segment.p_memsz == 0)
       continue;
-    if (segment.p_filesz > segment.p_memsz || segment.p_offset > bytes.size() ||
-        segment.p_filesz > bytes.size() - segment.p_offset ||
+    const auto bytes = elf->bytes(segment);
+    if (bytes.size() != segment.p_filesz || segment.p_filesz > segment.p_memsz ||
         !memory_->contains(segment.p_paddr, segment.p_memsz))
-      return Error{fmt::format("{}: segment {} does not fit", path, i)};
-    const auto *from = reinterpret_cast<const std::byte *>(bytes.data() + segment.p_offset);
-    CHECK(memory_->write(segment.p_paddr, {from, segment.p_filesz}));
+      return Error{fmt::format("{}: the segment at {:#x} does not fit", path, segment.p_paddr)};
+    CHECK(memory_->write(segment.p_paddr, bytes));
   }
-  // The symbol `tohost`, if there is one.
-  for (unsigned i = 0; i < header.e_shnum; ++i) {
-    Elf64_Shdr section{};
-    Elf64_Shdr strings{};
-    if (!at(header.e_shoff + i * sizeof section, section) || section.sh_type != SHT_SYMTAB ||
-        !at(header.e_shoff + section.sh_link * sizeof strings, strings))
-      continue;
-    for (std::uint64_t done = 0; done < section.sh_size; done += sizeof(Elf64_Sym)) {
-      Elf64_Sym symbol{};
-      if (!at(section.sh_offset + done, symbol))
-        break;
-      const std::uint64_t name = strings.sh_offset + symbol.st_name;
-      if (name < bytes.size() && bytes.compare(name, 7, std::string("tohost\0", 7)) == 0)
-        tohost_ = symbol.st_value;
-    }
-  }
+  symbols_ = elf->symbols();
+  if (const auto found = symbols_.find("tohost"); found != symbols_.end())
+    tohost_ = found->second;
   for (auto &hart : *harts_) {
     HartState &state = hart->state();
-    state.pc = header.e_entry;
+    state.pc = elf->entry();
     if (options_.way != Way::machine && hart->id() == 0)
-      hart->start(header.e_entry, 0, 0);
+      hart->start(elf->entry(), 0, 0);
     if (options_.way == Way::user) {
       state.privilege = Privilege::user;
       state.scounteren = 7;
@@ -128,6 +180,21 @@ Status BareMachine::load(const std::string &path) {
     }
   }
   return Unit{};
+}
+
+std::string BareMachine::signature() const {
+  const auto begin = symbols_.find("begin_signature");
+  const auto end = symbols_.find("end_signature");
+  std::string lines;
+  if (begin == symbols_.end() || end == symbols_.end())
+    return lines;
+  for (std::uint64_t at = begin->second; at < end->second; at += 4) {
+    std::uint32_t word = 0;
+    if (!memory_->read_value(at, word))
+      break;
+    lines += fmt::format("{:08x}\n", word);
+  }
+  return lines;
 }
 
 void BareMachine::place(std::uint64_t address, std::span<const std::uint32_t> words) {

@@ -16,6 +16,7 @@
 #include "machine/cores/functional.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,10 @@ public:
   static Result<std::unique_ptr<BareMachine>> create(const BareOptions &options);
   ~BareMachine() override;
 
+  // The way that suits the ELF at `path`: machine if it has the symbol `tohost`, user if it lies
+  // below 2 GiB, else supervisor.
+  static Result<BareOptions> options_for(const std::string &path);
+
   // Loads the ELF's segments, and points every hart to its entry; harts other than 0 are stopped
   // unless in machine mode. Error: no such file, not an RV64 executable, outside of memory.
   Status load(const std::string &path);
@@ -52,6 +57,9 @@ public:
   [[nodiscard]] Clock &clock() { return clock_; }
   [[nodiscard]] FunctionalCores &cores() { return *cores_; }
   [[nodiscard]] const std::string &output() const { return output_; }
+  // The words between the symbols `begin_signature` and `end_signature`, a line each; empty
+  // without.
+  [[nodiscard]] std::string signature() const;
 
   Action trap(Hart &hart, const Trap &trap) override;
 
@@ -71,6 +79,7 @@ private:
   std::unique_ptr<FunctionalCores> cores_;
   std::string output_;
   std::optional<int> status_;
+  std::map<std::string, std::uint64_t> symbols_;
   std::optional<std::uint64_t> tohost_;
 };
 
