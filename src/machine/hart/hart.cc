@@ -119,6 +119,8 @@ void Hart::start(std::uint64_t pc, std::uint64_t a0, std::uint64_t a1) {
   s.satp = 0;
   s.activity = Activity::running;
   changed();
+  if (core_->harts->running() != nullptr)
+    core_->harts->running()->end_burst(); // it may have believed to be alone
 }
 
 void Hart::stop() {

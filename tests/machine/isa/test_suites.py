@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Suites of the architecture that are not packaged: programs below TANDEM_RISCV_TESTS.
 
-A program with the symbol `tohost` starts in machine mode and ends by a 1 there; others run in U-mode
-and end by exit(0). Where NAME.reference_output lies beside, the signature must equal it.
+A program with the symbol `tohost` starts in machine mode and ends by a 1 there; others run in
+U-mode and end by exit(0). Where NAME.reference_output lies beside, the signature must equal it.
 """
 
 from __future__ import annotations
