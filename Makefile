@@ -28,7 +28,7 @@ test: ## all tests of a change; the last lines are the summary
 	@scripts/build --tests release
 	@scripts/test release
 
-verify: ## the long form: test, check, sanitizers, memcached's own suite, a fresh machine
+verify: ## the long form: test, check, sanitizers, gcc's and csmith's programs, memcached's suite, a fresh machine
 	@scripts/verify
 
 soak: ## the runtime under all algorithms and policies, over and over, for MINUTES (30)

@@ -50,7 +50,8 @@ HEADERS = {
     "iterator": r"back_inserter|istream_iterator",
     "list": r"std::list\b",
     "map": r"std::(multi)?map\b",
-    "memory": r"std::(unique_ptr|shared_ptr|weak_ptr|make_unique|make_shared|enable_shared|destroy)",
+    "memory": r"std::(unique_ptr|shared_ptr|weak_ptr|make_unique|make_shared|enable_shared"
+    r"|destroy)",
     "memory_resource": r"std::pmr",
     "mutex": r"std::(mutex|call_once|once_flag|lock_guard)\b",
     "new": r"new \(|std::nothrow|operator new",
@@ -145,12 +146,12 @@ def environment() -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if not k.startswith("TANDEM_")}
 
 
-class Trouble(Exception):
+class CorpusError(Exception):
     """A program that does not compile, link or run as a plain compiler's does."""
 
 
 def call(command: list[str], *, seconds: float = 600.0, **variables: str) -> str:
-    """The output of a command. Raises Trouble."""
+    """The output of a command. Raises CorpusError."""
     shown = " ".join([*(f"{k}={v}" for k, v in variables.items()), *command])
     try:
         done = subprocess.run(
@@ -163,9 +164,9 @@ def call(command: list[str], *, seconds: float = 600.0, **variables: str) -> str
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise Trouble(f"{shown}\nno end in {seconds:.0f} s") from None
+        raise CorpusError(f"{shown}\nno end in {seconds:.0f} s") from None
     if done.returncode != 0:
-        raise Trouble(f"{shown}\nstatus {done.returncode}\n{done.stdout}{done.stderr}")
+        raise CorpusError(f"{shown}\nstatus {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
@@ -217,7 +218,7 @@ class Corpus:
         *,
         algorithms: Iterable[str] = ("norec", "lazy", "eager"),
     ) -> None:
-        """Builds and runs it with one and two threads. Raises Trouble."""
+        """Builds and runs it with one and two threads. Raises CorpusError."""
         region = source.stem.endswith("region")
         objects = {}
         for mode in modes:
@@ -246,4 +247,4 @@ def compare(output: str, expected: str, told: str) -> None:
         for got, want in zip(output.splitlines(), expected.splitlines(), strict=False)
         if got != want
     ]
-    raise Trouble(f"{told}: {'; '.join(wrong) or 'another number of lines'}")
+    raise CorpusError(f"{told}: {'; '.join(wrong) or 'another number of lines'}")

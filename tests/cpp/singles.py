@@ -16,7 +16,17 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from corpus import CONTEXTS, LEVELS, MODES, ONLY_CLANG, Case, Corpus, Trouble, compare, read_cases
+from corpus import (
+    CONTEXTS,
+    LEVELS,
+    MODES,
+    ONLY_CLANG,
+    Case,
+    Corpus,
+    CorpusError,
+    compare,
+    read_cases,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,20 +41,20 @@ def run(build: Path, number: int, case: Case, context: str, levels: int) -> list
             expected = corpus.expected(source)
             if context == "function" and case.name not in ONLY_CLANG:
                 compare(expected, corpus.expected(source, "g++"), "clang++ and g++")
-        except Trouble as trouble:
+        except CorpusError as trouble:
             return [f"{case.name} in a {context}: {trouble}"]
         for i in range(levels):
             level = LEVELS[(number + i) % len(LEVELS)]
             try:
                 corpus.check(source, expected, level, MODES)
-            except Trouble as trouble:
+            except CorpusError as trouble:
                 troubles.append(f"{case.name} in a {context}, {level}: {trouble}")
     return troubles
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", metavar="TEXT", help="only cases with it in their name")
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases with it in their name")
     parser.add_argument("--levels", type=int, default=1, metavar="N")
     given = parser.parse_args()
     build = Path(os.environ.get("TANDEM_BUILD", ROOT / "build/release")).resolve()
@@ -57,7 +67,7 @@ def main() -> int:
     with ThreadPoolExecutor(int(os.environ.get("TANDEM_JOBS", os.cpu_count() or 1))) as pool:
         found = list(
             pool.map(
-                lambda at: run(build, at[0], *at[1], given.levels),
+                lambda at: run(build, at[0], at[1][0], at[1][1], given.levels),
                 enumerate(work),
             )
         )

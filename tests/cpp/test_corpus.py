@@ -10,8 +10,18 @@ import os
 from pathlib import Path
 
 import pytest
-from corpus import CONTEXTS, HEADERS, LEVELS, ONLY_CLANG, Case, Corpus, Trouble, read_cases
-from corpus import compare, program
+from corpus import (
+    CONTEXTS,
+    HEADERS,
+    LEVELS,
+    ONLY_CLANG,
+    Case,
+    Corpus,
+    CorpusError,
+    compare,
+    program,
+    read_cases,
+)
 
 GROUP = 60  # cases of a program
 CASES = read_cases()
@@ -77,5 +87,5 @@ def test_alone(corpus: Corpus, number: int) -> None:
 
 
 def test_what_differs_is_told() -> None:
-    with pytest.raises(Trouble, match="'b 1' instead of 'b 2'"):
+    with pytest.raises(CorpusError, match="'b 1' instead of 'b 2'"):
         compare("a 1\nb 1\n", "a 1\nb 2\n", "program")

@@ -61,7 +61,9 @@ def fail(compilers: Compilers, folder: Path, provoked: str, *words: str) -> tupl
     # clang adds that the linker failed, as it does for every reason.
     lines = [line for line in result.stderr.splitlines() if "linker command failed" not in line]
     assert len(lines) == 1, result.stderr
-    found = re.fullmatch(r"(tandem-cc: internal error: .*); this is .* report it with (\S+)", lines[0])
+    found = re.fullmatch(
+        r"(tandem-cc: internal error: .*); this is .* report it with (\S+)", lines[0]
+    )
     assert found is not None, lines[0]
     assert Path(found[2]).parent == reports
     return found[1], Path(found[2])

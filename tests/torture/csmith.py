@@ -5,8 +5,8 @@
 
 Each marked function adds to one counter, by a read and a write with others in between. The
 program's checksum must be that of a plain clang, while another thread runs a section that only
-adds, too, over and over; and nothing of what either adds may be lost. A failure names the seed, which makes the
-same program again, and keeps the program.
+adds, too, over and over; and nothing of what either adds may be lost. A failure names the seed,
+which makes the same program again, and keeps the program.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ static void tandem_end(void) {
 """
 
 
-class Unusable(Exception):
+class UnusableError(Exception):
     """A program that plain clang does not compile or run to its end."""
 
 
@@ -122,17 +122,17 @@ def source_of(seed: int) -> str:
         command = ["csmith", "--seed", str(seed), *options]
         status, text = call(command, 60, cwd=Path(folder))
     if status != 0:
-        raise Unusable(text)
+        raise UnusableError(text)
     rng = random.Random(seed)
     # Declarations come first, where the mark has to be; a marked definition counts.
     marked: set[str] = set()
     lines = []
     for line in text.splitlines():
-        if declared := re.match(r"static .*?(func_\d+)\(.*\);$", line):
-            if rng.random() < 0.5:
-                marked.add(declared[1])
-                line = f"ATOMIC {line}"
-        lines.append(line)
+        declared = re.match(r"static .*?(func_\d+)\(.*\);$", line)
+        chosen = declared is not None and rng.random() < 0.5
+        if declared is not None and chosen:
+            marked.add(declared[1])
+        lines.append(f"ATOMIC {line}" if chosen else line)
     text = "\n".join(lines)
     for name in marked:
         text = re.sub(
@@ -147,7 +147,7 @@ def source_of(seed: int) -> str:
 
 
 def check(build: Path, folder: Path, seed: int) -> Failure | None:
-    """Raises Unusable."""
+    """Raises UnusableError."""
     source = folder / f"csmith{seed}.c"
     source.write_text(source_of(seed), encoding="utf-8")
     rng = random.Random(seed)
@@ -155,10 +155,10 @@ def check(build: Path, folder: Path, seed: int) -> Failure | None:
     plain = folder / f"plain{seed}"
     status, told = call(["clang-19", "-O1", "-DPLAIN", *common, "-o", str(plain)], 120)
     if status != 0:
-        raise Unusable(told)
+        raise UnusableError(told)
     status, expected = call([str(plain)], RUN_SECONDS / 4)
     if status != 0:
-        raise Unusable(expected)
+        raise UnusableError(expected)
     mode, level = rng.choice(MODES), rng.choice(LEVELS)
     program = folder / f"program{seed}"
     command = [str(build / "bin/tandem-cc"), f"-ftandem-enforce={mode}", level, "-g", *common]
@@ -168,7 +168,9 @@ def check(build: Path, folder: Path, seed: int) -> Failure | None:
     for algorithm in rng.sample(ALGORITHMS, 2) if mode in ("stm", "hybrid") else ("auto",):
         status, output = call([str(program)], RUN_SECONDS, TANDEM_ALGORITHM=algorithm)
         if status != 0 or output != expected:
-            said = f"{mode} {level} {algorithm}: status {status}, {output!r} instead of {expected!r}"
+            said = (
+                f"{mode} {level} {algorithm}: status {status}, {output!r} instead of {expected!r}"
+            )
             return Failure(seed, said, source)
     for made in (source, plain, program):
         made.unlink()
@@ -188,12 +190,12 @@ def run(build: Path, folder: Path, seed: int, seconds: float, jobs: int) -> Resu
     passed = unusable = 0
     failures: list[Failure] = []
 
-    def one(number: int) -> Failure | None | bool:
+    def one(number: int) -> Failure | bool | None:
         if number > 0 and time.monotonic() > end:
             return False
         try:
             return check(build, folder, seed + number)
-        except Unusable:
+        except UnusableError:
             return True
 
     with ThreadPoolExecutor(jobs) as pool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A sample of gcc's test programs, each as one section (torture.py runs all of them: make verify)."""
+"""A sample of gcc's test programs, each as one section (torture.py, make verify: all of them)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def run(build: Path, folder: Path, text: str) -> Outcome:
 
 def test_what_fails_is_told(build: Path, tmp_path: Path) -> None:
     """A program that can tell that another thread is there, as section.c's is."""
-    text = '#include <stdlib.h>\nint main(void) { if (getenv("TANDEM_ALGORITHM")) abort(); exit(0); }\n'
+    text = "#include <stdlib.h>\n"
+    text += 'int main(void) { if (getenv("TANDEM_ALGORITHM")) abort(); exit(0); }\n'
     outcome = run(build, tmp_path, text)
     assert outcome.usable
     assert not outcome.passed

@@ -159,7 +159,9 @@ def run_program(build: Path, path: Path, ways: Iterable[tuple[str, str]], level:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only each N-th")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only those with it in their path")
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="only those with it in their path"
+    )
     parser.add_argument("--level", default="-O2", metavar="-ON")
     given = parser.parse_args()
     build = Path(os.environ.get("TANDEM_BUILD", ROOT / "build/release")).resolve()
