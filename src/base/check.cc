@@ -2,6 +2,7 @@
 #include "base/check.h"
 
 #include "base/doing.h"
+#include "base/printable.h"
 
 #include <atomic>
 #include <cstdio>
@@ -23,8 +24,8 @@ void check_failed(const char *file, int line, const char *expression,
   if (const InternalErrorHandler told = handler)
     told(fmt::format("{}:{}: {}", file, line, what).c_str());
   const char *during = doing();
-  std::fprintf(stderr, "%s:%d: internal error: %s%s%s\n", file, line, what.c_str(),
-               *during == '\0' ? "" : ", while ", during);
+  std::fprintf(stderr, "%s:%d: internal error: %s%s%s\n", file, line, printable_lines(what).c_str(),
+               *during == '\0' ? "" : ", while ", printable(during).c_str());
   std::abort();
 }
 

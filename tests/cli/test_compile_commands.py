@@ -143,7 +143,9 @@ def test_mistakes(tandem: Tandem, project: Path) -> None:
     )
     (project / "build/compile_commands.json").write_text("[\n{,}]")
     message = tandem.mistake("analyze", "-p", "build", folder=project)
-    assert re.match(r"tandem analyze: build/compile_commands\.json: not JSON: .*line 2", message)
+    assert re.match(
+        r"tandem analyze: build/compile_commands\.json:2:2: not JSON: unexpected", message
+    )
 
 
 def test_what_cmake_writes(tandem: Tandem, project: Path) -> None:

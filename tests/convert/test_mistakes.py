@@ -54,6 +54,10 @@ FILES = {
     ),
     "another version": ("version = 2\n", "p.toml:1:11: is not version 1"),
     "no TOML": ("version = = 1\n", "p.toml:1:"),
+    "a name of two lines": (
+        'version = 1\n[[section]]\nlocks = ["a\\nb\\u001b[2J"]\nreason = "r"\n',
+        "p.toml:2: the program has no lock 'a\\nb\\x1b[2J'",
+    ),
     "no section": ("version = 1\n", "p.toml: makes no lock a section"),
     "unknown key": ("version = 1\nlocks = 3\n", "p.toml:2:1: 'locks' is not known"),
     "no reason": (

@@ -2,13 +2,13 @@
 #include "cli/analyze/database.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/analyze/compile.h"
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 namespace tandem {
@@ -72,8 +72,6 @@ public:
   Reader(std::string path, const json &document) : path_(std::move(path)), document_(document) {}
 
   Result<std::vector<CompileUnit>> run() {
-    if (!document_.is_array())
-      return Error{fmt::format("{}: must be a list of objects: no compilation database", path_)};
     for (std::size_t index = 0; index < document_.size(); ++index)
       if (Status read = read_entry(document_[index], index); !read)
         return read.error();
@@ -148,14 +146,7 @@ Result<json> parse(const std::string &path) {
   const Result<std::string> text = read_file(path);
   if (!text)
     return text.error();
-  try {
-    return json::parse(*text);
-  } catch (const json::exception &error) {
-    std::string message = error.what();
-    if (const std::size_t end = message.find("] "); end != std::string::npos)
-      message.erase(0, end + 2);
-    return Error{fmt::format("{}: not JSON: {}", path, message)};
-  }
+  return parse_json(*text, path, JsonRoot::list);
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cli/analyze/suggest.h"
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include "base/characters.h"
+#include "base/json.h"
 
 #include <algorithm>
 #include <array>
@@ -165,10 +165,14 @@ std::string used(const std::string &name, const Lock &lock, const std::vector<Lo
 
 std::string toml_string(std::string_view text) {
   std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      result += '\\';
-    result += c;
+  while (!text.empty()) {
+    const Character next = take_character(text);
+    if (next.code == '"' || next.code == '\\')
+      result += fmt::format("\\{}", static_cast<char>(next.code));
+    else if (!next.valid || is_control(next.code)) // TOML is UTF-8, and its strings have one line
+      result += fmt::format("\\u{:04x}", next.valid ? static_cast<unsigned>(next.code) : 0xfffdU);
+    else
+      result += next.bytes;
   }
   return result + '"';
 }
@@ -185,8 +189,11 @@ Result<std::vector<LockUse>> lock_uses_from_json(std::string_view text, const st
     return Error{fmt::format(
         "{}: is not a profile of locks: {}; write one with TANDEM_LOCK_PROFILE", name, why)};
   };
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("locks") || !json["locks"].is_array())
+  const Result<nlohmann::json> document = parse_json(text, name);
+  if (!document)
+    return document.error();
+  const nlohmann::json &json = *document;
+  if (!json.contains("locks") || !json["locks"].is_array())
     return no("it has no list of locks");
   std::vector<LockUse> uses;
   for (const nlohmann::json &lock : json["locks"]) {

@@ -59,6 +59,11 @@ std::vector<std::string> names(const std::vector<ConversionFile::Locks> &entries
 
 using Names = std::vector<std::string>;
 
+TEST(SuggestedFile, HoldsAnyName) {
+  const std::string name = "a\n[[gate]]\x1b\"\\\u202e";
+  EXPECT_EQ(names(suggested({region(name, 1)}).sections), Names{name});
+}
+
 TEST(Suggest, LocksThatNothingWaitsWithAreSections) {
   const ConversionFile file = suggested({region("b_lock", 3), region("a_lock[]", 5)});
   EXPECT_EQ(names(file.sections), (Names{"a_lock[]", "b_lock"}));
@@ -164,11 +169,13 @@ TEST(LockUses, AreReadFromAProfile) {
   EXPECT_EQ((*uses)[0].symbol, "a");
   EXPECT_EQ((*uses)[0].line, 4U);
   EXPECT_EQ((*uses)[0].acquisitions, 7U);
-  for (const char *wrong : {"", "[]", "{}", R"({"locks": [1]})", R"({"locks": [{}]})"}) {
+  for (const char *wrong : {"{}", R"({"locks": [1]})", R"({"locks": [{}]})"}) {
     const Result<std::vector<LockUse>> refused = lock_uses_from_json(wrong, "p.json");
     ASSERT_FALSE(refused) << wrong;
     EXPECT_TRUE(refused.error().message.starts_with("p.json: is not a profile of locks"));
   }
+  EXPECT_TRUE(
+      lock_uses_from_json("", "p.json").error().message.starts_with("p.json:1:1: not JSON"));
 }
 
 } // namespace

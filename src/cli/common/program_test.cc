@@ -101,7 +101,7 @@ TEST(Program, ExplainsMistakesInOneLine) {
 
 TEST(Program, MessagesCannotWriteToTheTerminal) {
   const Outcome outcome = Sample().parse({"--\033[2J"});
-  EXPECT_THAT(outcome.err, testing::HasSubstr("?[2J"));
+  EXPECT_THAT(outcome.err, testing::HasSubstr("\\x1b[2J"));
 }
 
 } // namespace

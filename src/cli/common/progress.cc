@@ -31,7 +31,7 @@ void Progress::draw() {
     return;
   const std::string line = total_ == 0 ? label_ : label_ + " " + bar(done_, total_);
   // Return to the line's start; after the text, erase what an older one left.
-  fmt::print(stderr, "\r{}\033[K", shorten(line, terminal_.width - 1));
+  fmt::print(stderr, "\r{}\033[K", shorten(printable(line), terminal_.width - 1));
   std::fflush(stderr);
   drawn_ = true;
 }

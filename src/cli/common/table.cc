@@ -35,6 +35,11 @@ struct Table::Layout {
   }
 };
 
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+  for (Column &column : columns_)
+    column.header = printable(column.header);
+}
+
 void Table::add(std::vector<Cell> row) {
   CHECK(row.size() == columns_.size(), "{} cells for {} columns", row.size(), columns_.size());
   rows_.push_back(std::move(row));

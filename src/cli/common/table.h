@@ -34,7 +34,7 @@ struct Cell {
 
 class Table {
 public:
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  explicit Table(std::vector<Column> columns);
 
   // A row has one cell for each column.
   void add(std::vector<Cell> row);

@@ -68,7 +68,7 @@ TEST(Table, PaintsCellsWithoutTheirPadding) {
 TEST(Table, CellsCannotWriteToTheTerminal) {
   Table table({{.header = "A"}});
   table.add({"a\033[2Jb\n"});
-  EXPECT_EQ(table.text({}), "A\na?[2Jb?\n");
+  EXPECT_EQ(table.text({}), "A\na\\x1b[2Jb\\n\n");
 }
 
 // Whatever the widths: every line fits where the least widths do, and no row is lost.

@@ -14,28 +14,6 @@ constexpr std::size_t kUsualWidth = 80; // of a terminal that does not tell
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
 
-// Bytes of the UTF-8 character at the start of `text`; 0 where there is none. Refuses surrogates
-// and overlong forms by their second byte (Unicode 15, table 3-7).
-std::size_t character_size(std::string_view text) {
-  const auto byte = [&](std::size_t at) {
-    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80)
-    return 1;
-  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < size)
-    return 0;
-  for (std::size_t at = 1; at < size; ++at)
-    if (!is_continuation(text[at]))
-      return 0;
-  const unsigned second = byte(1);
-  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
-    return 0;
-  return size;
-}
-
 std::size_t width_of(int descriptor) {
   winsize size{};
   if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
@@ -80,23 +58,6 @@ std::string Terminal::paint(Colour which, std::string_view text) const {
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char byte) { return !is_continuation(byte); }));
-}
-
-std::string printable(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t size = character_size(text);
-    const unsigned char first = static_cast<unsigned char>(text[0]);
-    // C0 and DEL; C1 is C2 80 to C2 9F.
-    const bool control = first < 0x20 || first == 0x7f ||
-                         (size == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0);
-    if (size == 0 || control)
-      result += '?';
-    else
-      result += text.substr(0, size);
-    text.remove_prefix(std::max<std::size_t>(size, 1));
-  }
-  return result;
 }
 
 std::string shorten(std::string_view text, std::size_t width, Cut cut) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What a stream can show: how wide it is, and whether it takes colours. Text from outside (names of
-// symbols, paths) goes through printable() before it is shown.
+// symbols, paths) goes through printable() (base/printable.h) before it
+// is shown.
 #pragma once
+
+#include "base/printable.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,10 +32,6 @@ struct Terminal {
 
 // Columns that `text` takes: its code points. Wide East Asian characters count as one.
 std::size_t display_width(std::string_view text);
-
-// `text` with control characters and bytes that are not UTF-8 replaced by '?', so that a name
-// cannot write escape sequences to the terminal.
-std::string printable(std::string_view text);
 
 // Where text that is too long loses characters: paths say most at their end, names at both ends.
 enum class Cut : std::uint8_t { end, start, middle };

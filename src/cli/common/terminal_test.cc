@@ -78,14 +78,6 @@ TEST_F(TerminalTest, NoColorAndDumbTerminalsAreHonoured) {
   EXPECT_FALSE(Terminal::of(pty.stream()).colour);
 }
 
-TEST(Printable, TakesTheSenseOutOfControlCharacters) {
-  EXPECT_EQ(printable("a\033[31mb\n\tc\x7f"), "a?[31mb??c?");
-  EXPECT_EQ(printable("caf\xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x98\x80"),
-            "caf\xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x98\x80");
-  EXPECT_EQ(printable("\xff|\xc3|\xe6\x97|\xc0\x80|\xed\xa0\x80"), "?|?|??|??|???");
-  EXPECT_EQ(printable("\xc2\x9b"), "?"); // the C1 control sequence introducer
-}
-
 TEST(Shorten, CutsWhereItIsTold) {
   EXPECT_EQ(shorten("abcdef", 6), "abcdef");
   EXPECT_EQ(shorten("abcdef", 4), "abc…");

@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Suppression files.
-#include "base/file.h"
+#include "base/toml.h"
 #include "cli/findings/suppress.h"
-
-#include <algorithm>
-#include <toml++/toml.h>
 
 namespace tandem {
 namespace {
 
 Error at(const std::string &path, const toml::source_position &position, const std::string &text) {
   return Error{fmt::format("{}:{}: {}", path, position.line, text)};
-}
-
-// The one line of a TOML mistake.
-Error syntax_error(const std::string &path, const toml::parse_error &error) {
-  std::string text(error.description());
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return Error{fmt::format("{}:{}:{}: not TOML: {}", path, error.source().begin.line,
-                           error.source().begin.column, text)};
 }
 
 Status read_field(SuppressionEntry &entry, const std::string &path, const toml::key &key,
@@ -63,14 +52,11 @@ Result<SuppressionEntry> read_entry(const std::string &path, const toml::node &n
 } // namespace
 
 Result<SuppressionFile> load_suppressions(const std::string &path) {
-  const Result<std::string> text = read_file(path);
-  if (!text)
-    return text.error();
-  const toml::parse_result document = toml::parse(*text);
+  const Result<toml::table> document = read_toml(path);
   if (!document)
-    return syntax_error(path, document.error());
+    return document.error();
   SuppressionFile file{path, {}};
-  for (const auto &[key, value] : document.table()) {
+  for (const auto &[key, value] : *document) {
     if (key.str() != "suppress" || !value.is_array())
       return at(path, key.source().begin,
                 fmt::format("unknown '{}'; write entries that begin with [[suppress]]", key.str()));

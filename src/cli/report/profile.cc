@@ -2,7 +2,8 @@
 #include "cli/report/profile.h"
 
 #define JSON_DIAGNOSTICS 1 // the reader's messages name the place
-#include <nlohmann/json.hpp>
+#include "base/json.h"
+
 #include <numeric>
 
 namespace tandem {
@@ -146,11 +147,14 @@ void expect_counts(const json &value) {
 Result<Profile> profile_from_json(const std::string &text, const std::string &file) {
   // The reader of JSON throws.
   try {
-    const json value = json::parse(text);
-    if (value.is_object() && value.contains("version") && value.at("version") != kVersion)
+    const Result<json> parsed = parse_json<json>(text, file);
+    if (!parsed)
+      return parsed.error();
+    const json &value = *parsed;
+    if (value.contains("version") && value.at("version") != kVersion)
       return Error{fmt::format("{}: version {} of the format is not known, only {}", file,
                                value.at("version").dump(), kVersion)};
-    if (!value.is_object() || !value.contains("run") || !value.contains("version"))
+    if (!value.contains("run") || !value.contains("version"))
       return Error{fmt::format(
           "{}: not a profile: run the program with TANDEM_PROFILE=FILE or TANDEM_LOCK_PROFILE=FILE",
           file)};

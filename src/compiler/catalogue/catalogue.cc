@@ -2,12 +2,11 @@
 #include "compiler/catalogue/catalogue.h"
 
 #include "base/file.h"
+#include "base/toml.h"
 #include "compiler/catalogue/builtin.h"
 #include "compiler/catalogue/entry_reader.h"
 
-#include <cctype>
 #include <optional>
-#include <toml++/toml.h>
 
 namespace tandem {
 namespace {
@@ -19,17 +18,6 @@ using Names = std::set<std::string, std::less<>>;
 using Arguments = std::map<std::string, unsigned, std::less<>>;
 
 constexpr int kVersion = 1;
-// One line, its first letter small, without a full stop.
-std::string as_message(std::string_view text) {
-  std::string line;
-  for (const char letter : text)
-    line += letter == '\n' || letter == '\r' ? ' ' : letter;
-  while (!line.empty() && (line.back() == '.' || line.back() == ' '))
-    line.pop_back();
-  if (line.size() > 1 && std::islower(static_cast<unsigned char>(line[1])) != 0)
-    line[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(line[0])));
-  return line;
-}
 
 // Reads one file. Every method returns the first mistake, with its place.
 class Reader {
@@ -271,10 +259,10 @@ std::string_view to_string(ExternalEffect effect) {
 
 Result<Catalogue> Catalogue::parse(std::string_view text, const std::string &place) {
   Reader reader(place);
-  const toml::parse_result parsed = toml::parse(text);
+  const Result<toml::table> parsed = parse_toml(text, place);
   if (!parsed)
-    return reader.at(parsed.error().source().begin, as_message(parsed.error().description()));
-  if (Status read = reader.read(parsed.table()); !read)
+    return parsed.error();
+  if (Status read = reader.read(*parsed); !read)
     return read.error();
   Catalogue catalogue;
   catalogue.entries_ = std::move(reader.entries());
@@ -303,7 +291,7 @@ Result<Catalogue> Catalogue::load(const std::string &path) {
     return builtin(kPapersCatalogue, "catalogue-papers.toml");
   if (path == "deferred-output")
     return builtin(kDeferredOutputCatalogue, "catalogue-deferred-output.toml");
-  const Result<std::string> text = read_file(path);
+  const Result<std::string> text = read_file(path, kMostTomlBytes);
   if (!text)
     return text.error();
   return parse(*text, path);

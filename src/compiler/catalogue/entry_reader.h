@@ -4,12 +4,12 @@
 // catalogue.
 #pragma once
 
+#include "base/toml.h"
 #include "compiler/catalogue/catalogue.h"
 
 #include <optional>
 #include <string>
 #include <string_view>
-#include <toml++/toml.h>
 
 namespace tandem::catalogue_file {
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/convert/file.h"
 
-#include "base/file.h"
+#include "base/toml.h"
 
 #include <algorithm>
 #include <map>
-#include <toml++/toml.h>
 
 namespace tandem {
 namespace {
@@ -194,16 +193,10 @@ bool ConversionFile::applies_to(std::string_view output) const {
 }
 
 Result<ConversionFile> read_conversion(const std::string &path) {
-  Result<std::string> text = read_file(path);
-  if (!text)
-    return text.error();
-  const toml::parse_result parsed = toml::parse(*text, path);
-  if (!parsed) {
-    const toml::source_position begin = parsed.error().source().begin;
-    return Error{fmt::format("{}:{}:{}: is not TOML: {}", path, begin.line, begin.column,
-                             parsed.error().description())};
-  }
-  return Reader(path).read(parsed.table());
+  const Result<toml::table> parsed = read_toml(path);
+  if (!parsed)
+    return parsed.error();
+  return Reader(path).read(*parsed);
 }
 
 bool names_lock(std::string_view name, std::string_view path) {

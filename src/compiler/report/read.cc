@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "base/json.h"
 #include "compiler/report/json_reader.h"
 #include "compiler/report/report.h"
 
@@ -232,34 +233,14 @@ void check_names(const JsonReader &reader) {
   });
 }
 
-// `line:column: message` of a syntax error; columns count bytes from 1.
-std::string syntax_message(std::string_view text, const nlohmann::json::parse_error &error) {
-  // `byte` is the number of bytes read when the mistake showed, from 1.
-  const std::size_t at = std::min<std::size_t>(error.byte == 0 ? 0 : error.byte - 1, text.size());
-  const std::string_view before = text.substr(0, at);
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const std::size_t newline = before.rfind('\n');
-  const std::size_t column = newline == std::string_view::npos ? at + 1 : at - newline;
-  std::string message = error.what();
-  if (const std::size_t dash = message.find(" - "); dash != std::string::npos)
-    message.erase(0, dash + 3);
-  return fmt::format("{}:{}: not JSON: {}", line, column, message);
-}
-
 } // namespace
 
 Result<Report> report_from_json(std::string_view text, const std::string &place) {
-  nlohmann::json document;
-  try {
-    document = nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error &error) {
-    return Error{fmt::format("{}:{}", place, syntax_message(text, error))};
-  } catch (const nlohmann::json::out_of_range &error) { // a number beyond what a double holds
-    const std::string_view message = error.what();
-    return Error{fmt::format("{}: {}", place, message.substr(message.find("] ") + 2))};
-  }
+  const Result<nlohmann::json> document = parse_json(text, place);
+  if (!document)
+    return document.error();
   JsonMistake mistake;
-  const JsonReader reader(document, mistake);
+  const JsonReader reader(*document, mistake);
   const std::uint64_t version = reader.field("version").count();
   if (!reader.failed() && version != kReportVersion)
     return Error{fmt::format("{}: version {} cannot be read, only {}: use the tandem that wrote it",

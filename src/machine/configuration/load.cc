@@ -2,12 +2,12 @@
 //
 // Configurations from TOML.
 #include "base/file.h"
+#include "base/toml.h"
 #include "machine/configuration/builtin.h"
 #include "machine/configuration/fields.h"
 
 #include <algorithm>
 #include <cmath>
-#include <toml++/toml.h>
 
 namespace tandem::machine {
 namespace {
@@ -159,37 +159,31 @@ Status read_table(const toml::table &table, std::string_view section, const std:
   return Unit{};
 }
 
-Error syntax_error(const std::string &place, const toml::parse_error &error) {
-  std::string text(error.description());
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return Error{fmt::format("{}:{}:{}: not TOML: {}", place, error.source().begin.line,
-                           error.source().begin.column, text)};
-}
-
 Status apply_setting(const std::string &setting, Configuration &out) {
   const std::string place = "--set " + setting;
   if (setting.find('=') == std::string::npos || setting.find('\n') != std::string::npos)
     return Error{fmt::format("{}: write SECTION.FIELD=VALUE", place)};
-  toml::parse_result document = toml::parse(setting);
+  Result<toml::table> document = parse_toml(setting, place);
   // A bare word is a text: --set network.kind=bus.
   if (!document) {
     const std::size_t equal = setting.find('=');
-    document = toml::parse(setting.substr(0, equal + 1) + "\"" + setting.substr(equal + 1) + "\"");
+    document =
+        parse_toml(setting.substr(0, equal + 1) + "\"" + setting.substr(equal + 1) + "\"", place);
   }
   if (!document)
     return Error{fmt::format("{}: not TOML: write SECTION.FIELD=VALUE", place)};
-  return read_table(document.table(), "", place, true, out);
+  return read_table(*document, "", place, true, out);
 }
 
 } // namespace
 
 Result<Configuration> parse_configuration(std::string_view text, const std::string &place,
                                           const std::vector<std::string> &settings) {
-  const toml::parse_result document = toml::parse(text);
+  const Result<toml::table> document = parse_toml(text, place);
   if (!document)
-    return syntax_error(place, document.error());
+    return document.error();
   Configuration configuration;
-  const toml::table &table = document.table();
+  const toml::table &table = *document;
   if (!table.contains("version"))
     return Error{fmt::format("{}:1:1: 'version = 1' is missing", place)};
   if (Status read = read_table(table, "", place, false, configuration); !read)
@@ -232,7 +226,7 @@ Result<Configuration> load_configuration(const std::string &name_or_path,
                              ".toml",
                              name_or_path, names)};
   }
-  const Result<std::string> text = read_file(name_or_path);
+  const Result<std::string> text = read_file(name_or_path, kMostTomlBytes);
   if (!text)
     return text.error();
   return parse_configuration(*text, name_or_path, settings);

@@ -2,11 +2,11 @@
 //
 // Profiles from TOML. What each field means, its unit and range: docs/machine/traffic.md.
 #include "base/file.h"
+#include "base/toml.h"
 #include "machine/traffic/builtin.h"
 #include "machine/traffic/profile.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 namespace tandem::machine {
 namespace {
@@ -142,12 +142,12 @@ Status check(const Profile &profile, const std::string &place) {
 } // namespace
 
 Result<Profile> parse_profile(std::string_view text, const std::string &place) {
-  const toml::parse_result file = toml::parse(text);
+  const Result<toml::table> file = parse_toml(text, place);
   if (!file)
-    return at(place, file.error().source(), std::string(file.error().description()));
+    return file.error();
   Profile profile;
   profile.family = "own";
-  for (const auto &[key, node] : file.table()) {
+  for (const auto &[key, node] : *file) {
     if (!node.is_table()) {
       if (Status read = read_field("", key, node, place, profile); !read)
         return read.error();
@@ -165,7 +165,7 @@ Result<Profile> parse_profile(std::string_view text, const std::string &place) {
 }
 
 Result<Profile> load_profile(const std::string &path) {
-  const Result<std::string> text = read_file(path);
+  const Result<std::string> text = read_file(path, kMostTomlBytes);
   if (!text)
     return text.error();
   return parse_profile(*text, path);
