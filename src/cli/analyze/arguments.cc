@@ -8,7 +8,7 @@
 #include "compiler/options/options.h"
 
 #include <algorithm>
-#include <set>
+#include <filesystem>
 
 namespace tandem {
 namespace {
@@ -131,6 +131,15 @@ std::vector<std::string> outputs_of(const Arguments &arguments) {
   return outputs;
 }
 
+std::vector<std::string> inputs_of(const Arguments &arguments) {
+  std::vector<std::string> inputs = arguments.files;
+  inputs.insert(inputs.end(), arguments.suppress.begin(), arguments.suppress.end());
+  const std::filesystem::path database(arguments.database);
+  inputs.insert(inputs.end(), {arguments.database, (database / "compile_commands.json").string(),
+                               arguments.catalogue, arguments.lock_profile});
+  return inputs;
+}
+
 Status check(const Arguments &arguments) {
   if (Status files = check_files(arguments); !files)
     return files;
@@ -139,15 +148,7 @@ Status check(const Arguments &arguments) {
       return Error{"--error-on-findings: " + rules.error().message};
   if (!arguments.lock_profile.empty() && arguments.suggest.empty())
     return Error{"--lock-profile: is for --suggest; add it"};
-  std::set<std::string> outputs;
-  for (const std::string &path : outputs_of(arguments)) {
-    if (!outputs.insert(path).second)
-      return Error{fmt::format("{}: two outputs cannot go to one file",
-                               path == "-" ? "standard output" : path)};
-    if (Status writable = check_writable(path); !writable)
-      return writable;
-  }
-  return Unit{};
+  return check_outputs(outputs_of(arguments), inputs_of(arguments));
 }
 
 } // namespace tandem

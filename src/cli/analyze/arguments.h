@@ -44,6 +44,9 @@ void declare(Program &program, Arguments &arguments);
 // Mistakes that show before any work.
 Status check(const Arguments &arguments);
 
+// The files that are read because the command line names them.
+std::vector<std::string> inputs_of(const Arguments &arguments);
+
 // The files to write that are asked for.
 std::vector<std::string> outputs_of(const Arguments &arguments);
 

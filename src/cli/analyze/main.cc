@@ -14,9 +14,11 @@
 #include "compiler/pass/analyse.h"
 #include "compiler/strict/strict.h"
 
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/LLVMContext.h"
 
 #include <filesystem>
+#include <set>
 
 namespace tandem {
 namespace {
@@ -28,7 +30,26 @@ struct Subject {
   Report report;
   std::string name;
   std::vector<std::string> folders; // where relative names of its sources may begin
+  std::vector<std::string>
+      inputs; // its sources and what they include, as far as they were compiled
 };
+
+// The files that debug information names, headers too.
+void add_sources(const llvm::Module &module, std::vector<std::string> &inputs) {
+  llvm::DebugInfoFinder finder;
+  finder.processModule(module);
+  std::set<const llvm::DIFile *> files;
+  for (const llvm::DICompileUnit *unit : finder.compile_units())
+    files.insert(unit->getFile());
+  for (const llvm::DISubprogram *function : finder.subprograms())
+    files.insert(function->getFile());
+  for (const llvm::DIType *type : finder.types())
+    files.insert(type->getFile());
+  for (const llvm::DIFile *file : files)
+    if (file != nullptr) // an absolute name replaces the folder's
+      inputs.push_back(
+          (std::filesystem::path(file->getDirectory().str()) / file->getFilename().str()).string());
+}
 
 Result<std::unique_ptr<llvm::Module>> compile_and_link(llvm::LLVMContext &context,
                                                        const std::vector<CompileUnit> &units) {
@@ -82,6 +103,7 @@ Result<Subject> analyse_sources(const Arguments &arguments) {
     subject.report = analyse(**module, options, *catalogue);
   }
   subject.name = std::filesystem::path(units->front().source).filename().string();
+  add_sources(**module, subject.inputs);
   if (units->size() > 1)
     subject.name += fmt::format(" and {} more", units->size() - 1);
   for (const CompileUnit &unit : *units)
@@ -101,8 +123,10 @@ Result<Subject> obtain(const Arguments &arguments) {
   if (!report)
     return report.error();
   const std::filesystem::path named(report->output.empty() ? file : report->output);
-  return Subject{
-      std::move(*report), (report->output.empty() ? named.stem() : named.filename()).string(), {}};
+  return Subject{std::move(*report),
+                 (report->output.empty() ? named.stem() : named.filename()).string(),
+                 {},
+                 {}};
 }
 
 // Where source files are looked for: where the user says, here, where they were compiled, and in
@@ -185,6 +209,8 @@ Result<int> run(const Arguments &arguments) {
   const Result<Subject> subject = obtain(arguments);
   if (!subject)
     return subject.error();
+  if (Status apart = check_outputs(outputs_of(arguments), subject->inputs); !apart)
+    return apart.error();
   SourceFiles sources = sources_of(arguments, *subject);
   const Result<std::vector<JudgedFinding>> findings = judged(arguments, subject->report, sources);
   if (!findings)

@@ -126,9 +126,10 @@ std::string locks_part(const Sections &regions, const View &view, const Terminal
 std::string heading(const Report &report) {
   if (report.output.empty())
     return "";
-  std::string text = printable(report.output) + ": enforcement " + report.enforcement.used;
+  std::string text =
+      printable(report.output) + ": enforcement " + printable(report.enforcement.used);
   if (report.enforcement.used != report.enforcement.requested)
-    text += fmt::format(" ({} is not built yet)", report.enforcement.requested);
+    text += fmt::format(" ({} is not built yet)", printable(report.enforcement.requested));
   return text + "\n";
 }
 

@@ -43,7 +43,7 @@ std::string listing(const std::vector<Subcommand> &subcommands, const Terminal &
       const std::string shown = shorten(
           printable(about),
           terminal.width == 0 ? 0 : std::max<std::size_t>(terminal.width, column + 8) - column);
-      group += fmt::format("  {}{}{}\n", terminal.paint(Colour::bold, subcommand.name),
+      group += fmt::format("  {}{}{}\n", terminal.paint(Colour::bold, printable(subcommand.name)),
                            std::string(column - 2 - subcommand.name.size(), ' '), shown);
     }
     if (!group.empty())

@@ -45,7 +45,7 @@ public:
   void show(const std::string &text) {
     if (!interactive_)
       return;
-    fmt::print(stderr, "\r\x1b[K{}", text);
+    fmt::print(stderr, "\r\x1b[K{}", printable(text));
     std::fflush(stderr);
     shown_ = true;
   }

@@ -117,8 +117,9 @@ std::string to_text(const Arguments &arguments, const std::vector<Point> &points
     }
     table.add(cells);
   }
-  return (relative ? fmt::format("{} relative to {}\n", arguments.metric, baseline)
-                   : arguments.metric + "\n") +
+  return (relative
+              ? fmt::format("{} relative to {}\n", printable(arguments.metric), printable(baseline))
+              : printable(arguments.metric) + "\n") +
          table.text(terminal);
 }
 
@@ -152,9 +153,10 @@ Result<int> run(Arguments &arguments) {
   Result<std::vector<Point>> points = plan(arguments);
   if (!points)
     return points.error();
-  if (!arguments.json.empty())
-    if (Status writable = check_writable(arguments.json); !writable)
-      return writable.error();
+  std::vector<std::string> inputs = inputs_of(arguments.machine);
+  inputs.insert(inputs.end(), arguments.workloads.begin(), arguments.workloads.end());
+  if (Status apart = check_outputs({arguments.json}, inputs); !apart)
+    return apart.error();
   const Interrupt interrupt;
   for (Point &point : *points) {
     if (interrupt.asked())

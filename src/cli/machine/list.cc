@@ -93,6 +93,8 @@ int list_command(int argc, char **argv) {
     return program.fail(Error{"--set: changes a configuration; name it with --config"});
   if (!text)
     return program.fail(text.error());
+  if (Status apart = check_outputs({json}, {configuration}); !apart)
+    return program.fail(apart.error());
   const Status written =
       json.empty() ? write_file("-", *text) : write_file(json, as_json().dump(2) + "\n");
   return written ? 0 : program.fail(written.error());

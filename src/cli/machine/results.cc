@@ -195,11 +195,11 @@ std::string shown(const std::vector<double> &values) {
 
 std::string to_text(const std::vector<RunResult> &results, const Terminal &terminal) {
   const RunResult &first = results.front();
-  std::string text =
-      fmt::format("{} on {}, {}{}\n", first.protocol, first.configuration, first.workload,
-                  results.size() > 1
-                      ? fmt::format(", {} seeds (mean ± 95% confidence interval)", results.size())
-                      : fmt::format(", seed {}", first.seed));
+  std::string text = fmt::format(
+      "{} on {}, {}{}\n", first.protocol, printable(first.configuration), printable(first.workload),
+      results.size() > 1
+          ? fmt::format(", {} seeds (mean ± 95% confidence interval)", results.size())
+          : fmt::format(", seed {}", first.seed));
   for (const RunResult &result : results)
     if (!result.complete)
       text +=

@@ -31,9 +31,10 @@ Result<int> run(const Arguments &arguments) {
     return configuration.error();
   if (Status fit = machine::check_fit(*configuration, **protocol); !fit)
     return fit.error();
-  if (!arguments.json.empty())
-    if (Status writable = check_writable(arguments.json); !writable)
-      return writable.error();
+  std::vector<std::string> inputs = inputs_of(arguments.machine);
+  inputs.push_back(arguments.workload);
+  if (Status apart = check_outputs({arguments.json}, inputs); !apart)
+    return apart.error();
   const Interrupt interrupt;
   const Result<std::vector<machine::RunResult>> results =
       simulate(*configuration, **protocol, arguments.workload, arguments.machine, interrupt);

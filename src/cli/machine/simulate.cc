@@ -42,6 +42,10 @@ void declare_machine(Program &program, MachineOptions &options) {
                    "compare every access with the last store (slower)");
 }
 
+std::vector<std::string> inputs_of(const MachineOptions &options) {
+  return {options.configuration, options.trace};
+}
+
 namespace {
 
 // A bug of ours, or of a protocol that somebody is changing: all that is known, and abort.

@@ -24,6 +24,9 @@ struct MachineOptions {
 
 void declare_machine(Program &program, MachineOptions &options);
 
+// The files that are read because of the options.
+std::vector<std::string> inputs_of(const MachineOptions &options);
+
 // All seeds of one protocol and workload, until Ctrl-C. The last result can be incomplete; results
 // of which nothing was measured are left out. Errors are the user's; a protocol's failure aborts.
 Result<std::vector<machine::RunResult>>

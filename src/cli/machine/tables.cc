@@ -52,9 +52,8 @@ Result<int> tables(const Arguments &a) {
   const Result<const machine::Prover *> prover = prover_named(a.protocol);
   if (!prover)
     return prover.error();
-  if (!a.html.empty())
-    if (Status writable = check_writable(a.html); !writable)
-      return writable.error();
+  if (Status writable = check_outputs({a.html}, {}); !writable)
+    return writable.error();
   machine::TableDocument document = (*prover)->document();
   const Interrupt interrupt;
   if (!a.no_coverage)

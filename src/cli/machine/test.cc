@@ -89,6 +89,8 @@ Result<int> run(const Arguments &arguments) {
   request.operations = arguments.operations;
   if (Status read = read_options(arguments, **protocol, request); !read)
     return read.error();
+  if (Status writable = check_outputs({arguments.json}, {}); !writable)
+    return writable.error();
   const Interrupt interrupt;
   Totals totals;
   std::optional<machine::TestResult> failed;

@@ -2,9 +2,12 @@
 //
 // `tandem machine trace`: writes synthetic traffic as a trace.
 #include "machine/trace/trace.h"
+#include "base/file.h"
+#include "base/output_file.h"
 #include "cli/common/program.h"
 #include "cli/common/terminal.h"
 #include "cli/machine/commands.h"
+#include "cli/machine/interrupt.h"
 #include "machine/configuration/configuration.h"
 
 namespace tandem::machine_cli {
@@ -19,23 +22,31 @@ struct Arguments {
   unsigned dependent = machine::CoreConfiguration{}.dependent_percent;
 };
 
-Status write(const Arguments &arguments) {
+Result<int> write(const Arguments &arguments) {
   const Result<machine::Profile> profile = machine::find_profile(arguments.workload);
   if (!profile)
     return profile.error();
+  if (Status apart = check_outputs({arguments.output}, {arguments.workload}); !apart)
+    return apart.error();
+  const SignalsHeld held{SIGXFSZ};
+  const Interrupt interrupt;
   Result<machine::TraceWriter> writer =
       machine::TraceWriter::create(arguments.output, arguments.cores);
   if (!writer)
     return writer.error();
   machine::TrafficGenerator traffic(*profile, arguments.cores, arguments.dependent, arguments.seed);
   // Core by core in turn, as they would run at the same speed.
-  for (std::uint64_t i = 0; i < arguments.accesses; ++i) {
+  for (std::uint64_t i = 0; i < arguments.accesses && !writer->failed(); ++i) {
+    if (interrupt.asked())
+      return kInterruptedStatus;
     const auto core = static_cast<unsigned>(i % arguments.cores);
     machine::Operation operation;
     traffic.next(core, operation);
     writer->add(core, operation);
   }
-  return writer->close();
+  if (Status closed = writer->close(); !closed)
+    return closed.error();
+  return 0;
 }
 
 } // namespace
@@ -57,8 +68,8 @@ int trace_command(int argc, char **argv) {
   app.add_option("--seed", arguments.seed, "of the traffic (default: 1)")->type_name("N");
   if (const std::optional<int> status = program.parse(argc, argv))
     return *status;
-  const Status written = write(arguments);
-  return written ? 0 : program.fail(written.error());
+  const Result<int> status = write(arguments);
+  return status ? *status : program.fail(status.error());
 }
 
 } // namespace tandem::machine_cli

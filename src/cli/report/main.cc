@@ -15,9 +15,8 @@ struct Arguments {
 };
 
 Status run(const Arguments &arguments) {
-  if (!arguments.html.empty())
-    if (Status writable = check_writable(arguments.html); !writable)
-      return writable;
+  if (Status apart = check_outputs({arguments.html}, {arguments.file}); !apart)
+    return apart;
   const Result<std::string> text = read_file(arguments.file);
   if (!text)
     return text.error();

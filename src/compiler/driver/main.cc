@@ -3,6 +3,7 @@
 // tandem-cc, tandem-c++, tandem-ar, tandem-ranlib and tandem-nm: one program, told apart by the
 // name it is called by. It plans, checks, and becomes the program of LLVM that does the work; the
 // compilers wait for it.
+#include "base/printable.h"
 #include "compiler/driver/plan.h"
 #include "compiler/driver/response_file.h"
 #include "compiler/internal_error/internal_error.h"
@@ -144,7 +145,7 @@ Result<int> run_and_wait(const Plan &plan) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent)
       ::_exit(kUsageStatus);
-    std::fprintf(stderr, "%s\n", become(plan).message.c_str());
+    std::fprintf(stderr, "%s\n", printable(become(plan).message).c_str());
     ::_exit(kUsageStatus);
   }
   // A terminal sends these to the compiler as well, and the last word is its.
@@ -199,6 +200,6 @@ int main(int argc, char **argv) {
   if (status)
     return status.value();
   std::fprintf(stderr, "%s: %s\n", std::string(to_string(tool)).c_str(),
-               status.error().message.c_str());
+               tandem::printable(status.error().message).c_str());
   return tandem::kUsageStatus;
 }

@@ -141,6 +141,9 @@ Result<Plan> plan_compiler(const Request &request) {
     return added.error();
   if (line.dry_run)
     plan.checks.clear();
+  for (const Input &input : line.inputs)
+    plan.inputs.push_back(input.path);
+  plan.inputs.insert(plan.inputs.end(), {settings->catalogue, settings->convert});
 
   if (!options.empty()) {
     // Ours come first, so that the user's win; a step that has no use for one must not warn.
@@ -203,11 +206,13 @@ Result<Plan> make_plan(const Request &request) {
 }
 
 Status run_checks(const Plan &plan) {
+  std::vector<std::string> outputs;
   for (const Check &check : plan.checks) {
     switch (check.kind) {
     case Check::Kind::writable:
-      if (Status writable = check_writable(check.path); !writable)
+      if (Status writable = check_outputs({check.path}, plan.inputs); !writable)
         return Error{fmt::format("{}; {}", writable.error().message, check.remedy)};
+      outputs.push_back(check.path);
       break;
     case Check::Kind::catalogue:
       if (Result<Catalogue> catalogue = Catalogue::load(check.path); !catalogue)
@@ -223,7 +228,7 @@ Status run_checks(const Plan &plan) {
       break;
     }
   }
-  return Unit{};
+  return check_outputs(outputs, {});
 }
 
 } // namespace tandem

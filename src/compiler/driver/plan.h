@@ -48,8 +48,9 @@ struct Plan {
   std::vector<std::string> arguments;
   Environment set; // variables to set
   std::vector<Check> checks;
-  std::string prologue; // printed before the program runs
-  std::string epilogue; // printed after it succeeded
+  std::vector<std::string> inputs; // that are read, so that nothing may be written to them
+  std::string prologue;            // printed before the program runs
+  std::string epilogue;            // printed after it succeeded
 };
 
 // Error: the user's mistake, one line.

@@ -10,6 +10,8 @@ namespace {
 
 // Files may name files; deeper than this is a cycle.
 constexpr int kMaximumDepth = 32;
+// Files that name files twice each would grow without end long before that.
+constexpr std::size_t kMostWords = std::size_t{1} << 20;
 
 bool is_space(char letter) { return std::isspace(static_cast<unsigned char>(letter)) != 0; }
 
@@ -28,6 +30,9 @@ Status expand_into(std::vector<std::string> &result, const std::vector<std::stri
       result.push_back(word);
       continue;
     }
+    if (result.size() > kMostWords)
+      return Error{fmt::format("{}: response files make more than {} words; leave some away",
+                               word.substr(1), kMostWords)};
     if (Status expanded = expand_into(result, split_words(*text), depth + 1); !expanded)
       return expanded;
   }

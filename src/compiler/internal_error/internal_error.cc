@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/internal_error/internal_error.h"
 
+#include "base/characters.h"
 #include "base/check.h"
 #include "base/doing.h"
 #include "compiler/internal_error/reproducer.h"
@@ -45,11 +46,11 @@ std::atomic_flag failing = ATOMIC_FLAG_INIT;
 
 bool is_ours() noexcept { return all_ours || turns > 0; }
 
-// One line of what may be several; what is no text becomes '?'.
+// One line of what may be several.
 void copy_line(char *to, std::size_t size, const char *from) noexcept {
   std::size_t at = 0;
   for (; *from != '\0' && at + 1 < size; ++from)
-    to[at++] = *from == '\n' ? ' ' : static_cast<unsigned char>(*from) < 0x20 ? '?' : *from;
+    to[at++] = *from == '\n' ? ' ' : *from;
   while (at > 0 && to[at - 1] == ' ')
     --at;
   to[at] = '\0';
@@ -63,10 +64,13 @@ void copy_line(char *to, std::size_t size, const char *from) noexcept {
   for (const Fault &fault : kFaults)
     std::signal(fault.signal, SIG_DFL);
   llvm::sys::RunInterruptHandlers(); // takes unfinished outputs away
-  static std::array<char, 320> cause;
-  copy_line(cause.data(), cause.size(), what);
-  static std::array<char, 512> during;
-  copy_line(during.data(), during.size(), doing());
+  static std::array<char, 320> line;
+  static std::array<char, 640> cause;
+  copy_line(line.data(), line.size(), what);
+  copy_printable(line.data(), cause.data(), cause.size());
+  static std::array<char, 1024> during;
+  copy_line(line.data(), line.size(), doing());
+  copy_printable(line.data(), during.data(), during.size());
   const char *file = write_reproducer();
   std::fprintf(stderr,
                "tandem-cc: internal error: %s%s%s; this is Tandem's fault: please report it %s%s\n",

@@ -3,6 +3,7 @@
 
 #include "base/doing.h"
 #include "base/file.h"
+#include "base/printable.h"
 #include "compiler/convert/convert.h"
 #include "compiler/convert/sites.h"
 #include "compiler/enforce/enforce.h"
@@ -40,7 +41,7 @@ using namespace llvm;
 
 // Ends the link because of a user's mistake. The linker has written nothing yet.
 [[noreturn]] void stop(const std::string &message) {
-  std::fprintf(stderr, "tandem-cc: %s\n", message.c_str());
+  std::fprintf(stderr, "tandem-cc: %s\n", printable(message).c_str());
   std::fflush(stderr);
   ::_exit(kUsageStatus);
 }
@@ -157,7 +158,7 @@ void refuse_optimised(const std::vector<Section> &sections) {
 void refuse_irrevocable(const Report &report) {
   const std::vector<std::string> errors = strict_errors(report);
   for (const std::string &error : errors)
-    std::fprintf(stderr, "%s\n", error.c_str());
+    std::fprintf(stderr, "%s\n", printable(error).c_str());
   if (errors.empty())
     return;
   std::fflush(stderr);

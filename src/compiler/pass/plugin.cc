@@ -3,6 +3,7 @@
 // TandemPass.so: the pass as a plugin of lld (--load-pass-plugin) and of opt (-passes=tandem). Its
 // options come from the environment (compiler/options/options.h).
 #include "base/doing.h"
+#include "base/printable.h"
 #include "compiler/instrument/barriers.h"
 #include "compiler/instrument/clones.h"
 #include "compiler/internal_error/internal_error.h"
@@ -41,7 +42,7 @@ TandemPass make_pass() {
   catch_internal_errors(Reproducer::bitcode, own_path());
   Result<PassOptions> options = PassOptions::from_environment();
   if (!options) {
-    std::fprintf(stderr, "tandem-cc: %s\n", options.error().message.c_str());
+    std::fprintf(stderr, "tandem-cc: %s\n", printable(options.error().message).c_str());
     std::fflush(stderr);
     ::_exit(kUsageStatus);
   }

@@ -5,27 +5,33 @@
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace tandem::machine {
 
 static_assert(std::endian::native == std::endian::little, "records are written as they are");
 
 Result<TraceWriter> TraceWriter::create(const std::string &path, std::uint32_t cores) {
-  std::FILE *file = std::fopen((path + ".unfinished").c_str(), "wb");
-  if (file == nullptr)
-    return Error{fmt::format("{}: cannot be written: {}", path, std::strerror(errno))};
-  TraceWriter writer(path, file);
+  TraceWriter writer(path);
+  writer.output_ = std::make_unique<OutputFile>();
+  int error = writer.output_->find(path.c_str());
+  if (error == 0)
+    error = writer.output_->begin(false);
+  if (error == 0) {
+    writer.file_.reset(::fdopen(::dup(writer.output_->descriptor()), "wb"));
+    error = writer.file_ == nullptr ? errno : 0;
+  }
+  if (error != 0)
+    return Error{fmt::format("{}: cannot be written: {}", path, output_error(error))};
   TraceHeader header;
   header.cores = cores;
-  writer.failed_ = std::fwrite(&header, sizeof header, 1, file) != 1;
+  writer.write(&header, sizeof header);
   return writer;
 }
 
-TraceWriter::~TraceWriter() {
-  if (file_ != nullptr) {
-    file_.reset();
-    std::remove(unfinished().c_str());
-  }
+void TraceWriter::write(const void *record, std::size_t bytes) {
+  if (error_ == 0 && std::fwrite(record, bytes, 1, file_.get()) != 1)
+    error_ = errno;
 }
 
 void TraceWriter::add(unsigned core, const Operation &operation) {
@@ -35,16 +41,16 @@ void TraceWriter::add(unsigned core, const Operation &operation) {
   record.core = static_cast<std::uint16_t>(core);
   record.kind = static_cast<std::uint8_t>(operation.kind);
   record.flags = operation.dependent ? 1 : 0;
-  failed_ = failed_ || std::fwrite(&record, sizeof record, 1, file_.get()) != 1;
+  write(&record, sizeof record);
 }
 
 Status TraceWriter::close() {
-  failed_ = std::fclose(file_.release()) != 0 || failed_;
-  if (!failed_ && std::rename(unfinished().c_str(), path_.c_str()) == 0)
-    return Unit{};
-  const Error error{fmt::format("{}: cannot be written: {}", path_, std::strerror(errno))};
-  std::remove(unfinished().c_str());
-  return error;
+  if (std::fclose(file_.release()) != 0 && error_ == 0)
+    error_ = errno;
+  const int error = error_ != 0 ? error_ : output_->commit();
+  output_.reset();
+  return error == 0 ? Status(Unit{})
+                    : Error{fmt::format("{}: cannot be written: {}", path_, output_error(error))};
 }
 
 Result<TraceReader> TraceReader::open(const std::string &path, std::uint32_t cores) {

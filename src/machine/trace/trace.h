@@ -5,6 +5,7 @@
 // their times: the machine decides when they happen.
 #pragma once
 
+#include "base/output_file.h"
 #include "base/result.h"
 #include "machine/traffic/generator.h"
 
@@ -36,28 +37,26 @@ struct TraceRecord {
 };
 static_assert(sizeof(TraceRecord) == 16);
 
-// Writes a trace; what was written is not a trace until close() has succeeded: it is beside its
-// place under another name.
+// Writes a trace; nothing is there until close() has succeeded (base/output_file.h).
 class TraceWriter {
 public:
   static Result<TraceWriter> create(const std::string &path, std::uint32_t cores);
-  TraceWriter(TraceWriter &&) noexcept = default;
-  TraceWriter &operator=(TraceWriter &&) noexcept = default;
-  ~TraceWriter();
-
   void add(unsigned core, const Operation &operation);
   [[nodiscard]] Status close();
+  // Nothing more can be written: close() says why.
+  [[nodiscard]] bool failed() const { return error_ != 0; }
 
 private:
   struct Close {
     void operator()(std::FILE *file) const { std::fclose(file); }
   };
-  TraceWriter(std::string path, std::FILE *file) : path_(std::move(path)), file_(file) {}
-  [[nodiscard]] std::string unfinished() const { return path_ + ".unfinished"; }
+  void write(const void *record, std::size_t bytes);
+  explicit TraceWriter(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
-  bool failed_ = false;
+  std::unique_ptr<OutputFile> output_;
+  std::unique_ptr<std::FILE, Close> file_; // its descriptor, once more
+  int error_ = 0;                          // the first
 };
 
 // A source of accesses (traffic/cores.h). Reads ahead only as far as the slowest core asks: the
