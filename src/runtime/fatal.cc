@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/fatal.h"
 
+#include "base/characters.h"
+
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
@@ -30,11 +32,12 @@ void print_line(const char *kind, const char *format, std::va_list arguments,
     const std::size_t message = std::strlen(line);
     add(line + message, sizeof line - message - 1);
   }
-  const std::size_t length = std::strlen(line);
-  line[length] = '\n';
+  char shown[sizeof line];
+  const std::size_t length = copy_printable(line, shown, sizeof shown);
+  shown[length] = '\n';
   // One write, so that lines of several threads do not mix; where standard error is closed nobody
   // reads it.
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, length + 1);
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, shown, length + 1);
 }
 
 } // namespace
@@ -56,6 +59,13 @@ void refuse(const char *format, ...) noexcept {
   print_line("error: ", format, arguments);
   va_end(arguments);
   ::_exit(kUsageStatus);
+}
+
+void say(const char *format, ...) noexcept {
+  std::va_list arguments;
+  va_start(arguments, format);
+  print_line("", format, arguments);
+  va_end(arguments);
 }
 
 void note(const char *format, ...) noexcept {

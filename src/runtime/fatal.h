@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // How the runtime ends a process that it cannot let run on. It lives in other people's programs: no
-// allocation, no locks, no C++ library, one line on standard error.
+// allocation, no locks, no C++ library, one line on standard error, with control characters of
+// names and values written out (base/characters.h).
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,9 @@ extern void (*describe_state)(char *text, std::size_t size) noexcept;
 // The user's mistake, found before anything ran: the same line, then exit status 2 without atexit
 // handlers, because other threads may be running.
 [[noreturn, gnu::format(printf, 1, 2)]] void refuse(const char *format, ...) noexcept;
+
+// The line alone: `LIBRARY: MESSAGE`.
+[[gnu::format(printf, 1, 2)]] void say(const char *format, ...) noexcept;
 
 // What the user should know, who asked for something else: `LIBRARY: note: MESSAGE`.
 [[gnu::format(printf, 1, 2)]] void note(const char *format, ...) noexcept;

@@ -3,8 +3,11 @@
 // libtandem_locks.so, preloaded: a contention profile of a program's own locks, for programs that
 // are not yet converted (docs/profile.md). Each call goes to the C library; around it the time
 // is read. An acquisition that a trylock gets at once is not contended.
+#include "base/output_file.h"
+#include "runtime/fatal.h"
 #include "runtime/locks/counters.h"
 #include "runtime/profile/destination.h"
+#include "runtime/settings/environment.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -137,7 +140,7 @@ void releasing(const void *lock) noexcept {
 void write_at_exit() noexcept {
   const auto writer = [](std::FILE *file, void *) { write_profile(file, began); };
   if (const int error = destination.write(writer, nullptr); error != 0)
-    std::fprintf(stderr, "libtandem_locks: %s: %s\n", destination.path(), std::strerror(error));
+    tandem::say("%s: %s", destination.path(), tandem::output_error(error));
 }
 
 // The file is the parent's.
@@ -148,13 +151,12 @@ void after_fork_in_child() noexcept {
 }
 
 __attribute__((constructor)) void prepare() noexcept {
-  const char *path = std::getenv("TANDEM_LOCK_PROFILE");
+  const char *path = tandem::variable("TANDEM_LOCK_PROFILE");
   if (path == nullptr || *path == '\0')
     return;
   if (const int error = destination.prepare(path); error != 0) {
-    std::fprintf(stderr,
-                 "libtandem_locks: TANDEM_LOCK_PROFILE: %s: %s; name a file that can be written\n",
-                 path, std::strerror(error));
+    tandem::say("TANDEM_LOCK_PROFILE: %s: %s; name a file that can be written", path,
+                tandem::output_error(error));
     ::_exit(2);
   }
   timespec steady;

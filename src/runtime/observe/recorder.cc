@@ -9,8 +9,11 @@
 // is killed has told them; a process that ends by itself ends with status 86 where there was one.
 //
 // Any thread may call. Hooks take a lock only for what was not seen before.
+#include "base/output_file.h"
+#include "base/printable.h"
 #include "runtime/observe/shadow.h"
 #include "runtime/observe/tables.h"
+#include "runtime/settings/environment.h"
 #include "tandem/observe.h"
 
 #include <cstdio>
@@ -85,7 +88,7 @@ State *state = nullptr; // set once, before a second thread exists; never freed
 thread_local Thread self;
 
 void tell(const std::string &line) {
-  const std::string text = line + "\n";
+  const std::string text = printable(line) + "\n";
   if (state->file >= 0)
     (void)!::write(state->file, text.data(), text.size());
 }
@@ -98,7 +101,7 @@ void miss(const std::string &text) {
   }
   state->missed.fetch_add(1, std::memory_order_relaxed);
   tell("miss " + text);
-  std::fprintf(stderr, "tandem: %s\n", text.c_str());
+  std::fprintf(stderr, "tandem: %s\n", printable(text).c_str());
 }
 
 const Context *intern(std::vector<std::uint32_t> sections) {
@@ -446,7 +449,7 @@ __attribute__((destructor(101))) void end() {
 }
 
 [[noreturn]] void refuse(const char *text) {
-  std::fprintf(stderr, "libtandem_observe: %s\n", text);
+  std::fprintf(stderr, "libtandem_observe: %s\n", printable(text).c_str());
   ::_exit(kUsageStatus);
 }
 
@@ -466,11 +469,15 @@ TANDEM_EXPORT void _TANDEM_observe_begin(const char *table, const tandem_observe
   if (fresh->tables.sections() > Record::kMostSections)
     refuse("more than 8191 sections cannot be told apart; check a smaller program");
   fresh->thread_locals = thread_locals;
-  if (const char *path = std::getenv("TANDEM_OBSERVE"); path != nullptr && *path != '\0') {
-    fresh->file = ::open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (fresh->file < 0) {
+  if (const char *path = tandem::variable("TANDEM_OBSERVE"); path != nullptr && *path != '\0') {
+    tandem::OutputFile file;
+    int error = file.find(path);
+    if (error == 0)
+      fresh->file = file.append(error);
+    if (error != 0) {
       const std::string text = std::string("TANDEM_OBSERVE: ") + path +
-                               ": cannot be written; name a file in a folder of yours";
+                               ": cannot be written: " + tandem::output_error(error) +
+                               "; name a file in a folder of yours";
       refuse(text.c_str());
     }
   }

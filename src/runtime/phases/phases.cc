@@ -21,6 +21,7 @@
 #include "runtime/irrevocable/barrier.h"
 #include "runtime/irrevocable/colours.h"
 #include "runtime/phases/trial.h"
+#include "runtime/settings/environment.h"
 #include "runtime/sync/futex.h"
 
 #include <algorithm>
@@ -283,7 +284,7 @@ bool enter_in(std::uint32_t wanted, std::uint64_t state) noexcept {
 }
 
 bool names_another_than_auto(const char *variable) noexcept {
-  const char *value = std::getenv(variable);
+  const char *value = tandem::variable(variable);
   return value != nullptr && *value != '\0' && std::strcmp(value, "auto") != 0;
 }
 
@@ -309,7 +310,7 @@ void after_fork_in_child() {
   if (error != 0)
     fatal("the runtime cannot start: %s", std::strerror(error));
   barrier::prepare();
-  const char *chosen = std::getenv("TANDEM_HYBRID");
+  const char *chosen = variable("TANDEM_HYBRID");
   if (chosen == nullptr || *chosen == '\0' || std::strcmp(chosen, "auto") == 0) {
     asked_for_transactions = names_another_than_auto("TANDEM_ALGORITHM") ||
                              names_another_than_auto("ITM_DEFAULT_METHOD") ||

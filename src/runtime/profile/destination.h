@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Where a process's profile goes: what TANDEM_PROFILE or TANDEM_LOCK_PROFILE names. A file appears,
-// or is replaced, as a whole, when the process ends, or is overwritten where its folder allows no
-// other. A pipe or a device is written to and stays what it is; to what the process has open
-// already
+// or is replaced, as a whole (base/output_file.h), when the process ends, or is overwritten where
+// its folder allows no other. A pipe or a device is written to and stays what it is; to what the
+// process has open already
 // (/dev/stdout, /dev/fd/3) the profile is appended. `%p` in the name is the number of the process.
 // Not for several threads at once.
 #pragma once
@@ -14,7 +14,8 @@ namespace tandem::profile {
 
 class Destination {
 public:
-  // Before main: from now on it is `name`. An errno where nothing could be written there, else 0.
+  // Before main: from now on it is `name`. 0, or why nothing could be written
+  // there: an errno, or what output_error() explains.
   // Nothing is changed in the file system.
   int prepare(const char *name) noexcept;
 

@@ -3,8 +3,11 @@
 // JSON into a stream, for the end of a process: no allocation.
 #pragma once
 
+#include "base/characters.h"
+
 #include <cstdint>
 #include <cstdio>
+#include <string_view>
 
 namespace tandem::profile {
 
@@ -52,14 +55,14 @@ private:
   }
   void quote(const char *value) noexcept {
     std::fputc('"', file_);
-    for (; *value != '\0'; ++value) {
-      const auto byte = static_cast<unsigned char>(*value);
-      if (byte == '"' || byte == '\\')
-        std::fprintf(file_, "\\%c", byte);
-      else if (byte < 0x20 || byte == 0x7f)
-        std::fprintf(file_, "\\u%04x", byte);
+    for (std::string_view text = value; !text.empty();) {
+      const Character next = take_character(text);
+      if (next.code == '"' || next.code == '\\')
+        std::fprintf(file_, "\\%c", static_cast<char>(next.code));
+      else if (!next.valid || is_control(next.code)) // JSON is UTF-8
+        std::fprintf(file_, "\\u%04x", next.valid ? static_cast<unsigned>(next.code) : 0xfffdU);
       else
-        std::fputc(byte, file_);
+        std::fwrite(next.bytes.data(), 1, next.bytes.size(), file_);
     }
     std::fputc('"', file_);
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The profile as JSON (docs/formats/profile.md), at the end of the process.
+#include "base/output_file.h"
 #include "contention/names.h"
+#include "runtime/fatal.h"
 #include "runtime/profile/counters.h"
 #include "runtime/profile/json.h"
 #include "runtime/profile/symbols.h"
@@ -34,8 +36,8 @@ constexpr const char *kCauses[] = {"validation",
                                    "retry",
                                    "cancel",
                                    "other-lock"};
-constexpr const char *kAlone[] = {"irrevocable-begin", "irrevocable-call", "requested", "retries",
-                                  "algorithm"};
+constexpr const char *kAlone[] = {"irrevocable-begin", "irrevocable-call", "requested",
+                                  "retries",           "algorithm",        "no-memory"};
 
 struct Name {
   char text[512];
@@ -543,8 +545,8 @@ void write(const Process &process, SectionCounts *counts, CountTable<AbortKey> &
     Writer(file, given.process, given.counts, given.aborts, given.stacks, given.colours).write();
   };
   if (const int error = process.destination.write(writer, &all); error != 0)
-    std::fprintf(stderr, "libitm: error: the profile %s cannot be written: %s\n",
-                 process.destination.path(), std::strerror(error));
+    say("error: the profile %s cannot be written: %s", process.destination.path(),
+        output_error(error));
 }
 
 } // namespace tandem::profile

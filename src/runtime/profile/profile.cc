@@ -4,8 +4,10 @@
 // a thread sets `busy` by an exchange and then loads `closed`. One of the two sees the other.
 #include "runtime/profile/profile.h"
 
+#include "base/output_file.h"
 #include "runtime/fatal.h"
 #include "runtime/profile/counters.h"
+#include "runtime/settings/environment.h"
 #include "runtime/settings/settings.h"
 #include "runtime/sync/futex.h"
 
@@ -168,7 +170,7 @@ void locate(Thread &thread, const void *memory, AbortKey &key) noexcept {
 }
 
 [[noreturn]] void refuse_file(const char *path, int error) noexcept {
-  refuse("TANDEM_PROFILE=%s: cannot be written: %s", path, std::strerror(error));
+  refuse("TANDEM_PROFILE=%s: cannot be written: %s", path, output_error(error));
 }
 
 // Every thread's counters, added up.
@@ -240,7 +242,7 @@ void remember_start() noexcept {
 } // namespace
 
 void prepare_process() noexcept {
-  const char *path = std::getenv("TANDEM_PROFILE");
+  const char *path = variable("TANDEM_PROFILE");
   if (path == nullptr || *path == '\0')
     return;
   if (const int error = process.destination.prepare(path); error != 0)

@@ -4,13 +4,13 @@
 #include "contention/names.h"
 #include "runtime/algorithms/hardware.h"
 #include "runtime/fatal.h"
+#include "runtime/settings/environment.h"
 
 #include <array>
 #include <atomic>
 #include <charconv>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -91,7 +91,7 @@ std::string_view without_blanks(std::string_view text) {
 // The value of `variable` in `table`; nothing where it is not set or empty.
 template <class Table> auto lookup(const char *variable, const Table &table) {
   std::optional<typename Table::value_type::second_type> found;
-  const char *value = std::getenv(variable);
+  const char *value = tandem::variable(variable);
   if (value == nullptr || without_blanks(value).empty())
     return found;
   found = contention::named(table, without_blanks(value));
@@ -103,7 +103,7 @@ template <class Table> auto lookup(const char *variable, const Table &table) {
 // A number of restarts, or `none`, which is kNever; nothing where the variable is not set or empty.
 std::optional<std::uint32_t> restarts(const char *variable, std::string_view none) {
   constexpr std::uint32_t kMost = 1'000'000;
-  const char *value = std::getenv(variable);
+  const char *value = tandem::variable(variable);
   if (value == nullptr || without_blanks(value).empty())
     return std::nullopt;
   const std::string_view text = without_blanks(value);
