@@ -342,7 +342,7 @@ def test_report_explains_what_it_cannot_read(tmp_path: Path) -> None:
         ("{}", "not a profile"),
         ('{"version": 9, "run": {}}', "version 9 of the format is not known"),
         ('{"version": 9}', "version 9 of the format is not known"),
-        ("]", "not a profile: parse error at line 1, column 1"),
+        ("]", f"{file}:1:1: not JSON: unexpected ']'"),
         ('{"version": 1, "run": {"program": 3}}', "(/run/program) type must be string"),
         ('{"version": 1, "run": {"threads": -3}}', "(/run/threads) a number is below 0"),
         ('{"version": 1, "run": {"threads": 3.5}}', "(/run/threads) a number is not whole"),

@@ -34,6 +34,7 @@ namespace {
   read_settings();
   prepare_threads();
   transaction::describe_in_fatal_lines();
+  memory::run_without_logs = transaction::run_without_logs;
   profile::prepare_process();
   _TANDEM_profiled = (settings.special & kSpecialProfile) != 0 ? 1 : 0;
   guarded::attach();

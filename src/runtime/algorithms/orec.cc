@@ -88,6 +88,7 @@ void meet_holder(Thread &thread, const Orec &orec, std::uint64_t word, bool writ
 }
 
 void acquire(Thread &thread, Orec &orec) noexcept {
+  thread.owned.reserve(); // without memory for it the orec would stay
   for (;;) {
     std::uint64_t word = orec.load(std::memory_order_acquire);
     if (word == thread.lock_word)
@@ -100,7 +101,7 @@ void acquire(Thread &thread, Orec &orec) noexcept {
       continue;
     }
     if (orec.acquire(word, thread.lock_word)) {
-      thread.owned.push({&orec, word});
+      thread.owned.push_unchecked({&orec, word});
       return;
     }
   }

@@ -64,6 +64,7 @@ void meet(Thread &thread, Orec &orec, std::uint64_t word, bool writing,
 
 // Makes the thread the writer. Restarts where that cannot be.
 void acquire(Thread &thread, Orec &orec) noexcept {
+  thread.owned.reserve(); // without memory for it the lock would stay
   const std::uint64_t own = own_bit(thread);
   for (std::uint32_t attempts = 0;;) {
     std::uint64_t word = orec.load(std::memory_order_acquire);
@@ -72,7 +73,7 @@ void acquire(Thread &thread, Orec &orec) noexcept {
     if ((word & ~kWanted & ~own) != 0) {
       meet(thread, orec, word, true, attempts);
     } else if (orec.acquire(word, thread.lock_word)) {
-      thread.owned.push({&orec, 0});
+      thread.owned.push_unchecked({&orec, 0});
       return;
     }
   }
@@ -119,6 +120,7 @@ template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexce
     acquire(*thread, orec);
     return memory::load(address);
   }
+  thread->reads.reserve(); // as acquire
   for (std::uint32_t attempts = 0;;) {
     if ((thread->signals.load(std::memory_order_relaxed) & ~kSignalProfile) != 0)
       obey_signals(*thread);
@@ -133,7 +135,7 @@ template <memory::Word U> U read_slowly(const U *address, Thread *thread) noexce
       continue;
     if (!orec.acquire(word, (word & ~kWanted) | thread->limit))
       continue;
-    thread->reads.push(&orec);
+    thread->reads.push_unchecked(&orec);
     if (is_profiled(*thread)) [[unlikely]]
       profile::note_read(*thread, address, from);
     return memory::load(address);

@@ -8,6 +8,7 @@
 #include "runtime/library/locks.h"
 #include "runtime/library/output.h"
 #include "runtime/library/tokens.h"
+#include "runtime/transaction/transaction.h"
 
 #include <cstdlib>
 #include <pthread.h>
@@ -35,6 +36,8 @@ bool is_put_off(Work work) noexcept {
 void *put_off_memory(Thread &thread, std::size_t bytes) noexcept {
   const KeptErrno kept;
   void *memory = std::malloc(bytes);
+  if (memory == nullptr)
+    transaction::run_without_logs(); // which put nothing off
   if (memory == nullptr)
     fatal("no memory for %zu bytes that wait for the commit of a transaction", bytes);
   actions::add(thread, AllocationAction{memory, std::free, bytes, true});

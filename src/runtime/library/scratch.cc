@@ -4,6 +4,7 @@
 #include "runtime/actions/actions.h"
 #include "runtime/fatal.h"
 #include "runtime/library/access.h"
+#include "runtime/transaction/transaction.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,6 +16,8 @@ namespace tandem::library {
 void *scratch_memory(std::size_t bytes, Thread *thread) noexcept {
   const KeptErrno kept;
   void *memory = std::malloc(bytes);
+  if (memory == nullptr)
+    transaction::run_without_logs(); // which need no such memory
   if (memory == nullptr)
     fatal("no memory for %zu bytes that a function of the C library needs in a transaction", bytes);
   actions::add(*thread, AllocationAction{memory, std::free, bytes, true});

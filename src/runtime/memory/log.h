@@ -41,6 +41,17 @@ public:
     if (full())
       grow();
   }
+  // The same where there is memory for it; false: there is none.
+  [[nodiscard]] bool try_reserve() noexcept {
+    if (!full())
+      return true;
+    T *larger = static_cast<T *>(try_pages(next_bytes()));
+    if (larger != nullptr)
+      move_to(larger, next_bytes());
+    return larger != nullptr;
+  }
+  // Entries that there is room for after the next growth.
+  [[nodiscard]] std::size_t next_capacity() const noexcept { return next_bytes() / sizeof(T); }
   // Makes room for as many entries again.
   void enlarge() noexcept { grow(); }
   T pop() noexcept { return *--end_; }
@@ -72,14 +83,18 @@ public:
   [[nodiscard]] const T *end() const noexcept { return end_; }
 
 private:
+  [[nodiscard]] std::size_t next_bytes() const noexcept {
+    return bytes_ == 0 ? kFirstBytes : bytes_ * 2;
+  }
   [[gnu::noinline, gnu::cold]] void grow() noexcept {
+    // Without memory this does not return, and nothing has changed.
+    move_to(static_cast<T *>(allocate_for_log(next_bytes())), next_bytes());
+  }
+  void move_to(T *larger, std::size_t bytes) noexcept {
     const std::size_t used = size();
-    const std::size_t old_bytes = bytes_;
-    const std::size_t bytes = old_bytes == 0 ? kFirstBytes : old_bytes * 2;
-    T *larger = static_cast<T *>(allocate_pages(bytes, "the log of a transaction"));
-    if (old_bytes != 0) {
+    if (bytes_ != 0) {
       std::memcpy(larger, begin_, used * sizeof(T));
-      release_pages(begin_, old_bytes);
+      release_pages(begin_, bytes_);
     }
     bytes_ = bytes;
     begin_ = larger;

@@ -28,23 +28,30 @@ void WriteMap::prepare() noexcept {
     grow();
 }
 
+// The index first: where there is no memory for the entries it is only larger than it has to be.
 void WriteMap::grow() noexcept {
-  const std::uint64_t old_size = index_ == nullptr ? 0 : index_mask_ + 1;
+  grow_index();
   const std::uint64_t first = bias_ + reinterpret_cast<std::uintptr_t>(begin());
   entries_.reserve();
   bias_ = first - reinterpret_cast<std::uintptr_t>(begin());
   if (quick_limit_ != nullptr)
     allow_quick();
+}
+
+void WriteMap::grow_index() noexcept {
+  const std::size_t capacity = entries_.full() ? entries_.next_capacity() : entries_.capacity();
+  const std::uint64_t old_size = index_ == nullptr ? 0 : index_mask_ + 1;
   std::uint64_t size = old_size == 0 ? kFirstIndexSize : old_size;
-  while (size < 2 * entries_.capacity())
+  while (size < 2 * capacity)
     size *= 2;
   if (size == old_size)
     return;
+  auto *larger = static_cast<std::uint64_t *>(allocate_for_log(size * sizeof *index_));
   if (old_size != 0)
     release_pages(index_, old_size * sizeof *index_);
-  index_ = static_cast<std::uint64_t *>(
-      allocate_pages(size * sizeof *index_, "the write set of a transaction"));
+  index_ = larger;
   index_mask_ = size - 1;
+  const std::uint64_t first = bias_ + reinterpret_cast<std::uintptr_t>(begin());
   for (std::size_t position = 0; position < entries_.size(); ++position) {
     std::uint64_t slot = home(entries_[position].word);
     while (index_[slot] != 0)

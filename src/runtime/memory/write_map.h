@@ -158,6 +158,7 @@ private:
     return bias_ + reinterpret_cast<std::uintptr_t>(entries_.end());
   }
   void grow() noexcept;
+  void grow_index() noexcept;
   // Only the bytes of the mask: the others belong to the program, which may be writing them.
   [[gnu::noinline, clang::preserve_most]] static void
   write_part(std::uintptr_t word, std::uint64_t value, std::uint64_t mask) noexcept;

@@ -43,7 +43,8 @@ enum class Alone : std::uint8_t {
   irrevocable_call,
   requested,
   retries,
-  algorithm
+  algorithm,
+  memory // there is none for a log
 };
 
 // --- the process

@@ -125,9 +125,10 @@ void enter(Thread &thread, const void *lock) noexcept {
   const std::uint64_t holder = held_long(thread.identity);
   if (word.value.load(std::memory_order_relaxed) == holder)
     return;
+  thread.apart.reserve(); // without memory for it the word would stay
   if (!try_acquire(word, holder)) [[unlikely]]
     wait(thread, word, lock);
-  thread.apart.push(&word);
+  thread.apart.push_unchecked(&word);
 }
 
 bool try_enter(Thread &thread, const void *lock) noexcept {
@@ -137,10 +138,11 @@ bool try_enter(Thread &thread, const void *lock) noexcept {
   const std::uint64_t holder = held_long(thread.identity);
   if (word.value.load(std::memory_order_relaxed) == holder)
     return true;
+  thread.apart.reserve();
   // The second attempt is one at a word that nobody had looked at before.
   if (!try_acquire(word, holder) && !try_acquire(word, holder))
     return false;
-  thread.apart.push(&word);
+  thread.apart.push_unchecked(&word);
   return true;
 }
 

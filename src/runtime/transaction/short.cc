@@ -77,9 +77,10 @@ bool acquire_locks(Thread &thread, const tandem_short_place &place) noexcept {
     std::uint64_t word = orec.load(std::memory_order_relaxed);
     if (word == thread.lock_word)
       continue;
-    if (word != 0 || !orec.acquire(word, thread.lock_word)) [[unlikely]]
+    if (word != 0 || !thread.owned.try_reserve() || !orec.acquire(word, thread.lock_word))
+        [[unlikely]]
       return false;
-    thread.owned.push({&orec, 0});
+    thread.owned.push_unchecked({&orec, 0});
   }
   return true;
 }

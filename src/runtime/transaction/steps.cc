@@ -5,6 +5,7 @@
 #include "runtime/sync/futex.h"
 #include "runtime/transaction/jump.h"
 
+#include <algorithm>
 #include <x86intrin.h>
 
 namespace tandem::transaction {
@@ -15,6 +16,11 @@ namespace {
 constexpr std::uint64_t kTicksPerUnit = 8;
 // A delay above this gives the processor away meanwhile.
 constexpr std::uint64_t kTicksBeforeYield = 50'000;
+
+// So many restarts in a row are no bad luck: the delays that the user chose are too short for how
+// long these transactions take, and many threads then restart each other for ever. From here on
+// they are at least those of exponential back-off. Half of GCC's row before it serialises (100).
+constexpr std::uint32_t kLongRow = 50;
 
 // Frames below the caller's that undoing must not write into: it runs on the stack that it undoes.
 constexpr std::uintptr_t kOwnFrames = 4096;
@@ -98,8 +104,11 @@ void back_off(Thread &thread) noexcept { back_off(thread, thread.restarts - 1); 
 
 void back_off(Thread &thread, std::uint32_t waits) noexcept {
   const profile::Waiting waiting(thread);
-  const std::uint64_t ticks =
-      contention::delay(thread.backoff, waits, thread.random) * kTicksPerUnit;
+  std::uint64_t units = contention::delay(thread.backoff, waits, thread.random);
+  if (waits >= kLongRow) [[unlikely]]
+    units = std::max(units, contention::delay(contention::Backoff::exponential, waits - kLongRow,
+                                              thread.random));
+  const std::uint64_t ticks = units * kTicksPerUnit;
   const std::uint64_t start = __rdtsc();
   while (__rdtsc() - start < ticks) {
     if (ticks > kTicksBeforeYield)

@@ -376,6 +376,27 @@ void restart(Thread &thread, Reason reason) noexcept {
   jump_to_begin(thread, run_speculatively_again(thread));
 }
 
+// A log may have stopped growing anywhere within an access, where the transaction can begin again.
+void run_without_logs() noexcept {
+  Thread *thread = current_thread;
+  if (thread == nullptr || thread->depth == 0 || thread->mode == Mode::idle ||
+      thread->mode == Mode::direct || thread->mode == Mode::hardware)
+    return;
+  if (is_profiled(*thread)) [[unlikely]] {
+    profile::serialise(*thread, profile::Alone::memory);
+    profile::abort(*thread, profile::Cause::irrevocable_reached);
+  }
+  if (!is_alone(*thread)) {
+    if (guarded::takes_colours(*thread))
+      guarded::restart_exclusively(*thread);
+    restart_alone(*thread, true);
+  }
+  roll_back(*thread);
+  if (is_profiled(*thread)) [[unlikely]]
+    profile::again(*thread);
+  jump_to_begin(*thread, run_alone(*thread, true));
+}
+
 namespace {
 
 // What the transaction waits for, and whether it still is as it was read. Afterwards writers that

@@ -75,6 +75,11 @@ void commit(Thread &thread) noexcept;
 // profile.
 void become_irrevocable(Thread &thread, profile::Alone cause) noexcept;
 
+// There is no memory for what the calling thread's transaction has to remember: it runs again,
+// alone and irrevocably, which takes none. Returns where it cannot: there is none, or it is
+// irrevocable.
+void run_without_logs() noexcept;
+
 // A number that no other transaction of the process has.
 std::uint64_t identity(const Thread &thread) noexcept;
 
