@@ -44,6 +44,9 @@ public:
     if (!function_.hasOptNone() && !function_.hasPersonalityFn())
       promote_variables(function_);
     find_region();
+    if (returns_twice())
+      return cannot(block_,
+                    "it calls setjmp or the like, which would return to a frame that is gone");
     mark_private();
     if (Status unshared = unshare_dead_ends(); !unshared)
       return unshared.error();
@@ -56,7 +59,7 @@ public:
                             /*BPI=*/nullptr, /*AC=*/nullptr, /*AllowVarArgs=*/false,
                             /*AllowAlloca=*/false, /*AllocationBlock=*/nullptr, "tandem.block");
     if (!extractor.isEligible())
-      return cannot(block_, "it calls setjmp or va_start, allocates on the stack, or jumps in a "
+      return cannot(block_, "it calls va_start, allocates on the stack, or jumps in a "
                             "way that no function can");
     const CodeExtractorAnalysisCache cache(function_);
     const Variables variables = variables_of(function_);
@@ -100,6 +103,18 @@ private:
           region_.insert(next);
     }
     enter_.eraseFromParent();
+  }
+
+  // Whether something in the region returns twice: the second time is in the function around it,
+  // or later in the block, whose frame the new function would have.
+  bool returns_twice() const {
+    for (const BasicBlock *block : region_)
+      for (const Instruction &instruction : *block)
+        if (const auto *call = dyn_cast<CallBase>(&instruction);
+            call != nullptr && (call->hasFnAttr(Attribute::ReturnsTwice) ||
+                                call->getIntrinsicID() == Intrinsic::eh_sjlj_setjmp))
+          return true;
+    return false;
   }
 
   // What the function around the block keeps to itself, and the block only reads: the new function
