@@ -284,3 +284,43 @@ def test_mistakes_in_files_have_their_place(tmp_path: Path) -> None:
     path.write_text("version = 1\n[llc]\nslice_kb = 4\n", encoding="utf-8")
     text = refused("run", "-p", "flask", "-w", "locks", "-c", str(path))
     assert f"{path}:3:1: unknown field 'slice_kb' in [llc]" in text
+
+
+def test_the_host_s_figures_are_of_what_was_timed() -> None:
+    """Also where all of it is shorter than one look at the clock."""
+    for fast_forward in (0, 50_000):
+        run = result(
+            "-p", "flask", "-w", "oltp-like", *SHORT, "--fast-forward", str(fast_forward)
+        )["runs"][0]  # fmt: skip
+        assert run["host"]["accesses"] == 40_000
+        assert run["host"]["cpu_s"] > 0
+
+
+def test_an_interrupted_trace_leaves_nothing(tmp_path: Path) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        command = [str(MACHINE), "trace", "-w", "locks", "-o", str(tmp_path / "t")]
+        with subprocess.Popen([*command, "--accesses", "100000000000"]) as process:
+            wait_until_interruptible(process.pid)
+            process.send_signal(number)
+            process.wait(timeout=60)
+        assert process.returncode == (-number if number == signal.SIGKILL else 130)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_outputs_replace_no_input(tmp_path: Path) -> None:
+    trace = tmp_path / "t"
+    machine("trace", "-w", "locks", "--cores", "4", "--accesses", "1000", "-o", str(trace))
+    (tmp_path / "link").symlink_to(trace)
+    configuration = tmp_path / "m.toml"
+    configuration.write_text("version = 1\n", encoding="utf-8")
+    before = [x.read_bytes() for x in (trace, configuration)]
+    run = ("run", "-p", "flask", "--json")
+    for arguments in (
+        (*run, str(trace), "--trace", str(trace)),
+        (*run, str(tmp_path / "link"), "--trace", str(trace)),
+        (*run, str(configuration), "-w", "locks", "-c", str(configuration)),
+        ("compare", "--json", str(configuration), "-c", str(configuration)),
+        ("list", "--json", str(configuration), "--config", str(configuration)),
+    ):
+        assert "is an input, and would be overwritten" in refused(*arguments)
+    assert [x.read_bytes() for x in (trace, configuration)] == before

@@ -103,16 +103,11 @@ Result<RunResult> run_with(const RunRequest &request, Source &source) {
                           {.seed = request.seed, .check_values = request.check_values}, cores);
   constexpr std::uint64_t kSlice = 1 << 18; // events between two looks at the outside
   double began = cpu_seconds();
+  cores.call_when_timed([&] { began = cpu_seconds(); });
   cores.start(system);
   const std::uint64_t wanted = unmeasured(request.work) + request.work.accesses;
-  std::uint64_t untimed = 0; // accesses before the clock of the host's figures was started
   for (;;) {
     const std::uint64_t done = system.run(kSlice);
-    if (untimed == 0 && request.work.fast_forward != 0 &&
-        cores.issued() >= request.work.fast_forward) {
-      untimed = cores.issued();
-      began = cpu_seconds();
-    }
     if (cores.finished())
       break;
     if (request.go_on && !request.go_on(cores.issued(), wanted))
@@ -127,7 +122,7 @@ Result<RunResult> run_with(const RunRequest &request, Source &source) {
   RunResult result;
   result.host_cpu_s = cpu_seconds() - began;
   fill_result<P>(result, system, cores, request);
-  result.host_accesses = cores.issued() - untimed;
+  result.host_accesses = cores.issued() - std::min(cores.issued(), request.work.fast_forward);
   return result;
 }
 

@@ -15,6 +15,7 @@
 #include "machine/traffic/generator.h"
 
 #include <array>
+#include <functional>
 #include <vector>
 
 namespace tandem::machine {
@@ -32,6 +33,9 @@ template <class Source> class TrafficCores {
 public:
   TrafficCores(const CoreConfiguration &configuration, Source &source, const Work &work)
       : configuration_(configuration), source_(source), work_(work), cores_(source.cores()) {}
+
+  // Called when the fast-forward ends, if there is one.
+  void call_when_timed(std::function<void()> function) { on_timed_ = std::move(function); }
 
   template <class S> void start(S &system) {
     if (work_.fast_forward != 0)
@@ -171,8 +175,11 @@ private:
         system.device(operation.block, operation.access);
     if (measuring_)
       instructions_ += next.gap + 1;
-    if (data_ == work_.fast_forward)
+    if (data_ == work_.fast_forward) {
       system.fast_forward(false);
+      if (on_timed_)
+        on_timed_();
+    }
     if (data_ == unmeasured(work_)) {
       measuring_ = true;
       system.reset_statistics();
@@ -191,6 +198,7 @@ private:
   std::uint64_t instructions_ = 0;
   bool measuring_ = false;
   bool finished_ = false;
+  std::function<void()> on_timed_;
 };
 
 } // namespace tandem::machine
