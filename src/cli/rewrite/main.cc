@@ -2,6 +2,7 @@
 //
 // `tandem rewrite`: the program with its sections written out, for stock gcc.
 #include "base/file.h"
+#include "base/printable.h"
 #include "cli/analyze/compile.h"
 #include "cli/analyze/link.h"
 #include "cli/common/installation.h"
@@ -77,8 +78,6 @@ Result<std::vector<std::string>> outputs_of(const Arguments &arguments) {
     if (fs::equivalent(path, file, error))
       return Error{
           fmt::format("{}: --output-dir would replace the source: choose another folder", path)};
-    if (Status writable = check_writable(path); !writable)
-      return writable.error();
     outputs.push_back(path);
   }
   return outputs;
@@ -102,8 +101,6 @@ Status check(const Arguments &arguments) {
   }
   if (arguments.json == "-" && arguments.output_folder.empty())
     return Error{"--json: standard output is where the sources go: name a file, or --output-dir"};
-  if (!arguments.json.empty())
-    return check_writable(arguments.json);
   return Unit{};
 }
 
@@ -157,22 +154,21 @@ void print_notes(const rewrite::Rewriting &rewriting) {
       std::string chain;
       for (const std::string &function : section.refusal->chain)
         chain += (chain.empty() ? "" : " -> ") + function;
-      fmt::print(stderr,
-                 "{}:{}: note: section '{}' becomes non-revocable: gcc accepts no {} in a "
-                 "transaction ({}, {})\n",
-                 section.file, section.line, section.name, section.refusal->what, chain,
-                 section.refusal->place);
+      fmt::print(stderr, "{}:{}: note: section '{}' becomes non-revocable: {} ({}, {})\n",
+                 printable(section.file), section.line, printable(section.name),
+                 printable(section.refusal->reason()), printable(chain),
+                 printable(section.refusal->place));
     }
   for (const auto &[section, region] : rewriting.unordered)
     fmt::print(stderr,
                "warning: section '{}' and lock region '{}' share memory and do not exclude each "
                "other: mark the region's function, or leave its lock away\n",
-               section, region);
+               printable(section), printable(region));
   if (!rewriting.outside.empty())
     fmt::print(stderr,
                "warning: {} of the sections, '{}' first, share memory with code outside of these "
                "sources: nothing keeps them apart from sections there; name all sources\n",
-               rewriting.outside.size(), rewriting.outside.front());
+               rewriting.outside.size(), printable(rewriting.outside.front()));
 }
 
 Status write_outputs(const Arguments &arguments, const rewrite::Rewriting &rewriting,
@@ -203,6 +199,12 @@ Status run(const Arguments &arguments) {
       return found.error();
     outputs = std::move(*found);
   }
+  std::vector<std::string> all = outputs;
+  all.push_back(arguments.json);
+  std::vector<std::string> inputs = arguments.files;
+  inputs.push_back(arguments.catalogue);
+  if (Status apart = check_outputs(all, inputs); !apart)
+    return apart;
   const Result<Catalogue> catalogue = Catalogue::load(arguments.catalogue);
   if (!catalogue)
     return catalogue.error();

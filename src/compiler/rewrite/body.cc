@@ -190,9 +190,26 @@ private:
       hazard(variable.getLocation(), place, "volatile variable");
   }
 
+  // Whether the value is a bit-field, or is made of some: a copy of the whole is neither.
+  static bool uses_bits(const Expr &value) {
+    if (const auto *member = dyn_cast<MemberExpr>(&value)) {
+      const auto *field = dyn_cast<FieldDecl>(member->getMemberDecl());
+      return field != nullptr && field->isBitField();
+    }
+    const auto *list = dyn_cast<InitListExpr>(&value);
+    const RecordDecl *record = list == nullptr ? nullptr : list->getType()->getAsRecordDecl();
+    return record != nullptr && llvm::any_of(record->fields(), [](const FieldDecl *field) {
+             return field->isBitField();
+           });
+  }
+
   void look_at_value(const Expr &value, const Place &place) {
     if (value.isGLValue() && value.getType().isVolatileQualified())
       hazard(value.getExprLoc(), place, "volatile variable");
+    if (uses_bits(value)) {
+      hazard(value.getExprLoc(), place, "bit-field");
+      function_.hazards.back().miscompiled = true;
+    }
     if (isa<AtomicExpr>(&value) || value.getType()->isAtomicType())
       hazard(value.getExprLoc(), place, "atomic operation");
     if (const auto *mention = dyn_cast<DeclRefExpr>(&value))

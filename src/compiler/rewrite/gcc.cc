@@ -78,9 +78,10 @@ public:
 private:
   using Chain = std::vector<std::string>;
 
-  void refuse(std::string what, const std::string &place, const Chain &chain) {
+  void refuse(std::string what, const std::string &place, const Chain &chain,
+              bool miscompiled = false) {
     if (!needs_.refusal)
-      needs_.refusal = Refusal{std::move(what), place, chain};
+      needs_.refusal = Refusal{std::move(what), place, chain, miscompiled};
   }
 
   // All of a function, or a block of it with those inside.
@@ -93,7 +94,7 @@ private:
     };
     for (const Hazard &hazard : function.hazards)
       if (inside(hazard.block))
-        refuse(hazard.what, hazard.place, chain);
+        refuse(hazard.what, hazard.place, chain, hazard.miscompiled);
     for (const Call &call : function.calls)
       if (inside(call.block))
         look_at_call(id, call, chain);
@@ -153,6 +154,11 @@ private:
 };
 
 } // namespace
+
+std::string Refusal::reason() const {
+  return miscompiled ? fmt::format("gcc compiles a {} in a transaction wrongly", what)
+                     : fmt::format("gcc accepts no {} in a transaction", what);
+}
 
 Needs needs_of(const Program &program, const Catalogue &catalogue, const SectionId &section) {
   return Walk(program, catalogue).from(section);

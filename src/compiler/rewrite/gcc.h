@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What gcc accepts in __transaction_atomic (measured with gcc 12, -O0 and -O2: what it accepts at
-// one of them only counts as refused), and what it must be told so that it does.
+// one of them only counts as refused), and what it must be told so that it does. What it accepts
+// and compiles wrongly counts as refused too: bit-fields
+// (docs/design/0069-inputs-and-outputs-of-others.md).
 #pragma once
 
 #include "compiler/catalogue/catalogue.h"
@@ -20,6 +22,10 @@ struct Refusal {
   std::string what;               // "call of 'strlen'"
   std::string place;              // "file:line"
   std::vector<std::string> chain; // functions from the section to the one that has it
+  bool miscompiled = false;       // it is accepted, and wrong
+
+  // "gcc accepts no call of 'strlen' in a transaction", or that it compiles it wrongly.
+  [[nodiscard]] std::string reason() const;
 };
 
 // What a section needs to be a transaction.

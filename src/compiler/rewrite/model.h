@@ -27,6 +27,7 @@ struct Hazard {
   std::string what;  // completes "gcc accepts no ... in a transaction"
   std::string place; // "file:line"
   int block = kNoBlock;
+  bool miscompiled = false; // gcc accepts it, and what it makes of it is wrong
 };
 
 struct Call {
@@ -96,7 +97,8 @@ struct Function {
   bool returns_value = false;
   // A declaration of a variable for what it returns, with kPlaceholder as its name.
   std::string result;
-  bool trailing = false; // the last of `returns` is the last statement of the body
+  bool result_assignable = true; // such a variable: its type has no const members
+  bool trailing = false;         // the last of `returns` is the last statement of the body
   std::vector<Parameter> parameters;
   std::vector<Block> blocks; // in the order of the source; outer ones before inner ones
   std::vector<Call> calls;

@@ -169,13 +169,53 @@ private:
     return tandem::Unit{};
   }
 
+  // Whether no variable of the type can be assigned to, whatever it says of itself.
+  bool has_const_members(QualType type) const {
+    const auto *record = type->getAs<RecordType>();
+    return record != nullptr && llvm::any_of(record->getDecl()->fields(), [&](const auto *field) {
+             const QualType element = context_.getBaseElementType(field->getType());
+             return element.isConstQualified() || has_const_members(element);
+           });
+  }
+
+  // A structure, a union or an enumeration without a tag, which no typedef names either, or a
+  // pointer to one, or an array of them.
+  static bool has_no_name(QualType type) {
+    for (;;) {
+      if (type->getAs<TypedefType>() != nullptr)
+        return false;
+      if (const auto *pointer = type->getAs<PointerType>())
+        type = pointer->getPointeeType();
+      else if (const auto *array = dyn_cast<clang::ArrayType>(type.getTypePtr()))
+        type = array->getElementType();
+      else
+        break;
+    }
+    const TagDecl *tag = type->getAsTagDecl();
+    return tag != nullptr && tag->getIdentifier() == nullptr &&
+           tag->getTypedefNameForAnonDecl() == nullptr;
+  }
+  static std::vector<std::string> names_of(const FunctionDecl &definition) {
+    std::vector<std::string> names;
+    for (const ParmVarDecl *parameter : definition.parameters())
+      names.push_back(parameter->getNameAsString());
+    return names;
+  }
+
   void set_result(const FunctionDecl &definition, Function &function) {
-    const QualType type = definition.getReturnType().getUnqualifiedType();
+    const QualType type = definition.getReturnType().getAtomicUnqualifiedType();
     function.returns_value = !type->isVoidType();
+    function.result_assignable = !has_const_members(type);
     PrintingPolicy policy(context_.getLangOpts());
-    policy.Bool = true;
+    policy.Bool = places_.preprocessor().isMacroDefined("bool");
     function.result = kPlaceholder;
-    if (function.returns_value)
+    if (!function.returns_value)
+      return;
+    // What has no name is called by whoever returns it.
+    if (has_no_name(definition.getReturnType()))
+      function.result = fmt::format("__typeof__({}({})) {}", function.name,
+                                    fmt::join(names_of(definition), ", "), kPlaceholder);
+    else
       type.getAsStringInternal(function.result, policy);
   }
 

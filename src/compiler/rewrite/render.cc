@@ -63,6 +63,14 @@ bool Rendering::jumps_out(const Function &function) {
   return function.returns.size() > in_place;
 }
 
+// Where no variable can keep the value until the locks are released, the transaction returns it,
+// and the locks are released behind it.
+bool Rendering::returns_inside(FunctionId id) const {
+  const Function &function = program_.at(id);
+  return function.returns_value && !function.result_assignable &&
+         guard_of(id, kNoBlock).transaction;
+}
+
 // A section with several ways out becomes the body of its guard.
 bool Rendering::needs_body(FunctionId id) const {
   return is_own_section(id) && !decisions_.contexts.at(id).bare() && !program_.at(id).variadic &&
@@ -293,11 +301,15 @@ std::string Rendering::section_split(FunctionId id) {
   const std::string base = indentation_at(source.text, function.whole.begin);
   const std::string indent = base + source.indentation;
   const std::string call = fmt::format("{}({});\n", found->second, arguments(function));
+  const bool held = returns_inside(id);
   std::string made = renamed(id, found->second) + "\n\n" + base +
                      signature(id, Version::guarded, function.name) + "{\n";
-  if (function.returns_value && guard.transaction)
+  if (function.returns_value && guard.transaction && !held)
     made += indent + result_declaration(function) + ";\n";
-  made += locks(guard, false, indent);
+  made += locks(guard, held, indent);
+  if (held)
+    return made + indent + "__transaction_atomic {\n" + indent + source.indentation + "return " +
+           call + indent + "}\n" + indent + "__builtin_unreachable();\n" + base + "}";
   const std::string result =
       !function.returns_value
           ? ""
@@ -359,8 +371,9 @@ std::optional<Rendered> Rendering::function(FunctionId id) {
   Rendered rendered;
   rendered.declarations = declarations(id);
   if (is_own_section(id) && !context.bare()) {
-    rendered.text =
-        unguarded_.contains(id) ? section_split(id) : section_in_place(id, jumps_out(function));
+    rendered.text = unguarded_.contains(id)
+                        ? section_split(id)
+                        : section_in_place(id, jumps_out(function) || returns_inside(id));
   } else {
     const Version version = context.bare() ? Version::bare : Version::guarded;
     if (const auto name = unguarded_.find(id); name != unguarded_.end())

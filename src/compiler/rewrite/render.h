@@ -60,6 +60,7 @@ private:
   [[nodiscard]] bool is_own_section(FunctionId id) const; // with a guard that its calls take
   [[nodiscard]] bool needs_copy(FunctionId id) const;
   [[nodiscard]] bool needs_body(FunctionId id) const;
+  [[nodiscard]] bool returns_inside(FunctionId id) const;
   // Whether a return leads out of it before its end.
   [[nodiscard]] static bool jumps_out(const Function &function);
   [[nodiscard]] bool runs_in_transactions(FunctionId id) const;

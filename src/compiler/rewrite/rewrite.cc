@@ -127,7 +127,7 @@ private:
       const ReportSection &section = report_.sections[found->second];
       const std::string why = !section.irrevocable.empty()
                                   ? fmt::format("it may call '{}'", section.irrevocable[0].callee)
-                                  : "gcc accepts no " + needs_.at(id).refusal->what;
+                                  : needs_.at(id).refusal->reason();
       return Error{fmt::format("{}:{}: the section '{}' cannot be a transaction: {}; use "
                                "--mode hybrid",
                                section.file, section.line, section.name, why)};
