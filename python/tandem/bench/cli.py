@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -35,15 +34,16 @@ from tandem.bench.suite import (
     choose_variants,
     why_unavailable,
 )
-from tandem.errors import InterruptedRun, TandemError, UserError
+from tandem.errors import InterruptedRun, UserError
 from tandem.experiment.definition import expand
 from tandem.experiment.progress import Progress
 from tandem.experiment.run import Settings, run_experiment
 from tandem.experiment.sample import run_command
-from tandem.formats.documents import write_text
+from tandem.files import write_text
 from tandem.formats.published import Published
 from tandem.formats.result import result_to_json
 from tandem.paths import ROOT
+from tandem.program import guarded
 from tandem.workload.steps import one_at_a_time
 
 __all__ = ["SUMMARY", "main"]
@@ -246,26 +246,19 @@ def _act(asked: argparse.Namespace) -> int:
         return _compare(asked, build, work, progress)
 
 
-def _terminate(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
 def main(arguments: Sequence[str]) -> int:
     """Runs the command line; the exit status. Every error is one line on standard error."""
-    signal.signal(signal.SIGTERM, _terminate)
+    return guarded(PROGRAM, lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         if list(arguments) == ["--summary"]:
             print(SUMMARY)
             return 0
         return _act(_parser().parse_args(arguments))
-    except TandemError as error:
-        print(f"{PROGRAM}: {' '.join(str(error).split())}", file=sys.stderr)
-        return error.exit_status
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KeyboardInterrupt:
-        print(
-            f"{PROGRAM}: {InterruptedRun('interrupted; continue with --resume')}", file=sys.stderr
-        )
-        return 130
+    except KeyboardInterrupt as error:
+        raise InterruptedRun("interrupted; continue with --resume") from error

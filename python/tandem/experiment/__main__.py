@@ -5,6 +5,10 @@ from __future__ import annotations
 
 import sys
 
+from tandem.interrupts import end_at_once
+
+end_at_once()  # modules take a while to load
+
 
 def start() -> int:
     if sys.version_info < (3, 11):  # noqa: UP036

@@ -7,7 +7,6 @@ Exit status: 0; 1 where an experiment failed; 2 for the user's mistake; 130 afte
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,17 +23,20 @@ from tandem.experiment.definition import (
     Experiment,
     from_document,
     parse_scalar,
+    plot_paths,
     points_of,
     read_experiment,
     shown,
 )
 from tandem.experiment.progress import Progress
-from tandem.experiment.run import Settings, run_experiment
-from tandem.experiment.tables import print_result
+from tandem.experiment.run import Settings, journal_path, run_experiment
+from tandem.experiment.tables import definition_of, print_result
+from tandem.files import check_outputs, printable
 from tandem.formats.documents import parse_toml, read_text, to_json, write_text
 from tandem.formats.published import Scalar, read_published
 from tandem.formats.result import Result, read_result, result_to_json
 from tandem.paths import EXPERIMENTS, PUBLISHED, ROOT
+from tandem.program import answer, guarded
 
 __all__ = ["main"]
 
@@ -238,6 +240,10 @@ def run(
         planned.append((experiment, settings))
     if plots is not None:
         _check_target(plots, "--plots", directory=True)
+    check_outputs(
+        [path for x, settings in planned for path in _written(x, settings.result, plots, no_plots)],
+        [published, *(Path(x.file) for x, _ in planned)],
+    )
     for experiment, settings in planned:
         try:
             result = run_experiment(experiment, values, settings, shower)
@@ -252,6 +258,14 @@ def run(
             written += _draw(result, plots or settings.result.parent, str(settings.result))
         for path in written:
             shower.note(f"wrote {_short(path)}")
+
+
+def _written(
+    experiment: Experiment, result: Path, plots: Path | None, no_plots: bool
+) -> list[Path]:
+    """The files of a run: its journal, its result, its plots."""
+    drawn = [] if no_plots else plot_paths(experiment, plots or result.parent)
+    return [journal_path(result), result, *drawn]
 
 
 def _draw(result: Result, directory: Path, place: str) -> list[Path]:
@@ -269,9 +283,9 @@ def _build(given: Path | None) -> Path:
 
 def _short(path: Path) -> str:
     try:
-        return str(path.resolve().relative_to(Path.cwd()))
+        return printable(str(path.resolve().relative_to(Path.cwd())))
     except ValueError:
-        return str(path)
+        return printable(str(path))
 
 
 @app.command(name="list")
@@ -302,6 +316,7 @@ def list_(
         if json_ == "-":
             sys.stdout.write(text)
         else:
+            check_outputs([Path(json_)], _known())
             write_text(Path(json_), text)
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -310,7 +325,7 @@ def list_(
     table.add_column("paper")
     table.add_column("points", justify="right")
     for x in found:
-        table.add_row(x.name, x.title, x.paper, str(len(points_of(x))))
+        table.add_row(*map(printable, (x.name, x.title, x.paper)), str(len(points_of(x))))
     _console().print(table)
 
 
@@ -323,31 +338,32 @@ def show(
     read = [(path, read_result(path)) for path in files]
     if plots is not None:
         _check_target(plots, "--plots", directory=True)
+        drawn = [plot_paths(definition_of(x, str(path)), plots) for path, x in read]
+        check_outputs([x for paths in drawn for x in paths], files)
     for path, result in read:
         print_result(result, _console(), str(path))
         if plots is not None:
-            for drawn in _draw(result, plots, str(path)):
-                print(f"wrote {_short(drawn)}", file=sys.stderr)
-
-
-def _terminate(*_: object) -> None:
-    raise KeyboardInterrupt
+            for file in _draw(result, plots, str(path)):
+                print(f"wrote {_short(file)}", file=sys.stderr)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Runs the command line; the exit status. Every error is one line on standard error."""
-    signal.signal(signal.SIGTERM, _terminate)
+    return guarded(_PROGRAM, lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         status = app(args=list(arguments), prog_name=_PROGRAM, standalone_mode=False)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
-    except TandemError as error:
-        return _fail(str(error), error.exit_status)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted", 130)
+    except typer.Abort as error:
+        raise KeyboardInterrupt from error
+    except (TandemError, OSError, RecursionError, MemoryError):
+        raise
     except Exception as error:
         # Usage errors; typer brings its own copy of click in some versions, so by shape.
         message = getattr(error, "format_message", None)
@@ -355,9 +371,4 @@ def main(arguments: Sequence[str]) -> int:
             raise
         text = message().strip().rstrip(".")
         text = text[:1].lower() + text[1:] if text[1:2].islower() else text
-        return _fail(f"{text}; see {_PROGRAM} --help", 2)
-
-
-def _fail(message: str, status: int) -> int:
-    print(f"{_PROGRAM}: {' '.join(message.split())}", file=sys.stderr)
-    return status
+        return answer(_PROGRAM, f"{text}; see {_PROGRAM} --help", 2)

@@ -21,6 +21,7 @@ from tandem.formats.documents import check, find_line, parse_toml, read_text
 from tandem.formats.published import Published, Scalar
 
 __all__ = [
+    "PLOT_KINDS",
     "At",
     "Axis",
     "Baseline",
@@ -36,6 +37,7 @@ __all__ = [
     "from_document",
     "key_of",
     "parse_scalar",
+    "plot_paths",
     "points_of",
     "read_experiment",
     "shown",
@@ -198,6 +200,18 @@ def describe(at: At) -> str:
 
 def _same(left: Scalar, right: Scalar) -> bool:
     return left == right and isinstance(left, bool) == isinstance(right, bool)
+
+
+PLOT_KINDS = ("svg", "png")
+
+
+def plot_paths(experiment: Experiment, directory: Path) -> list[Path]:
+    """Where the plots go, in the order of the definition, each in all PLOT_KINDS."""
+    return [
+        directory / f"{experiment.name}-{plot.name}.{kind}"
+        for plot in experiment.plots
+        for kind in PLOT_KINDS
+    ]
 
 
 def points_of(

@@ -15,8 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
-from tandem.errors import JournalError, UserError
+from tandem.errors import JournalError, RunError, UserError
 from tandem.experiment.sample import Measured
+from tandem.files import MOST_BYTES, open_to_append, reason
 
 __all__ = ["Journal", "Record", "read_journal"]
 
@@ -36,9 +37,12 @@ class Record:
 def read_journal(path: Path) -> Record:
     """Reads a journal; JournalError where it is damaged or of another version."""
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as stream:
+            data = stream.read(MOST_BYTES + 1)
     except OSError as error:
-        raise UserError(f"{path}: cannot be read: {(error.strerror or '').lower()}") from error
+        raise UserError(f"{path}: cannot be read: {reason(error)}") from error
+    if len(data) > MOST_BYTES:
+        raise JournalError(f"{path}: is too large for a journal; start anew with --fresh")
     whole = data[: data.rfind(b"\n") + 1]
     lines = whole.decode("utf-8", errors="replace").splitlines()
     samples: list[Measured] = []
@@ -53,7 +57,7 @@ def read_journal(path: Path) -> Record:
         identity, started = dict(head["identity"]), str(head["started"])
         for number, line in enumerate(lines[1:], 2):  # noqa: B007
             samples.append(Measured(**json.loads(line)))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise JournalError(
             f"{path}:{number}: not a journal that can be continued ({error}); "
             "start anew with --fresh"
@@ -83,13 +87,10 @@ class Journal:
     @classmethod
     def _open(cls, path: Path, length: int) -> Journal:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            stream = open(path, "a", encoding="utf-8")  # noqa: SIM115
+            stream = os.fdopen(open_to_append(path), "a", encoding="utf-8")
             stream.truncate(length)
         except OSError as error:
-            raise UserError(
-                f"{path}: cannot be written: {(error.strerror or str(error)).lower()}"
-            ) from error
+            raise UserError(f"{path}: cannot be written: {reason(error)}") from error
         return cls(path, stream)
 
     def add(self, sample: Measured) -> None:
@@ -102,9 +103,15 @@ class Journal:
         self.path.unlink(missing_ok=True)
 
     def _line(self, document: Mapping[str, Any]) -> None:
-        self._stream.write(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
-        self._stream.flush()
-        os.fsync(self._stream.fileno())
+        try:
+            self._stream.write(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
+        except OSError as error:
+            raise RunError(
+                f"{self.path}: cannot be written: {reason(error)}; make room, then continue with "
+                "--resume"
+            ) from error
 
     def __enter__(self) -> Journal:
         return self

@@ -21,9 +21,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from tandem.errors import UserError
-from tandem.experiment.definition import Experiment, Plot, shown
+from tandem.experiment.definition import PLOT_KINDS, Experiment, Plot, plot_paths, shown
 from tandem.experiment.tables import definition_of
+from tandem.files import write_bytes
 from tandem.formats.published import Scalar
 from tandem.formats.result import Point, Result
 
@@ -54,31 +54,20 @@ _STYLE: Any = {
 def draw(result: Result, directory: Path, place: str = "result") -> list[Path]:
     """Draws all plots of the experiment as EXPERIMENT-PLOT.svg and .png; returns the paths."""
     experiment = definition_of(result, place)
-    paths: list[Path] = []
+    paths = plot_paths(experiment, directory)
+    left = iter(paths)
     with matplotlib.rc_context(_STYLE):
         for plot in experiment.plots:
             figure = _figure(result, experiment, plot)
             try:
-                for kind in ("svg", "png"):
-                    path = directory / f"{experiment.name}-{plot.name}.{kind}"
+                for kind in PLOT_KINDS:
                     buffer = io.BytesIO()
                     metadata = {"Date": None} if kind == "svg" else {"Software": None}
                     figure.savefig(buffer, format=kind, dpi=160, metadata=metadata)
-                    _write(path, buffer.getvalue())
-                    paths.append(path)
+                    write_bytes(next(left), buffer.getvalue())
             finally:
                 plt.close(figure)
     return paths
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    except OSError as error:
-        raise UserError(
-            f"{path}: cannot be written: {(error.strerror or str(error)).lower()}"
-        ) from error
 
 
 def _figure(result: Result, experiment: Experiment, plot: Plot) -> Any:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,6 +19,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.progress import Progress as RichProgress
+
+from tandem.files import printable
 
 __all__ = ["Bar", "Progress"]
 
@@ -36,7 +39,7 @@ class Bar:
         """One step is done; `what` says which."""
         self._done += 1
         if self._rich is not None and self._task is not None:
-            self._rich.update(self._task, advance=1, description=what)
+            self._rich.update(self._task, advance=1, description=escape(printable(what)))
         else:
             self._progress.line(f"[{self._done}/{self._total}] {what}")
 
@@ -62,7 +65,7 @@ class Progress:
 
     def line(self, text: str) -> None:
         if self.style != "off":
-            print(text, file=self._stream, flush=True)
+            print(printable(text), file=self._stream, flush=True)
 
     @contextmanager
     def bar(self, name: str, total: int) -> Iterator[Bar]:
@@ -71,7 +74,9 @@ class Progress:
             yield Bar(self, total, None)
             return
         rich = RichProgress(
-            TextColumn(name, style="bold", markup=False),
+            TextColumn(
+                printable(name).replace("{", "{{").replace("}", "}}"), style="bold", markup=False
+            ),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),

@@ -37,7 +37,7 @@ from tandem.formats.documents import write_text
 from tandem.formats.published import Published, Scalar, Statement
 from tandem.formats.result import Result, result_to_json
 
-__all__ = ["Settings", "run_experiment", "shuffled"]
+__all__ = ["Settings", "journal_path", "run_experiment", "shuffled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,12 @@ class Settings:
 
     @property
     def journal(self) -> Path:
-        return self.result.with_name(self.result.name + ".journal")
+        return journal_path(self.result)
+
+
+def journal_path(result: Path) -> Path:
+    """The journal of the run that writes `result`."""
+    return result.with_name(result.name + ".journal")
 
 
 def shuffled(points: Sequence[At], seed: int, round_number: int) -> list[At]:

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.experiment.definition import Experiment, Metric, describe, from_document
+from tandem.files import printable
 from tandem.formats.result import Point, Result
 from tandem.statistics import Ratio, Summary
 
@@ -40,23 +41,28 @@ def number(value: float) -> str:
 def print_result(result: Result, console: Console, place: str = "result") -> None:
     """Title, one table for each metric that varies, geometric means, sentences, circumstances."""
     experiment = definition_of(result, place)
-    console.print(Text(experiment.title, style="bold"))
+    console.print(_text(experiment.title, "bold"))
     if experiment.paper:
-        console.print(Text(experiment.paper, style="dim"))
+        console.print(_text(experiment.paper, "dim"))
     for metric in experiment.metrics:
         if metric.expect_equal:
             value = result.points[0].summaries[metric.name].median
             samples = sum(len(x.samples) for x in result.points)
             line = f"{metric.title}: {number(value)}{_unit(metric)} in all {samples} samples"
-            console.print(Text(line))
+            console.print(_text(line))
         else:
             console.print(_table(result, experiment, metric))
     _print_means(result, experiment, console)
     if result.statements:
         console.print(Text("What the paper says", style="bold"))
         for statement in result.statements:
-            console.print(Text(f"  “{statement.text}” ({statement.paper}, {statement.place})"))
-    console.print(Text(_circumstances(result), style="dim"))
+            console.print(_text(f"  “{statement.text}” ({statement.paper}, {statement.place})"))
+    console.print(_text(_circumstances(result), "dim"))
+
+
+def _text(text: str, style: str = "") -> Text:
+    """Text from a definition: no markup, and nothing that a terminal would obey."""
+    return Text(printable(text), style=style)
 
 
 def _unit(metric: Metric) -> str:
@@ -69,9 +75,9 @@ def _table(result: Result, experiment: Experiment, metric: Metric) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for axis in experiment.axes:
         numeric = all(isinstance(x, int | float) for x in axis.values)
-        table.add_column(axis.title, justify="right" if numeric else "left", no_wrap=True)
+        table.add_column(_text(axis.title), justify="right" if numeric else "left", no_wrap=True)
     unit = f" ({metric.unit})" if metric.unit else ""
-    table.add_column(f"{metric.title}{unit}", justify="right", style="bold", no_wrap=True)
+    table.add_column(_text(f"{metric.title}{unit}"), justify="right", style="bold", no_wrap=True)
     table.add_column("min – max", justify="right", no_wrap=True)
     table.add_column("quartiles", justify="right", no_wrap=True)
     if with_ratio:
@@ -88,7 +94,8 @@ def _table(result: Result, experiment: Experiment, metric: Metric) -> Table:
         first = experiment.axes[0].name
         if previous is not None and len(point.at) > 1 and previous.at[first] != point.at[first]:
             table.add_section()
-        table.add_row(*_row(point, experiment, metric, with_ratio, with_published))
+        cells = _row(point, experiment, metric, with_ratio, with_published)
+        table.add_row(*map(_text, cells))
         previous = point
     return table
 
@@ -122,7 +129,7 @@ def _print_means(result: Result, experiment: Experiment, console: Console) -> No
     for mean in result.geometric_means:
         where = f" at {describe(mean.at)}" if mean.at else ""
         console.print(
-            Text(
+            _text(
                 f"geometric mean of {mean.n} ratios of {experiment.metric(mean.metric).title} over "
                 f"{mean.over}{where}: {mean.value:.3f}×"
             )

@@ -6,20 +6,17 @@ Messages are `place: what is wrong; remedy`, where place is FILE, FILE:LINE or F
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
-import os
 import re
-import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 
-from tandem.errors import FormatError, UserError
+from tandem.errors import FormatError
+from tandem.files import read_text, write_text
 from tandem.paths import FORMATS
 
 __all__ = [
@@ -36,39 +33,9 @@ __all__ = [
 ]
 
 
-def read_text(path: Path) -> str:
-    """The file's text; UserError where it cannot be read or is not UTF-8."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: not UTF-8 text (byte {error.start})") from error
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {_reason(error)}") from error
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes the whole file or nothing (a temporary sibling, renamed); UserError on failure."""
-    temporary: str | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-        temporary = None
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written: {_reason(error)}") from error
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+_MOST_TOML_BYTES = 4 << 20
+_MOST_DEPTH = 64  # of brackets, and of parts of a key
+_MOST_VALUES = 10_000_000  # of a JSON document; results have some thousands
 
 
 def parse_json(text: str, place: str) -> Any:
@@ -77,6 +44,9 @@ def parse_json(text: str, place: str) -> Any:
     def refuse(constant: str) -> float:
         raise FormatError(f"{place}: {constant} is not JSON")
 
+    # Each value but the first of its list or object follows a comma, within strings too.
+    if text.count(",") > _MOST_VALUES:
+        raise FormatError(f"{place}: has more than {_MOST_VALUES} values, the most that are read")
     try:
         return json.loads(text, parse_constant=refuse)
     except json.JSONDecodeError as error:
@@ -87,7 +57,11 @@ def parse_json(text: str, place: str) -> Any:
 
 
 def parse_toml(text: str, place: str) -> dict[str, Any]:
-    """The TOML document; FormatError `place:line:column: …` where the text is not TOML."""
+    """The TOML document; FormatError `place:line:column: …` where the text is not TOML.
+
+    Also where it is too large, or nested too deep, for what reads it.
+    """
+    _check_depth(text, place)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -95,6 +69,41 @@ def parse_toml(text: str, place: str) -> dict[str, Any]:
         at, message = (f":{found[2]}:{found[3]}", found[1]) if found else ("", str(error))
         message = message[:1].lower() + message[1:]
         raise FormatError(f"{place}{at}: not TOML: {message}") from error
+
+
+# Strings and comments, which are passed over, and what a depth is counted by. A string that is not
+# ended ends with its line: the reader refuses it.
+_TOKEN = re.compile(
+    r"""(?P<skip>\#[^\n]*
+      | \"\"\"(?:[^"\\]|\\.|"(?!""))*(?:\"\"\"|\Z) | '''(?:[^']|'(?!''))*(?:'''|\Z)
+      | "(?:[^"\\\n]|\\.)*"? | '[^'\n]*'?)
+    | (?P<mark>[\[\]{}.\n=,])""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def _check_depth(text: str, place: str) -> None:
+    if len(text) > _MOST_TOML_BYTES:
+        raise FormatError(
+            f"{place}: has more than {_MOST_TOML_BYTES} characters, the most that a TOML file may "
+            "have here"
+        )
+    depth = parts = 0
+    for found in _TOKEN.finditer(text):
+        mark = found["mark"]
+        if mark is None:
+            continue
+        parts = parts + 1 if mark == "." else 0
+        depth = max(0, depth + (mark in "[{") - (mark in "]}"))
+        wrong = ""
+        if depth > _MOST_DEPTH:
+            wrong = f"nested more than {_MOST_DEPTH} deep"
+        elif parts >= _MOST_DEPTH:
+            wrong = f"a key of more than {_MOST_DEPTH} parts"
+        if wrong:
+            line = text.count("\n", 0, found.start()) + 1
+            column = found.start() - text.rfind("\n", 0, found.start())
+            raise FormatError(f"{place}:{line}:{column}: not TOML: {wrong}")
 
 
 def to_json(document: Any) -> str:

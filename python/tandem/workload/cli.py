@@ -11,13 +11,13 @@ import argparse
 import os
 import select
 import shutil
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tandem.errors import TandemError
+from tandem.files import write_bytes, write_text
 from tandem.paths import ROOT
+from tandem.program import answer, guarded
 from tandem.workload.load import load, load_json, print_load
 from tandem.workload.memcached import SANITIZED, VARIANTS, Memcached, Variant, sanitized
 from tandem.workload.options import (
@@ -58,9 +58,7 @@ def _prefix() -> Path:
 def _copy_report(source: Path, target: Path | None) -> None:
     if target is None:
         return
-    partial = target.with_name(f".{target.name}.partial")
-    shutil.copyfile(source, partial)
-    partial.replace(target)
+    write_bytes(target, source.read_bytes())
     say(f"wrote {target}")
 
 
@@ -151,7 +149,7 @@ def _replay(asked: argparse.Namespace, folder: Path, make_jobs: int) -> bool:
         )
         print_locks(counts)
     if asked.json:
-        asked.json.write_text(replay_json(results), encoding="utf-8")
+        write_text(asked.json, replay_json(results))
     passed = True
     if any(x.checked for x in variants):
         passed = print_observed(record)
@@ -184,7 +182,7 @@ def _load(asked: argparse.Namespace, folder: Path, make_jobs: int) -> None:
     )
     print_load(results, tool, over)
     if asked.json:
-        asked.json.write_text(load_json(results, tool, over), encoding="utf-8")
+        write_text(asked.json, load_json(results, tool, over))
 
 
 def _soak(asked: argparse.Namespace, folder: Path, memcached: Memcached) -> bool:
@@ -241,10 +239,6 @@ def _act(asked: argparse.Namespace) -> int:
     return 0 if passed else 1
 
 
-def _terminate(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
 def _nobody_reads() -> bool:
     """Whether standard output is a pipe whose reader has gone."""
     poll = select.poll()
@@ -254,7 +248,10 @@ def _nobody_reads() -> bool:
 
 def main(arguments: Sequence[str]) -> int:
     """Runs the command line; the exit status. Every error is one line on standard error."""
-    signal.signal(signal.SIGTERM, _terminate)
+    return guarded(PROGRAM, lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
     status: int | None = None
     try:
         if list(arguments) == ["--summary"]:
@@ -263,18 +260,10 @@ def main(arguments: Sequence[str]) -> int:
         status = _act(parser().parse_args(arguments))
         sys.stdout.flush()
         return status
-    except TandemError as error:
-        print(f"{PROGRAM}: {' '.join(str(error).split())}", file=sys.stderr)
-        return error.exit_status
     except BrokenPipeError as error:
         if not _nobody_reads():
-            print(f"{PROGRAM}: a connection was lost: {error}", file=sys.stderr)
-            return 1
+            return answer(PROGRAM, f"a connection was lost: {error}", 1)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if status is not None:
             return status
-        print(f"{PROGRAM}: standard output was closed before the end", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print(f"{PROGRAM}: interrupted", file=sys.stderr)
-        return 130
+        return answer(PROGRAM, "standard output was closed before the end", 1)
