@@ -21,7 +21,15 @@ endif()
 function(tandem_test_program name)
   add_executable(${name} EXCLUDE_FROM_ALL ${ARGN})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  add_dependencies(tandem_tests ${name})
+  # Also by the room, as tandem_tests_runtime.
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
+  string(REGEX MATCH "^(src/)?([^/]+)" room ${folder})
+  set(room tandem_tests_${CMAKE_MATCH_2})
+  if(NOT TARGET ${room})
+    add_custom_target(${room})
+    add_dependencies(tandem_tests ${room})
+  endif()
+  add_dependencies(${room} ${name})
 endfunction()
 
 # tandem_test(NAME SOURCES... LIBRARIES...): a GoogleTest program beside the code it tests.
