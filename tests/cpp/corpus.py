@@ -224,8 +224,8 @@ class Corpus:
         for mode in modes:
             none = mode == "none"
             if none not in objects:
-                objects[none] = self.compile(source, level, region=region, none=none)
-            linked = self.link(objects[none], level, mode, region=region)
+                objects[none] = self.compile(source, level, region=region and not none, none=none)
+            linked = self.link(objects[none], level, mode, region=region and not none)
             for algorithm in algorithms if mode in ("stm", "hybrid") else ("auto",):
                 for threads in ("1",) if none else ("1", "2"):
                     output = call(

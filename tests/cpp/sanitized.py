@@ -147,15 +147,15 @@ def main() -> int:
         folder = Path(made)
         work = [one for one in sources(folder) if given.only in str(one.path)]
         with ThreadPoolExecutor(int(os.environ.get("TANDEM_JOBS", os.cpu_count() or 1))) as pool:
-            found = list(
-                pool.map(
-                    lambda one: check(build, preload, one, folder, release / "lib/tandem"), work
-                )
-            )
-    troubles = [trouble for one in found for trouble in one]
-    print("\n".join(troubles))
+            found = []
+            for one in pool.map(
+                lambda one: check(build, preload, one, folder, release / "lib/tandem"), work
+            ):
+                found.append(one)
+                for trouble in one:
+                    print(trouble, flush=True)
     print(f"{sum(not one for one in found)} passed, {sum(bool(one) for one in found)} failed")
-    return 0 if good and not troubles else 1
+    return 0 if good and not any(found) else 1
 
 
 if __name__ == "__main__":

@@ -65,16 +65,15 @@ def main() -> int:
         if case.fits(context) and given.only in case.name
     ]
     with ThreadPoolExecutor(int(os.environ.get("TANDEM_JOBS", os.cpu_count() or 1))) as pool:
-        found = list(
-            pool.map(
-                lambda at: run(build, at[0], at[1][0], at[1][1], given.levels),
-                enumerate(work),
-            )
-        )
-    troubles = [trouble for one in found for trouble in one]
-    print("\n".join(troubles))
+        found = []
+        for one in pool.map(
+            lambda at: run(build, at[0], at[1][0], at[1][1], given.levels), enumerate(work)
+        ):
+            found.append(one)
+            for trouble in one:
+                print(trouble, flush=True)
     print(f"{sum(not one for one in found)} passed, {sum(bool(one) for one in found)} failed")
-    return 1 if troubles else 0
+    return 1 if any(found) else 0
 
 
 if __name__ == "__main__":

@@ -167,13 +167,13 @@ def main() -> int:
     build = Path(os.environ.get("TANDEM_BUILD", ROOT / "build/release")).resolve()
     all_of_them = [path for path in programs(fetch()) if given.only in str(path)][:: given.every]
     with ThreadPoolExecutor(int(os.environ.get("TANDEM_JOBS", os.cpu_count() or 1))) as pool:
-        outcomes = list(
-            pool.map(lambda path: run_program(build, path, WAYS, given.level), all_of_them)
-        )
+        outcomes = []
+        for one in pool.map(lambda path: run_program(build, path, WAYS, given.level), all_of_them):
+            outcomes.append(one)
+            if one.usable and not one.passed:
+                print(f"{one.name}: {one.told.strip()}", flush=True)
     failed = [one for one in outcomes if one.usable and not one.passed and one.name not in EXPECTED]
     late = [one.name for one in outcomes if one.passed and one.name in EXPECTED]
-    for one in failed:
-        print(f"{one.name}: {one.told.strip()}")
     for name in late:
         print(f"{name}: passes, and is expected to fail: {EXPECTED[name]}")
     known = sum(one.usable and not one.passed and one.name in EXPECTED for one in outcomes)
