@@ -21,7 +21,7 @@ MODES = ("none", "global-lock", "locks", "stm", "hybrid", "htm")
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
 CONTEXTS = ("function", "block", "lambda", "region")
 STEPS = 48  # of each case
-RUN_SECONDS = 120.0  # of a whole run; the slowest seen took 3 s
+RUN_SECONDS = 120.0  # of a whole run, on a busy machine
 
 # What a word of a case needs. Programs include no more: what is linked in decides what the compiler
 # may assume.
