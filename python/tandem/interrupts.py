@@ -11,8 +11,13 @@ __all__ = ["end_at_once", "raise_interrupts"]
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
+class _Interrupted(KeyboardInterrupt):
+    """Once a KeyboardInterrupt itself has left a compiled string, Python ends by SIGINT,
+    whatever caught it at last; a class of our own does not count for that."""
+
+
 def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+    raise _Interrupted
 
 
 def end_at_once() -> None:
