@@ -14,9 +14,12 @@ function(tandem_precompiled_sum name)
     COMMAND dpkg-query --show clang-19 llvm-19-dev libstdc++-12-dev libc6-dev nlohmann-json3-dev libfmt-dev libgtest-dev
       libgmock-dev libcli11-dev
     OUTPUT_VARIABLE packages ERROR_QUIET RESULT_VARIABLE status)
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${name}.dir/cmake_pch.hxx.pch.sum)
   if(status EQUAL 0)
     string(SHA256 sum "${packages} ${ARGN} ${CMAKE_BUILD_TYPE} ${TANDEM_SANITIZE}")
-    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${name}.dir/cmake_pch.hxx.pch.sum "${sum}\n")
+    file(WRITE ${file} "${sum}\n")
+  else() # that of other packages would be a lie; ccache takes the header's own
+    file(REMOVE ${file})
   endif()
 endfunction()
 
