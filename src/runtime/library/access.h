@@ -78,8 +78,8 @@ template <class T> void write_value(T *to, T value, Thread *thread) noexcept {
 // errno is the program's memory: an abort undoes its change.
 inline void set_errno(int value, Thread *thread) noexcept { write_value(&errno, value, thread); }
 // Keeps what the program sees as errno from what a plain function does to it, as the undoing of a
-// transaction knows of no plain write. Volatile: clang takes it that malloc and its like leave errno alone, and
-// would drop that it is put back.
+// transaction knows of no plain write. Volatile: clang takes it that malloc and its like leave
+// errno alone, and would drop that it is put back.
 class KeptErrno {
 public:
   KeptErrno() noexcept : kept_(place()) {}
