@@ -115,10 +115,13 @@ bool keep_bitcode(std::string_view words) noexcept {
     ::execve(program.data(), arguments.data(), environment.data());
     ::_exit(127);
   }
-  int status = 0;
+  int status = -1;
   while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return child > 0 && ::access(bitcode.data(), R_OK) == 0;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && ::access(bitcode.data(), R_OK) == 0)
+    return true;
+  ::unlink(bitcode.data()); // what there is, is not all
+  return false;
 }
 
 // Creates the script beside which the bitcode goes. -1: not possible.
@@ -203,14 +206,14 @@ const char *write_reproducer() noexcept {
   if (reproduced == Reproducer::bitcode && keep_bitcode(words)) {
     put_repetition(file);
   } else {
-    put(file, "exec ");
-    put_quoted(file, program.data());
+    put(file, "exec");
     std::size_t number = 0;
     each_word(words, [&](std::string_view word) {
-      if (number++ == 0)
-        return;
       put(file, " ");
-      put_quoted(file, word);
+      // LLVM's programs do what the name says that they are called by: lld as ld.lld, clang as
+      // clang++.
+      const bool no_path = number++ == 0 && word.find('/') == std::string_view::npos;
+      put_quoted(file, no_path ? std::string_view(program.data()) : word);
     });
     put(file, "\n");
   }

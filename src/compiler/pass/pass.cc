@@ -202,7 +202,7 @@ void keep_bitcode(const Module &module) {
   if (!error)
     WriteBitcodeToFile(module, file);
   file.close();
-  ::_exit(0);
+  ::_exit(error || file.has_error() ? 1 : 0);
 }
 
 // For tests: what the verifier must find.
