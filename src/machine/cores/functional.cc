@@ -23,11 +23,8 @@ FunctionalCores::FunctionalCores(Harts &harts, Clock &clock, Agenda *agenda)
 bool FunctionalCores::begin_round() {
   while (true) {
     clock_->now = schedule_.round;
-    if (agenda_ != nullptr && agenda_->next() <= schedule_.round) {
+    if (agenda_ != nullptr && agenda_->next() <= schedule_.round)
       agenda_->run(schedule_.round);
-      for (auto &hart : *harts_) // what it wrote may have been reserved
-        hart->break_reservation();
-    }
     Cycle next = agenda_ != nullptr ? agenda_->next() : kNever;
     for (auto &hart : *harts_) {
       if (hart->awake())

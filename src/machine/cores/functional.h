@@ -21,7 +21,8 @@ public:
   virtual ~Agenda() = default;
   // The cycle of the next event, kNever if there is none. Asked between bursts: cheap.
   [[nodiscard]] virtual Cycle next() const = 0;
-  // Does all that is due at `now` or before. Called between rounds.
+  // Does all that is due at `now` or before. Called between rounds. What writes memory breaks the
+  // reservations of what it writes; an event that does nothing must leave no trace in any hart.
   virtual void run(Cycle now) = 0;
 };
 
