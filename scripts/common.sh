@@ -5,6 +5,9 @@
 # The checkout, whatever the current directory is.
 TANDEM_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# What scripts make and fetch; elsewhere for a checkout that must not be written to.
+TANDEM_WORK=${TANDEM_WORK:-$TANDEM_ROOT/build}
+
 # say TEXT...: what is being done now, on standard error, so that standard output stays data.
 say() { printf '==> %s\n' "$*" >&2; }
 
@@ -32,7 +35,7 @@ quietly() {
 # only_one_at_a_time NAME: waits until no other process holds the lock NAME of this checkout. The lock
 # ends with the process, or with the subshell that called this.
 only_one_at_a_time() {
-  mkdir -p "$TANDEM_ROOT/build"
-  exec 9>"$TANDEM_ROOT/build/.$1.lock"
+  mkdir -p "$TANDEM_WORK"
+  exec 9>"$TANDEM_WORK/.$1.lock"
   flock 9
 }
