@@ -37,6 +37,9 @@ _WITHOUT_LLVM = (
 )
 _ANALYSIS = (*_WITHOUT_LLVM, LLVM)
 
+_HARTS = ("base", "machine/event", "machine/isa", "machine/bus", "machine/hart")
+_BOARD = (*_HARTS, "machine/cores", "machine/archive", "machine/devices", "machine/firmware")
+
 # From the foundations upwards. Every folder may include itself; compiler and runtime never meet.
 RULES: dict[str, Folder] = {
     PUBLIC: folder(),
@@ -49,12 +52,17 @@ RULES: dict[str, Folder] = {
     "machine/isa": folder("base"),
     "machine/bus": folder("base"),
     "machine/mmu": folder("base", "machine/isa", "machine/bus"),
-    "machine/hart": folder(
-        "base", "machine/event", "machine/isa", "machine/bus", "machine/mmu"
-    ),
-    "machine/cores": folder(
-        "base", "machine/event", "machine/isa", "machine/bus", "machine/hart"
-    ),
+    "machine/hart": folder("base", "machine/event", "machine/isa", "machine/bus", "machine/mmu"),
+    "machine/cores": folder("base", "machine/event", "machine/isa", "machine/bus", "machine/hart"),
+    # The machine around the harts: what is on the board, who serves its guests, who watches it.
+    "machine/archive": folder("base"),
+    "machine/devices": folder("base", "machine/archive", "machine/event", "machine/bus"),
+    "machine/firmware": folder(*_HARTS, "machine/archive", "machine/devices"),
+    "machine/relay": folder(*_HARTS, "machine/archive", "machine/devices"),
+    "machine/platform": folder(*_BOARD),
+    "machine/proxy": folder(*_BOARD, "machine/platform"),
+    "machine/run": folder(*_BOARD, "machine/platform"),
+    "machine/debug": folder(*_BOARD, "machine/platform", "machine/run"),
     "compiler/options": folder("base", PUBLIC),
     "compiler/catalogue": folder("base", PUBLIC),
     "compiler/report": folder("base", PUBLIC, "compiler/options", "compiler/catalogue"),
@@ -122,7 +130,16 @@ RULES: dict[str, Folder] = {
     ),
     "compiler/rewrite": folder(*_ANALYSIS),
     "cli": folder(*_WITHOUT_LLVM, "compiler/driver", "contention", "runtime"),
-    "cli/machine": folder(*_WITHOUT_LLVM, "cli", "machine"),
+    "cli/machine": folder(
+        *_WITHOUT_LLVM,
+        "cli",
+        "machine",
+        "machine/platform",
+        "machine/proxy",
+        "machine/relay",
+        "machine/run",
+        "machine/debug",
+    ),
     # The one subcommand that runs the analysis itself.
     "cli/analyze": folder(
         *_ANALYSIS,

@@ -146,15 +146,30 @@ Error Program::explain(const CLI::ParseError &error) const {
   return Error{fmt::format("{}; {}", message, see)};
 }
 
-std::optional<int> Program::parse(int argc, const char *const *argv) {
-  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+// Moves what belongs to rest() there.
+void Program::cut_rest(std::vector<std::string> &words) {
+  auto end = words.end();
   if (keeps_rest_) {
-    const auto dashes = std::find(words.begin(), words.end(), "--");
-    if (dashes != words.end()) {
-      rest_.assign(dashes + 1, words.end());
-      words.erase(dashes, words.end());
+    end = std::find(words.begin(), words.end(), "--");
+  } else if (rest_from_first_word_) {
+    for (end = words.begin(); end != words.end() && end->size() > 1 && end->front() == '-'; ++end) {
+      if (*end == "--")
+        break;
+      const CLI::Option *option = app_.get_option_no_throw(*end);
+      const bool takes_value = option != nullptr && option->get_expected_max() > 0;
+      if (takes_value && end + 1 != words.end())
+        ++end;
     }
   }
+  if (end == words.end())
+    return;
+  rest_.assign(end + (*end == "--" ? 1 : 0), words.end());
+  words.erase(end, words.end());
+}
+
+std::optional<int> Program::parse(int argc, const char *const *argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  cut_rest(words);
   // These are answered whatever else is on the line.
   const auto asked = [&](std::string_view option) {
     const auto end = std::find(words.begin(), words.end(), "--");

@@ -42,6 +42,8 @@ public:
   void set_epilogue(std::string text) { epilogue_ = std::move(text); }
   // Words after "--" go to rest() instead of the positional arguments.
   void keep_rest() { keeps_rest_ = true; }
+  // The first word that is no option, and all behind it, go to rest(): a program and its arguments.
+  void keep_rest_from_first_word() { rest_from_first_word_ = true; }
   [[nodiscard]] const std::vector<std::string> &rest() const { return rest_; }
 
   // The option --json FILE: `path` stays empty unless it is given; "-" is standard output. Write it
@@ -63,6 +65,7 @@ public:
   [[nodiscard]] std::string help() const;
 
 private:
+  void cut_rest(std::vector<std::string> &words);
   [[nodiscard]] Error explain(const CLI::ParseError &error) const;
 
   std::string name_;
@@ -70,6 +73,7 @@ private:
   std::vector<std::string> usages_;
   std::string epilogue_;
   bool keeps_rest_ = false;
+  bool rest_from_first_word_ = false;
   std::vector<std::string> rest_;
   CLI::App app_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// `tandem machine`: the simulated memory system. The first word says what to do with it.
+// `tandem machine`: the simulated multicore. The first word says what to do with it.
 #include "cli/common/program.h"
 #include "cli/common/suggest.h"
 #include "cli/machine/commands.h"
@@ -17,6 +17,9 @@ struct Word {
 };
 
 constexpr Word kWords[] = {
+    {"exec", exec_command, "run an RV64 Linux program, or a bare one, on simulated harts"},
+    {"boot", boot_command, "boot a kernel, Linux by default, to a shell in the terminal"},
+    {"image", image_command, "build what boot runs by default from Debian's packages"},
     {"list", list_command, "protocols, configurations and workloads"},
     {"run", run_command, "simulate a protocol under a workload: time, traffic, energy"},
     {"compare", compare_command, "all protocols at several directory sizes, as one table"},
@@ -48,7 +51,7 @@ int main(int argc, char **argv) {
     for (const Word &word : kWords)
       if (std::string_view(argv[1]) == word.name)
         return word.command(argc - 1, argv + 1);
-  tandem::Program program("machine", "a simulated multicore's memory system: coherence protocols");
+  tandem::Program program("machine", "a simulated multicore: RV64 harts that boot Linux, coherence protocols");
   std::string word;
   program.app().add_option("WORD", word, "what to do")->required();
   std::string epilogue = "Words:\n";

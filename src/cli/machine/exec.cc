@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// `tandem machine exec`: a static RV64 Linux program on the proxy kernel, or a bare program.
+#include "base/file.h"
+#include "cli/machine/commands.h"
+#include "cli/machine/guest.h"
+#include "cli/machine/interrupt.h"
+#include "cli/machine/quantities.h"
+#include "machine/platform/boot.h"
+#include "machine/platform/map.h"
+#include "machine/proxy/process.h"
+#include "machine/run/console.h"
+#include "machine/run/outcome.h"
+
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+namespace tandem::machine_cli {
+namespace {
+
+constexpr const char *kName = "tandem machine exec";
+
+struct Arguments {
+  unsigned harts = 4;
+  std::string memory = "1G";
+  std::vector<std::string> words; // the program and its arguments
+  std::vector<std::string> environment;
+  std::vector<std::string> writable;
+  bool bare = false;
+  WatchOptions watch{};
+};
+
+Result<std::string> absolute(const std::string &path) {
+  std::array<char, PATH_MAX> resolved{};
+  if (::realpath(path.c_str(), resolved.data()) == nullptr)
+    return Error{fmt::format("{}: cannot be read: {}", path, std::strerror(errno))};
+  return std::string(resolved.data());
+}
+
+// NAME=VALUE as it is; NAME as this process has it.
+Result<std::vector<std::string>> environment_of(const std::vector<std::string> &given) {
+  std::vector<std::string> variables = {"PATH=/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"};
+  for (const std::string &text : given) {
+    if (text.empty() || text.front() == '=')
+      return Error{fmt::format("--env {}: is no NAME=VALUE", text)};
+    if (text.find('=') != std::string::npos) {
+      variables.push_back(text);
+      continue;
+    }
+    const char *value = std::getenv(text.c_str());
+    if (value == nullptr)
+      return Error{fmt::format("--env {}: is not set here; write {}=VALUE", text, text)};
+    variables.push_back(fmt::format("{}={}", text, value));
+  }
+  return variables;
+}
+
+Result<machine::proxy::ProcessOptions> process_options(const Arguments &arguments,
+                                                       std::uint64_t memory) {
+  machine::proxy::ProcessOptions options{.harts = arguments.harts, .memory = memory};
+  options.kernel.arguments = arguments.words;
+  options.kernel.seed = arguments.watch.seed;
+  const Result<std::string> program = absolute(arguments.words.front());
+  const Result<std::string> folder = absolute(".");
+  Result<std::vector<std::string>> environment = environment_of(arguments.environment);
+  if (!program || !folder)
+    return program ? folder.error() : program.error();
+  if (!environment)
+    return environment.error();
+  options.kernel.program = *program;
+  options.kernel.folder = *folder;
+  options.kernel.environment = std::move(environment).value();
+  for (const std::string &path : arguments.writable) {
+    const Result<std::string> writable = absolute(path);
+    if (!writable)
+      return Error{fmt::format("--writable {}", writable.error().message)};
+    options.kernel.writable.push_back(*writable);
+  }
+  return options;
+}
+
+machine::Outcome signalled(const machine::proxy::ProcessEnd &end, const machine::Symbols &symbols) {
+  const std::string place = fmt::format(
+      "hart {} at {:#x}{}", end.hart, end.pc,
+      symbols.find(end.pc) ? fmt::format(" ({})", symbols.describe(end.pc)) : std::string());
+  const std::string name = end.signal > 0 && ::sigabbrev_np(end.signal) != nullptr
+                               ? fmt::format("SIG{}", ::sigabbrev_np(end.signal))
+                               : fmt::format("signal {}", end.signal);
+  const std::string cause = end.trap ? fmt::format("{}, address {:#x} ({})",
+                                                   name_of(end.trap->cause), end.trap->value, name)
+                                     : fmt::format("{}, which it or its handler asked for", name);
+  return {.status = machine::kGuestStatus,
+          .message =
+              fmt::format("the program crashed: {}: {}; look with --trace or --gdb", place, cause),
+          .name = "crash"};
+}
+
+machine::Outcome outcome_of(machine::proxy::Process &process, const machine::Symbols &symbols,
+                            machine::Session::Stop stop) {
+  switch (stop) {
+  case machine::Session::Stop::ended:
+    break;
+  case machine::Session::Stop::limit:
+    return {.status = machine::kGuestStatus,
+            .message = fmt::format("no end after {} instructions (--limit): {}",
+                                   process.cores().schedule().instructions,
+                                   machine::where(process, symbols)),
+            .name = "limit"};
+  case machine::Session::Stop::deadlock:
+    return {.status = machine::kGuestStatus,
+            .message = "deadlock: every thread waits for another one; look with --gdb where",
+            .name = "deadlock"};
+  case machine::Session::Stop::asked:
+  case machine::Session::Stop::interrupted:
+    return {.status = machine::kInterruptStatus, .name = "interrupted"};
+  }
+  const machine::proxy::ProcessEnd &end = *process.kernel().end();
+  switch (end.kind) {
+  case machine::proxy::ProcessEnd::Kind::exit:
+    return {.status = end.status, .name = "exit"};
+  case machine::proxy::ProcessEnd::Kind::no_memory:
+    return {.status = machine::kGuestStatus,
+            .message = fmt::format("the program needs more memory than the machine has, {} MB; use "
+                                   "a larger --memory",
+                                   process.memory().size() >> 20),
+            .name = "memory"};
+  case machine::proxy::ProcessEnd::Kind::signal:
+    break;
+  }
+  return signalled(end, symbols);
+}
+
+Status write_json(const Arguments &arguments, const Watch &watch, const machine::Outcome &outcome,
+                  const char *kind) {
+  if (arguments.watch.json.empty())
+    return Unit{};
+  nlohmann::ordered_json json{{"format", "tandem-machine-run"},
+                              {"version", 1},
+                              {"command", "exec"},
+                              {"kind", kind},
+                              {"outcome", outcome.name},
+                              {"status", outcome.status},
+                              {"message", outcome.message},
+                              {"reproducible", true}};
+  json.update(watch.summary());
+  return write_file(arguments.watch.json, json.dump(2) + "\n");
+}
+
+Result<int> finish(const Arguments &arguments, Watch &watch, const machine::Outcome &outcome,
+                   const char *kind) {
+  if (Status written = watch.finish(); !written)
+    return written.error();
+  if (Status written = write_json(arguments, watch, outcome, kind); !written)
+    return written.error();
+  if (!outcome.message.empty())
+    fmt::print(stderr, "{}: {}\n", kName, outcome.message);
+  return outcome.status;
+}
+
+Result<int> run_process(const Arguments &arguments, const Watching &watching,
+                        const machine::ElfFile &program, std::uint64_t memory) {
+  const Result<machine::proxy::ProcessOptions> options = process_options(arguments, memory);
+  if (!options)
+    return options.error();
+  Result<std::unique_ptr<machine::proxy::Process>> process =
+      machine::proxy::Process::make(*options, program, [](const std::string &line) {
+        fmt::print(stderr, "{}: {}\n", kName, line);
+      });
+  if (!process)
+    return process.error();
+  const Interrupt interrupt;
+  machine::Session session(**process, interrupt.flag());
+  const machine::Symbols symbols = program.symbols.moved(machine::proxy::bias_of(program));
+  Watch watch(**process, symbols, arguments.watch, watching, kName);
+  const Result<machine::Session::Stop> stop = watch.run(session);
+  if (!stop)
+    return stop.error();
+  return finish(arguments, watch, outcome_of(**process, symbols, *stop), "process");
+}
+
+Result<int> run_bare(const Arguments &arguments, const Watching &watching,
+                     const machine::ElfFile &program, std::uint64_t memory) {
+  if (arguments.words.size() > 1)
+    return Error{fmt::format("{}: a bare program takes no arguments", program.path)};
+  Result<std::unique_ptr<machine::Board>> board =
+      machine::Board::make({.harts = arguments.harts, .memory = memory});
+  if (!board)
+    return board.error();
+  const Result<machine::Symbols> symbols =
+      machine::load_bare(**board, program, arguments.watch.seed);
+  if (!symbols)
+    return symbols.error();
+  const Interrupt interrupt;
+  machine::Session session(**board, interrupt.flag());
+  machine::Console console(STDOUT_FILENO);
+  (*board)->show(&console);
+  session.after_slice([&console] { console.flush(); });
+  Watch watch(**board, *symbols, arguments.watch, watching, kName);
+  const Result<machine::Session::Stop> stop = watch.run(session);
+  console.flush();
+  if (!stop)
+    return stop.error();
+  return finish(arguments, watch,
+                machine::outcome_of(**board, *symbols, {.stop = *stop, .panic = std::nullopt}),
+                "bare");
+}
+
+Result<int> run(const Arguments &arguments) {
+  const Result<Watching> watching = check_watching(arguments.watch);
+  if (!watching)
+    return watching.error();
+  constexpr std::uint64_t kLarge = std::uint64_t{2} << 20;
+  const Result<std::uint64_t> memory = parse_bytes(arguments.memory);
+  if (!memory)
+    return Error{fmt::format("--memory: {}", memory.error().message)};
+  if (*memory < 4 * kLarge || *memory % kLarge != 0 || *memory > std::uint64_t{1} << 38)
+    return Error{fmt::format("--memory {}: is to be 8M to 256G, in steps of 2M", arguments.memory)};
+  Result<std::string> bytes = read_file(arguments.words.front());
+  if (!bytes)
+    return bytes.error();
+  const Result<machine::ElfFile> program =
+      machine::ElfFile::parse(arguments.words.front(), std::move(bytes).value());
+  if (!program)
+    return program.error();
+  return arguments.bare || machine::proxy::is_bare(*program)
+             ? run_bare(arguments, *watching, *program, *memory)
+             : run_process(arguments, *watching, *program, *memory);
+}
+
+} // namespace
+
+int exec_command(int argc, char **argv) {
+  Program program("machine exec",
+                  "run a static RV64 Linux program, or a bare one, on simulated harts");
+  Arguments arguments;
+  CLI::App &app = program.app();
+  program.keep_rest_from_first_word();
+  program.add_usage("[OPTIONS] PROGRAM [ARGUMENTS...]");
+  app.add_option("--harts", arguments.harts, "harts (default: 4)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, machine::map::kHartsMaximum));
+  app.add_option("--memory", arguments.memory, "main memory (default: 1G)")->type_name("SIZE");
+  app.add_option(
+         "--env", arguments.environment,
+         "a variable of the program's environment, NAME=VALUE or NAME as it is here; may be "
+         "given again")
+      ->type_name("NAME[=VALUE]")
+      ->allow_extra_args(false);
+  app.add_option("--writable", arguments.writable,
+                 "a folder whose files the program may change on this host; all other changes are "
+                 "forgotten when it ends")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  program.add_flag("--bare", arguments.bare,
+                   "run it without the proxy kernel, in S-mode with the SBI (usual for programs "
+                   "linked at 0x80000000 and above)");
+  declare_watching(program, arguments.watch);
+  program.set_epilogue("Status: the program's own; 3 when it crashed or reached --limit.\n"
+                       "Examples:\n"
+                       "  riscv64-linux-gnu-gcc -O2 -static -pthread program.c -o program\n"
+                       "  tandem machine exec --harts 4 program argument\n"
+                       "Manual: docs/machine/exec.md");
+  if (const std::optional<int> status = program.parse(argc, argv))
+    return *status;
+  arguments.words = program.rest();
+  if (arguments.words.empty())
+    return program.fail(Error{"say which program, an RV64 ELF file; see --help"});
+  const Result<int> status = run(arguments);
+  return status ? *status : program.fail(status.error());
+}
+
+} // namespace tandem::machine_cli

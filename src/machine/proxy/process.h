@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A machine for one program: harts, memory and the proxy kernel, no devices. For one thread.
+#pragma once
+
+#include "machine/platform/machine.h"
+#include "machine/proxy/kernel.h"
+#include "machine/proxy/load.h"
+
+#include <memory>
+
+namespace tandem::machine::proxy {
+
+struct ProcessOptions {
+  unsigned harts = 1;
+  std::uint64_t memory = std::uint64_t{1} << 30; // bytes, a multiple of 4096
+  KernelOptions kernel{};
+};
+
+class Process final : public Machine {
+public:
+  // Error: no memory; those of load_program(). `note` as for the kernel.
+  static Result<std::unique_ptr<Process>> make(const ProcessOptions &options,
+                                               const ElfFile &program,
+                                               std::function<void(const std::string &)> note);
+
+  [[nodiscard]] Memory &memory() override { return *memory_; }
+  [[nodiscard]] Harts &harts() override { return *harts_; }
+  [[nodiscard]] const Clock &clock() const override { return clock_; }
+  [[nodiscard]] FunctionalCores &cores() override { return *cores_; }
+  [[nodiscard]] Monitor &monitor() override { return *monitor_; }
+  [[nodiscard]] bool ended() const override { return kernel_->end().has_value(); }
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> counts() const override;
+  [[nodiscard]] const Kernel &kernel() const { return *kernel_; }
+
+private:
+  Process() = default;
+
+  Clock clock_{.now = 0, .cycles_per_tick = 100};
+  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<Bus> bus_;
+  std::unique_ptr<Harts> harts_;
+  std::unique_ptr<Kernel> kernel_;
+  std::unique_ptr<Monitor> monitor_;
+  std::unique_ptr<FunctionalCores> cores_;
+};
+
+} // namespace tandem::machine::proxy
