@@ -53,21 +53,40 @@ CodePage &CodeCache::page(std::uint64_t physical) {
   return page;
 }
 
-void CodeCache::decode_slot(CodePage &page, unsigned index) {
-  if (!page.marked)
-    mark(page);
+// Of a word that begins in the page; a 32-bit one that ends behind it is told by its length alone.
+Instruction CodeCache::instruction_at(const CodePage &page, unsigned index) const {
   const std::byte *at = memory_->host(page.physical) + std::size_t{2} * index;
   std::uint16_t low = 0;
   std::memcpy(&low, at, sizeof low);
   std::uint32_t word = low;
-  if (!is_compressed(word)) {
-    if (index == CodePage::kSlots - 1) {
-      page.slots[index].handler = kCrossHandler;
-      return;
-    }
+  if (!is_compressed(word) && index + 1 < CodePage::kSlots)
     std::memcpy(&word, at, sizeof word);
+  return decode(word);
+}
+
+void CodeCache::decode_slot(CodePage &page, unsigned index) {
+  if (!page.marked)
+    mark(page);
+  const Instruction instruction = instruction_at(page, index);
+  const unsigned next = index + instruction.length / 2;
+  Slot &slot = page.slots[index];
+  if (next > CodePage::kSlots) {
+    slot.handler = kCrossHandler;
+    return;
   }
-  fill_slot(page.slots[index], decode(word), std::uint64_t{2} * index, false);
+  fill_slot(slot, instruction, std::uint64_t{2} * index, false);
+  if (next >= CodePage::kSlots)
+    return;
+  const Instruction second = instruction_at(page, next);
+  if (next + second.length / 2 > CodePage::kSlots)
+    return;
+  Slot after{};
+  fill_slot(after, second, std::uint64_t{2} * next, false);
+  if (const Handler both = pair_handler(slot.handler, after.handler)) {
+    after.handler = page.slots[next].handler;
+    page.slots[next] = after;
+    slot.handler = both;
+  }
 }
 
 void CodeCache::code_written(std::uint64_t address, std::uint64_t size) {
@@ -81,9 +100,10 @@ void CodeCache::code_written(std::uint64_t address, std::uint64_t size) {
     memory_->set_holds_code(page->physical, false);
     return;
   }
-  // An instruction that holds a byte of the range may begin a halfword before it.
+  // An instruction that holds a byte of the range may begin a halfword before it, and be the second
+  // of a pair that begins two before that.
   const std::uint64_t offset = address & (kPageBytes - 1);
-  const std::uint64_t first = offset / 2 - (offset >= 2 ? 1 : 0);
+  const std::uint64_t first = offset / 2 - std::min<std::uint64_t>(offset / 2, 3);
   const std::uint64_t last = (offset + size - 1) / 2;
   for (std::uint64_t slot = first; slot <= last; ++slot)
     page->slots[slot].handler = kDecodeHandler;

@@ -5,6 +5,9 @@
 // memory. Pages with decoded slots are marked in Memory; no TLB lets anyone write them directly, so
 // every store to one comes through code_written(). FENCE.I therefore has nothing to do.
 //
+// A slot may have the handler of a pair (pairs.def): it does the instruction and the next. Then the
+// operands of the next slot are filled, even if that slot itself is not decoded yet.
+//
 // For one thread. At most kPages pages are kept (33 KB each), the oldest goes first.
 #pragma once
 
@@ -24,8 +27,9 @@ struct HartCore;
 struct Slot;
 
 // Handlers call each other in tail position and never return in between, so that ip, hart and
-// budget stay in registers; this convention leaves no register to be saved.
-#if defined(__x86_64__) || defined(__aarch64__)
+// budget stay in registers; this convention leaves no register to be saved. AddressSanitizer makes
+// frames that it does not allow.
+#if (defined(__x86_64__) || defined(__aarch64__)) && !__has_feature(address_sanitizer)
 #define TANDEM_HANDLER_CALL __attribute__((preserve_none))
 #else
 #define TANDEM_HANDLER_CALL
@@ -77,6 +81,7 @@ public:
 private:
   void reset(CodePage &page);
   void mark(CodePage &page);
+  [[nodiscard]] Instruction instruction_at(const CodePage &page, unsigned index) const;
 
   Memory *memory_;
   std::function<void(std::uint64_t)> withdraw_;
@@ -89,6 +94,9 @@ private:
 // Fills a slot from an instruction. `offset`: of the instruction in its page; branches that stay in
 // the page become near ones, none if `alone`: the slot is not in the array of its page.
 void fill_slot(Slot &slot, const Instruction &instruction, std::uint64_t offset, bool alone);
+
+// The handler that does what two handlers do one after the other; null: there is none.
+Handler pair_handler(Handler first, Handler second);
 
 // Handlers that are no instruction's (handlers.cc).
 extern const Handler kDecodeHandler;

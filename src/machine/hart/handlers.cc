@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstring>
+#include <map>
 #include <type_traits>
 
 namespace tandem::machine {
@@ -86,8 +87,22 @@ namespace {
   } while (false)
 #define ILLEGAL TANDEM_TAIL illegal(ip, h, budget)
 
-// An instruction that loads `value`, or stores, and then does the rest. What the TLB has not is
-// done by a second handler, so that the first needs no frame.
+// The four kinds of instructions that pairs are made of (pairs.def): each is a struct with what it
+// does, and a handler. What a TLB has not is done by a second handler, slow_NAME, so that the first
+// needs no frame.
+#define COMPUTES(name, result)                                                                     \
+  struct Op_##name {                                                                               \
+    static constexpr Kind kKind = Kind::computes;                                                  \
+    template <unsigned Length> static bool run(const Slot *ip, HartCore *h) {                      \
+      RD = result;                                                                                 \
+      return true;                                                                                 \
+    }                                                                                              \
+  };                                                                                               \
+  SEMANTICS(name) {                                                                                \
+    Op_##name::run<Length>(ip, h);                                                                 \
+    NEXT;                                                                                          \
+  }
+
 #define LOADS(name, type, address, ...)                                                            \
   template <unsigned Length>                                                                       \
   [[gnu::noinline, gnu::cold]] TANDEM_HANDLER_CALL void slow_##name(const Slot *ip, HartCore *h,   \
@@ -97,13 +112,24 @@ namespace {
       TANDEM_TAIL raised(ip, h, budget);                                                           \
     AFTER_SLOW;                                                                                    \
     const type value = static_cast<type>(h->loaded);                                               \
-    __VA_ARGS__                                                                                    \
+    __VA_ARGS__;                                                                                   \
+    NEXT;                                                                                          \
   }                                                                                                \
+  struct Op_##name {                                                                               \
+    static constexpr Kind kKind = Kind::accesses;                                                  \
+    template <unsigned Length> static constexpr Handler kSlow = slow_##name<Length>;               \
+    template <unsigned Length> static bool run(const Slot *ip, HartCore *h) {                      \
+      type value;                                                                                  \
+      if (!quick_load(h, address, value)) [[unlikely]]                                             \
+        return false;                                                                              \
+      __VA_ARGS__;                                                                                 \
+      return true;                                                                                 \
+    }                                                                                              \
+  };                                                                                               \
   SEMANTICS(name) {                                                                                \
-    type value;                                                                                    \
-    if (!quick_load(h, address, value)) [[unlikely]]                                               \
+    if (!Op_##name::run<Length>(ip, h)) [[unlikely]]                                               \
       TANDEM_TAIL slow_##name<Length>(ip, h, budget);                                              \
-    __VA_ARGS__                                                                                    \
+    NEXT;                                                                                          \
   }
 
 #define STORES(name, type, address, data)                                                          \
@@ -116,11 +142,40 @@ namespace {
     AFTER_SLOW;                                                                                    \
     NEXT;                                                                                          \
   }                                                                                                \
+  struct Op_##name {                                                                               \
+    static constexpr Kind kKind = Kind::accesses;                                                  \
+    template <unsigned Length> static constexpr Handler kSlow = slow_##name<Length>;               \
+    template <unsigned Length> static bool run(const Slot *ip, HartCore *h) {                      \
+      return quick_store(h, address, static_cast<type>(data));                                     \
+    }                                                                                              \
+  };                                                                                               \
   SEMANTICS(name) {                                                                                \
-    if (!quick_store(h, address, static_cast<type>(data))) [[unlikely]]                            \
+    if (!Op_##name::run<Length>(ip, h)) [[unlikely]]                                               \
       TANDEM_TAIL slow_##name<Length>(ip, h, budget);                                              \
     NEXT;                                                                                          \
   }
+
+#define BRANCHES(name, condition)                                                                  \
+  struct Op_##name##_near {                                                                        \
+    static constexpr Kind kKind = Kind::branches;                                                  \
+    template <unsigned Length> static bool run(const Slot *ip, HartCore *h) {                      \
+      (void)ip;                                                                                    \
+      (void)h;                                                                                     \
+      return condition;                                                                            \
+    }                                                                                              \
+  };                                                                                               \
+  SEMANTICS(name) {                                                                                \
+    if (condition)                                                                                 \
+      JUMP(PC + IMM);                                                                              \
+    NEXT;                                                                                          \
+  }                                                                                                \
+  SEMANTICS(name##_near) {                                                                         \
+    if (condition)                                                                                 \
+      BRANCH_NEAR;                                                                                 \
+    NEXT;                                                                                          \
+  }
+
+enum class Kind : std::uint8_t { computes, accesses, branches };
 
 #define ATOMIC(type, place, address, writes)                                                       \
   const std::uint64_t place##_at = address;                                                        \
@@ -263,6 +318,44 @@ template <typename T> std::byte *quick_place(HartCore *h, std::uint64_t address,
 #include "machine/hart/semantics_m.inc"
 #include "machine/hart/semantics_system.inc"
 
+// --- pairs ---------------------------------------------------------------------------------------
+
+// Two instructions that often follow each other, by one handler at the first one's slot. Each does
+// what it does alone, with its own operands, budget and traps; the second's slot is for who jumps
+// there.
+template <class First, class Second, unsigned Length1, unsigned Length2>
+TANDEM_HANDLER_CALL void do_pair(const Slot *ip, HartCore *h, std::int64_t budget) {
+  if (!First::template run<Length1>(ip, h)) [[unlikely]] {
+    if constexpr (First::kKind == Kind::accesses)
+      TANDEM_TAIL First::template kSlow<Length1>(ip, h, budget);
+  }
+  ip += Length1 / 2;
+  if (--budget == 0) [[unlikely]]
+    TANDEM_TAIL stop(ip, h, budget);
+  constexpr unsigned Length = Length2;
+  if constexpr (Second::kKind == Kind::branches) {
+    if (Second::template run<Length>(ip, h))
+      BRANCH_NEAR;
+  } else if (!Second::template run<Length>(ip, h)) [[unlikely]] {
+    if constexpr (Second::kKind == Kind::accesses)
+      TANDEM_TAIL Second::template kSlow<Length>(ip, h, budget);
+  }
+  NEXT;
+}
+
+struct PairRow {
+  Handler first, second, both;
+};
+
+constexpr PairRow kPairs[] = {
+#define TANDEM_PAIR_ROW(a, b, length1, length2)                                                    \
+  {do_##a<length1>, do_##b<length2>, do_pair<Op_##a, Op_##b, length1, length2>},
+#define TANDEM_INSTRUCTION_PAIR(a, b)                                                              \
+  TANDEM_PAIR_ROW(a, b, 2, 2)                                                                      \
+  TANDEM_PAIR_ROW(a, b, 2, 4) TANDEM_PAIR_ROW(a, b, 4, 2) TANDEM_PAIR_ROW(a, b, 4, 4)
+#include "machine/hart/pairs.def"
+};
+
 // --- which handler ------------------------------------------------------------------------------
 
 struct Pair {
@@ -397,6 +490,17 @@ void fill_slot(Slot &slot, const Instruction &i, std::uint64_t offset, bool alon
     slot.handler = TANDEM_PAIR_OF(rounded).get(i.length);
     slot.imm = static_cast<std::int32_t>(i.opcode);
   }
+}
+
+Handler pair_handler(Handler first, Handler second) {
+  static const auto pairs = [] {
+    std::map<std::pair<Handler, Handler>, Handler> found;
+    for (const PairRow &row : kPairs)
+      found.emplace(std::pair(row.first, row.second), row.both);
+    return found;
+  }();
+  const auto found = pairs.find({first, second});
+  return found != pairs.end() ? found->second : nullptr;
 }
 
 void run_handlers(const Slot *ip, HartCore *core) { ip->handler(ip, core, core->granted); }
