@@ -14,7 +14,7 @@ from tools import BARE, LONG, run, table
 
 BODIES = 12
 LENGTH = 300
-SEEDS = range(300) if LONG else range(3)
+SEEDS = range(150) if LONG else range(3)
 
 
 def outputs(folder: Path, bodies: list[Body], seed: int) -> tuple[bytes, bytes]:
