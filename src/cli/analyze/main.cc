@@ -45,6 +45,8 @@ void add_sources(const llvm::Module &module, std::vector<std::string> &inputs) {
     files.insert(function->getFile());
   for (const llvm::DIType *type : finder.types())
     files.insert(type->getFile());
+  for (const llvm::DIGlobalVariableExpression *variable : finder.global_variables())
+    files.insert(variable->getVariable()->getFile());
   for (const llvm::DIFile *file : files)
     if (file != nullptr) // an absolute name replaces the folder's
       inputs.push_back(
