@@ -61,13 +61,13 @@ bool Trace::step() {
     return false;
   if (machine_->cores().schedule().instructions == number)
     return true;
-  for (const Before &old : before) {
-    const Hart &hart = machine_->harts()[old.hart];
-    if (hart.state().instret == old.state.instret && hart.state().pc == old.state.pc)
-      continue;
-    write(old, hart, number, machine_->clock().now);
-    break;
-  }
+  // None has: the one whose turn it was trapped, was served, and will try again.
+  const auto ran = std::ranges::find_if(before, [this](const Before &old) {
+    const HartState &state = machine_->harts()[old.hart].state();
+    return state.instret != old.state.instret || state.pc != old.state.pc;
+  });
+  const Before &old = ran == before.end() ? before.front() : *ran;
+  write(old, machine_->harts()[old.hart], number, machine_->clock().now);
   return true;
 }
 
@@ -101,6 +101,8 @@ void Trace::write(const Before &before, const Hart &hart, std::uint64_t number, 
         fmt::format(" trap: {}", (now.scause & kInterruptBit) != 0
                                      ? name_of(static_cast<Interrupt>(now.scause & ~kInterruptBit))
                                      : name_of(static_cast<Exception>(now.scause)));
+  if (now.instret == old.instret && now.pc == old.pc)
+    line += " (served, again)";
   while (line.ends_with(' '))
     line.pop_back();
   fmt::print(out_, "{}\n", line);

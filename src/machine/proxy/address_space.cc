@@ -121,6 +121,29 @@ void AddressSpace::split(std::uint64_t at) {
   mappings_.emplace_hint(next, at, std::move(rest));
 }
 
+// Neighbours that are alike become one, from the one before `start` to the one at `end`.
+void AddressSpace::merge(std::uint64_t start, std::uint64_t end) {
+  Iterator at = mappings_.lower_bound(start);
+  if (at != mappings_.begin())
+    --at;
+  while (at != mappings_.end() && at->first <= end) {
+    const Iterator next = std::next(at);
+    if (next == mappings_.end())
+      return;
+    const Mapping &a = at->second;
+    const Mapping &b = next->second;
+    const bool alike = a.end == next->first && a.protection == b.protection &&
+                       a.shared == b.shared && a.file == b.file && a.name == b.name &&
+                       (a.file == nullptr || b.offset - a.offset == next->first - at->first);
+    if (!alike) {
+      at = next;
+      continue;
+    }
+    at->second.end = b.end;
+    mappings_.erase(next);
+  }
+}
+
 void AddressSpace::write_back(std::uint64_t page, const Mapping &mapping, std::uint64_t start,
                               std::uint64_t entry) {
   if (!mapping.shared || mapping.file == nullptr || (entry & kDirty) == 0)
@@ -159,6 +182,7 @@ void AddressSpace::map(std::uint64_t start, std::uint64_t size, Mapping mapping)
   unmap(start, size);
   mapping.end = start + size;
   mappings_.emplace(start, std::move(mapping));
+  merge(start, start + size);
 }
 
 bool AddressSpace::protect(std::uint64_t start, std::uint64_t size, Protection protection) {
@@ -169,6 +193,7 @@ bool AddressSpace::protect(std::uint64_t start, std::uint64_t size, Protection p
   for (Iterator at = mappings_.lower_bound(start);
        at != mappings_.end() && at->first < start + size; ++at)
     at->second.protection = protection;
+  merge(start, start + size);
   const std::uint64_t allowed = rights(protection);
   bool any = false;
   each_page(start, size, [&](std::uint64_t /*page*/, std::uint64_t place, std::uint64_t value) {
@@ -216,6 +241,7 @@ void AddressSpace::move(std::uint64_t from, std::uint64_t to, std::uint64_t size
     set_entry(place, 0);
   });
   mappings_.erase(from);
+  merge(to, to + size);
   flush_(from, size);
 }
 

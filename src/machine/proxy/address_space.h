@@ -109,6 +109,7 @@ private:
   [[nodiscard]] std::uint64_t entry(std::uint64_t address);
   void set_entry(std::uint64_t entry_address, std::uint64_t value);
   void split(std::uint64_t at);
+  void merge(std::uint64_t start, std::uint64_t end);
   void write_back(std::uint64_t page, const Mapping &mapping, std::uint64_t start,
                   std::uint64_t entry);
   void drop_pages(std::uint64_t start, std::uint64_t size);
