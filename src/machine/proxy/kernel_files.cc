@@ -38,9 +38,10 @@ std::string maps_of(const AddressSpace &space) {
 }
 
 std::string status_of(const std::string &name, std::size_t threads, std::uint64_t pages) {
-  return fmt::format("Name:\t{0}\nState:\tR (running)\nTgid:\t{1}\nPid:\t{1}\nPPid:\t1\nVmRSS:\t{2} "
-                     "kB\nThreads:\t{3}\n",
-                     name, Kernel::kProcess, pages * kPageBytes / 1024, threads);
+  return fmt::format(
+      "Name:\t{0}\nState:\tR (running)\nTgid:\t{1}\nPid:\t{1}\nPPid:\t1\nVmRSS:\t{2} "
+      "kB\nThreads:\t{3}\n",
+      name, Kernel::kProcess, pages * kPageBytes / 1024, threads);
 }
 
 } // namespace
