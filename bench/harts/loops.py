@@ -25,6 +25,9 @@ def timed(*command: str | Path) -> tuple[float, subprocess.CompletedProcess[str]
 
 def main() -> None:
     machine, source, build, work, output = sys.argv[1:]
+    bare = Path(build) / "tests/machine_bare"
+    if not bare.exists():
+        sys.exit(f"loops.py: {bare}: not found; run: scripts/build --tests release")
     here, folder = Path(source) / "bench/harts", Path(work)
     folder.mkdir(parents=True, exist_ok=True)
     program, clock = folder / "loops", folder / "clock"
