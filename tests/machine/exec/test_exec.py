@@ -113,7 +113,7 @@ def test_the_status_is_the_program_s(programs: dict[str, Path]) -> None:
 @pytest.mark.parametrize(
     ("how", "text"),
     [
-        ("null", "touches_nothing): store page fault, address 0x8 (SIGSEGV)"),
+        ("null", "touches_nothing+0x2): store page fault, address 0x8 (SIGSEGV)"),
         ("abort", "SIGABRT, which it"),
         ("illegal", "illegal instruction"),
         ("deadlock", "deadlock: every thread waits"),
