@@ -116,7 +116,7 @@ Status BoardRunner::attach_input() {
       board_->feed().type(read_all(STDIN_FILENO), board_->clock().now);
     options.descriptor = -1;
   }
-  keyboard_ = std::make_unique<machine::Keyboard>(*board_, options, interrupt_.flag());
+  keyboard_ = std::make_unique<machine::Keyboard>(*board_, options);
   if (!relays_.empty())
     keyboard_->also([this](int wait_ms) {
       for (const auto &relay : relays_)

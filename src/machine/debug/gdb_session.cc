@@ -8,8 +8,6 @@
 namespace tandem::machine {
 namespace {
 
-// Between looks at gdb's end. Small enough for a person, large enough to cost nothing.
-constexpr std::uint64_t kSlice = 2'000'000;
 constexpr std::uint64_t kMemory = 1 << 15; // bytes in one reply
 
 std::string thread_of(unsigned hart) { return fmt::format("{:x}", hart + 1); }
@@ -332,25 +330,38 @@ bool GdbSession::stop_asked() {
 }
 
 std::optional<Session::Stop> GdbSession::go() {
+  bool asked = false;
+  // An instruction at a time gdb is looked at now and then, and when nothing runs.
+  std::uint64_t last = 0;
+  session_->pause_if([&] {
+    const std::uint64_t now = machine_->cores().schedule().instructions;
+    const bool due = !breakpoints_.watching() || now % 1024 == 0 || now == last;
+    last = now;
+    return asked = due && stop_asked();
+  });
+  std::optional<Session::Stop> stop = breakpoints_.watching() ? go_watching() : run_to(limit_);
+  session_->pause_if(nullptr);
+  if (hit_)
+    hart_ = *hit_;
+  if (hit_ || watched_ || (asked && stop == Session::Stop::asked))
+    return std::nullopt;
+  return stop;
+}
+
+// Until the machine has ended, has run so many instructions, or somebody wants it to stop.
+Session::Stop GdbSession::run_to(std::uint64_t instructions) {
+  return session_->run(std::min(limit_, instructions));
+}
+
+// An instruction at a time.
+std::optional<Session::Stop> GdbSession::go_watching() {
   while (true) {
     const std::uint64_t now = machine_->cores().schedule().instructions;
-    const std::uint64_t slice = breakpoints_.watching() ? 1 : kSlice;
-    const Session::Stop stop = session_->run(std::min(limit_, now + slice));
-    if (hit_) {
-      hart_ = *hit_;
-      return std::nullopt;
-    }
-    if (stop != Session::Stop::limit || machine_->cores().schedule().instructions >= limit_)
+    const Session::Stop stop = run_to(now + 1);
+    watched_ = breakpoints_.changed(hart());
+    if (hit_ || watched_ || stop != Session::Stop::limit ||
+        machine_->cores().schedule().instructions >= limit_)
       return stop;
-    if (breakpoints_.watching()) {
-      watched_ = breakpoints_.changed(hart());
-      if (watched_)
-        return std::nullopt;
-      if (now % 4096 != 0)
-        continue;
-    }
-    if (stop_asked())
-      return std::nullopt;
   }
 }
 

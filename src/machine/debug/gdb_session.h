@@ -57,13 +57,14 @@ private:
 
   std::optional<Session::Stop> resume(Wish wish);
   std::optional<Session::Stop> go();
+  Session::Stop run_to(std::uint64_t instructions);
+  std::optional<Session::Stop> go_watching();
   void step(unsigned hart);
+  // Passes over packets that came while the machine ran; true: gdb wants it to stop, or has gone.
   bool stop_asked();
   [[nodiscard]] std::string stop_reply() const;
   [[nodiscard]] Hart &hart() { return machine_->harts()[hart_]; }
   bool reply(std::string_view text);
-  // Pass over packets that came while the machine ran; true: gdb wants it to stop.
-
   Machine *machine_;
   Session *session_;
   std::uint64_t limit_;

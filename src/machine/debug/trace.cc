@@ -117,13 +117,14 @@ Session::Stop Trace::run(Session &session, std::uint64_t limit) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   const std::uint64_t end = std::min(limit, from_ > kMost - count_ ? kMost : from_ + count_);
   while (machine_->cores().schedule().instructions < end && !machine_->ended()) {
-    // What is done between slices has its turn now and then.
-    if (machine_->cores().schedule().instructions % 4096 == 0) {
+    const std::uint64_t before = machine_->cores().schedule().instructions;
+    if (!step())
+      return Session::Stop::deadlock;
+    // What is done between slices has its turn now and then, and when nothing runs.
+    if (before % 4096 == 0 || machine_->cores().schedule().instructions == before) {
       if (const std::optional<Session::Stop> stop = session.between())
         return *stop;
     }
-    if (!step())
-      return Session::Stop::deadlock;
   }
   return session.run(limit);
 }

@@ -204,7 +204,10 @@ TEST_F(BoardTest, AGuestWithoutAHandlerCrashes) {
   ASSERT_TRUE(board->end());
   EXPECT_EQ(board->end()->kind, BoardEnd::Kind::crash);
   EXPECT_EQ(board->end()->crash->trap.cause, Exception::instruction_access);
-  EXPECT_EQ(board->harts()[0].state().sepc, map::kStart);
+  ASSERT_TRUE(board->end()->crash->first);
+  EXPECT_EQ(board->end()->crash->first->pc, map::kStart);
+  EXPECT_EQ(board->end()->crash->first->cause,
+            static_cast<std::uint64_t>(Exception::illegal_instruction));
 }
 
 TEST_F(BoardTest, NothingToDoIsADeadlock) {

@@ -40,6 +40,12 @@ bool Monitor::hopeless(const Hart &hart, const Trap &trap) {
          state.pc == (state.stvec & ~kVectorModes);
 }
 
+std::optional<Crash::First> Monitor::first_trap(const HartState &state) {
+  if (state.sepc == 0 && state.scause == 0)
+    return std::nullopt;
+  return Crash::First{.pc = state.sepc, .cause = state.scause, .value = state.stval};
+}
+
 void Monitor::sfence_vma(Hart & /*hart*/) {
   if (translations_)
     translations_();
@@ -52,7 +58,8 @@ HartEnvironment::Action Monitor::trap(Hart &hart, const Trap &trap) {
     crashed_({.hart = hart.id(),
               .pc = hart.state().pc,
               .privilege = hart.state().privilege,
-              .trap = trap});
+              .trap = trap,
+              .first = first_trap(hart.state())});
     return Action::resume; // it stays where it is, and the machine stops
   }
   const std::uint64_t served = from(hart.state().privilege, from_user_, from_supervisor_);

@@ -14,12 +14,19 @@
 
 namespace tandem::machine {
 
-// A guest that has crashed.
+// A guest that has crashed: where its trap handler begins, and why that cannot be fetched.
 struct Crash {
+  // The trap whose handler it is: sepc, scause, stval.
+  struct First {
+    std::uint64_t pc;
+    std::uint64_t cause;
+    std::uint64_t value;
+  };
   unsigned hart;
   std::uint64_t pc;
   Privilege privilege;
   Trap trap;
+  std::optional<First> first; // none: it has taken no trap
 };
 
 class Monitor final : public HartEnvironment {
@@ -37,6 +44,7 @@ public:
 
 private:
   [[nodiscard]] static bool hopeless(const Hart &hart, const Trap &trap);
+  [[nodiscard]] static std::optional<Crash::First> first_trap(const HartState &state);
   void intercept();
 
   Harts *harts_;

@@ -23,30 +23,36 @@ void Replay::run(Cycle now) {
     board_->feed().type(typed_[place_].text, now);
 }
 
-Keyboard::Keyboard(Board &board, const Options &options, const std::atomic<bool> &interrupted)
-    : board_(&board), options_(options), interrupted_(&interrupted),
-      begin_(std::chrono::steady_clock::now()), first_(board.clock().now), next_(first_) {}
+Keyboard::Keyboard(Board &board, const Options &options)
+    : board_(&board), options_(options), begin_(std::chrono::steady_clock::now()),
+      first_(board.clock().now), next_(first_) {}
 
 bool Keyboard::idle() {
   return std::ranges::none_of(board_->harts(), [](auto &hart) { return hart->awake(); });
 }
 
-// Waits as long as the machine is ahead of the host and has nothing to do.
+// While nothing runs inside, no instructions end a slice: the host's side (what the console holds,
+// the user's wish to end, a debugger) has its turn at each look. As long as the machine is ahead of
+// the host, time inside stands still.
 void Keyboard::run(Cycle now) {
   next_ = now + kLook;
   look(0);
-  while (options_.pace && !asked_ && board_->feed().empty() && idle() &&
-         !interrupted_->load(std::memory_order_relaxed)) {
-    const auto host = std::chrono::duration_cast<std::chrono::milliseconds>(
-        std::chrono::steady_clock::now() - begin_);
-    const std::int64_t ahead =
-        static_cast<std::int64_t>(now - first_) / kCyclesPerMs - host.count();
-    if (ahead <= 0)
-      break;
-    look(static_cast<int>(std::min(ahead, also_ ? 1 : kWaitMs)));
+  if ((options_.descriptor >= 0 || also_) && board_->feed().empty() && idle()) {
+    const std::int64_t ahead = options_.pace ? ahead_ms(now) : 0;
+    if (ahead > 0) {
+      look(static_cast<int>(std::min(ahead, also_ ? 1 : kWaitMs)));
+      next_ = board_->feed().empty() ? now : next_;
+    }
+    board_->cores().request_stop();
   }
   if (options_.descriptor < 0 && !also_)
     next_ = kNever;
+}
+
+std::int64_t Keyboard::ahead_ms(Cycle now) const {
+  const auto host = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - begin_);
+  return static_cast<std::int64_t>(now - first_) / kCyclesPerMs - host.count();
 }
 
 void Keyboard::look(int wait_ms) {

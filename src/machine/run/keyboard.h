@@ -7,7 +7,6 @@
 #include "machine/platform/board.h"
 #include "machine/run/recording.h"
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -45,8 +44,8 @@ public:
     // While nothing runs inside, the machine's time does not run ahead of the host's.
     bool pace = false;
   };
-  // `interrupted` ends waits. Both outlive the keyboard.
-  Keyboard(Board &board, const Options &options, const std::atomic<bool> &interrupted);
+  // The board outlives the keyboard.
+  Keyboard(Board &board, const Options &options);
 
   // More to do at each look, waiting at most so long: a relay's sockets.
   void also(std::function<void(int wait_ms)> poll) { also_ = std::move(poll); }
@@ -62,13 +61,14 @@ public:
 
 private:
   [[nodiscard]] bool idle();
+  // How far time inside is ahead of the host's; negative: behind.
+  [[nodiscard]] std::int64_t ahead_ms(Cycle now) const;
   void look(int wait_ms);
   void read_input();
   std::string without_escapes(std::string_view text);
 
   Board *board_;
   Options options_;
-  const std::atomic<bool> *interrupted_;
   std::function<void(int)> also_;
   std::chrono::steady_clock::time_point begin_;
   Cycle first_;

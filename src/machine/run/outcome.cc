@@ -18,9 +18,13 @@ char letter(Privilege privilege) {
   return 'M';
 }
 
-std::string place(unsigned hart, std::uint64_t pc, Privilege privilege, const Symbols &symbols) {
+std::string place(unsigned hart, std::uint64_t pc, const Symbols &symbols) {
   const std::string name = symbols.find(pc) ? fmt::format(" ({})", symbols.describe(pc)) : "";
-  return fmt::format("hart {} at {:#x}{} in {}-mode", hart, pc, name, letter(privilege));
+  return fmt::format("hart {} at {:#x}{}", hart, pc, name);
+}
+
+std::string place(unsigned hart, std::uint64_t pc, Privilege privilege, const Symbols &symbols) {
+  return fmt::format("{} in {}-mode", place(hart, pc, symbols), letter(privilege));
 }
 
 // What the guest ended with, but for panics.
@@ -44,7 +48,7 @@ Outcome ended(const BoardEnd &end, const Symbols &symbols) {
     break;
   }
   return {.status = kGuestStatus,
-          .message = fmt::format("the guest crashed: {}; its trap handler cannot be fetched either",
+          .message = fmt::format("the guest crashed: {}; look with --trace or --gdb",
                                  describe(*end.crash, symbols)),
           .name = "crash"};
 }
@@ -72,8 +76,17 @@ std::string where(Machine &machine, const Symbols &symbols) {
 }
 
 std::string describe(const Crash &crash, const Symbols &symbols) {
-  return fmt::format("{}: {}, address {:#x}", place(crash.hart, crash.pc, crash.privilege, symbols),
-                     name_of(crash.trap.cause), crash.trap.value);
+  if (!crash.first)
+    return fmt::format("{}: {}, address {:#x}",
+                       place(crash.hart, crash.pc, crash.privilege, symbols),
+                       name_of(crash.trap.cause), crash.trap.value);
+  const Crash::First &first = *crash.first;
+  const std::string_view cause = (first.cause & kInterruptBit) != 0
+                                     ? name_of(static_cast<Interrupt>(first.cause & ~kInterruptBit))
+                                     : name_of(static_cast<Exception>(first.cause));
+  return fmt::format("{}: {}, address {:#x}; its trap handler at {:#x} cannot be fetched: {}",
+                     place(crash.hart, first.pc, symbols), cause, first.value, crash.pc,
+                     name_of(crash.trap.cause));
 }
 
 Outcome outcome_of(Board &board, const Symbols &symbols, const BoardRun &run) {

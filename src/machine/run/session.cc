@@ -38,6 +38,8 @@ std::optional<Session::Stop> Session::between() {
     return Stop::asked;
   if (interrupted_->load(std::memory_order_relaxed))
     return Stop::interrupted;
+  if (pause_if_ && pause_if_())
+    return Stop::asked;
   return std::nullopt;
 }
 

@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tandem::machine {
@@ -35,8 +36,11 @@ public:
 
   // Called at every multiple of `instructions` (not 0) since the machine's start, exactly there.
   void every(std::uint64_t instructions, std::function<void()> call);
-  // Called after every slice, a few milliseconds.
+  // Called after every slice, a few milliseconds; also while nothing runs inside, if somebody may
+  // type.
   void after_slice(std::function<void()> call) { after_slice_.push_back(std::move(call)); }
+  // Asked after every slice, if there is one: true: run() comes back with Stop::asked.
+  void pause_if(std::function<bool()> wanted) { pause_if_ = std::move(wanted); }
   // From a callback: run() comes back with Stop::asked.
   void stop();
 
@@ -56,6 +60,7 @@ private:
   const std::atomic<bool> *interrupted_;
   std::vector<Interval> intervals_;
   std::vector<std::function<void()>> after_slice_;
+  std::function<bool()> pause_if_;
   bool stop_ = false;
 };
 

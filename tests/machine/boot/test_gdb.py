@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The debugger's stub, with Debian's gdb-multiarch."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from pathlib import Path
+
+from guests import LIMIT, TIMEOUT_S, command, program
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def debug(guest: Path, options: list[str], commands: list[str]) -> tuple[str, str, int]:
+    """What gdb said, what the console showed, the machine's status."""
+    port = free_port()
+    with subprocess.Popen(
+        command(guest, "--gdb", str(port), "--limit", LIMIT, *options),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as machine:  # fmt: skip
+        assert machine.stderr is not None
+        first = machine.stderr.readline()
+        assert f"waiting for gdb on 127.0.0.1:{port}" in first
+        words = [program("gdb-multiarch"), "-nx", "-q", "-batch", str(guest)]
+        for text in ("set pagination off", f"target remote :{port}", *commands):
+            words += ["-ex", text]
+        try:
+            said = subprocess.run(
+                words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                timeout=TIMEOUT_S,
+            )  # fmt: skip
+            shown, _ = machine.communicate(timeout=TIMEOUT_S)
+        finally:
+            machine.kill()
+    return said.stdout + said.stderr, shown.replace("\r\n", "\n"), machine.returncode
+
+
+def test_breakpoints_registers_and_memory(guest: Path) -> None:
+    said, shown, status = debug(
+        guest,
+        ["--harts", "2", "--run", "harts"],
+        [
+            "break count", "continue", "backtrace", "info threads", "print harts",
+            "print/x $pc == &count", "info registers sstatus", "print $priv", "x/2i $pc",
+            "set var added = 5", "print added", "set var added = 0", "stepi", "print $pc - (long)count",
+            "delete", "break put", "continue", "x/s text", "finish", "delete", "continue",
+        ],
+    )  # fmt: skip
+    assert "Breakpoint 1, count ()" in said, said
+    assert "all_harts" in said
+    assert "hart 1, S-mode" in said
+    assert "$1 = 2" in said
+    assert "$2 = 0x1" in said
+    assert "sstatus" in said
+    assert "= 5" in said
+    assert '"harts "' in said
+    assert "exited normally" in said
+    assert (shown, status) == ("harts 2, counted 2000, interrupted 1\n", 0)
+
+
+def test_steps_of_a_line_and_watched_writes(guest: Path) -> None:
+    said, shown, status = debug(
+        guest,
+        ["--run", "harts"],
+        ["break all_harts", "continue", "watch counted", "continue", "continue", "print counted",
+         "monitor state", "monitor nothing", "delete", "continue"],
+    )  # fmt: skip
+    assert "Hardware watchpoint 2: counted" in said, said
+    assert "New value = 1" in said
+    assert "New value = 2" in said
+    assert "hart 0, S-mode, running, pc 0x80" in said
+    assert "there is one command: state" in said
+    assert (shown, status) == ("harts 1, counted 1000, interrupted 0\n", 0)
+
+
+def test_threads_are_harts(guest: Path) -> None:
+    said, _, status = debug(
+        guest,
+        ["--harts", "3", "--run", "harts"],
+        ["break other", "continue", "thread", "print $sp", "thread 1", "backtrace 1", "thread 2",
+         "stepi", "info threads", "delete", "continue"],
+    )  # fmt: skip
+    assert "hit Breakpoint 1" in said, said
+    assert "Current thread is 2" in said
+    assert status == 0
+
+
+def test_a_debugger_that_leaves_lets_it_run(guest: Path) -> None:
+    said, shown, status = debug(
+        guest, ["--run", "harts"], ["break put", "continue", "detach"]
+    )
+    assert "Breakpoint 1, put" in said, said
+    assert (shown, status) == ("harts 1, counted 1000, interrupted 0\n", 0)
+    said, shown, status = debug(guest, ["--run", "harts"], ["kill"])
+    assert (shown, status) == ("", 130)
+
+
+def test_a_crash_is_where_it_is(guest: Path) -> None:
+    said, _, status = debug(guest, ["--run", "crash"], ["continue", "print $_exitcode"])
+    assert status == 3, said
