@@ -2,14 +2,14 @@
 # The front door: every target installs what it lacks by itself. The work is done by the scripts of
 # scripts/ and by CMake; the result is in build/release.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test verify soak bench check install clean
+.PHONY: help setup build demo demo-linux test verify soak bench check install clean
 PREFIX ?= /usr/local
 # Builds of other projects run below these targets; they must not inherit this make's flags.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
 help: ## this text
 	@echo 'Tandem: atomic sections for C and C++. Targets of make:'
-	@sed -nE 's/^([a-z]+):[^#]*## (.*)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
 
 setup: ## install every Debian package and the Python environment that are missing, for all targets
 	@scripts/setup
@@ -18,10 +18,15 @@ build: ## build the product into build/release: bin/tandem, bin/tandem-cc, lib/,
 	@scripts/setup build
 	@scripts/build release
 
-demo: ## what Tandem does, on Prime and on memcached, in a few minutes
-	@scripts/setup build demo
+demo: ## what Tandem does, on Prime, on memcached and on the simulated machine, in a few minutes
+	@scripts/setup build demo cross
 	@scripts/build release
 	@scripts/demo
+
+demo-linux: ## Linux on four simulated harts; builds its image once, in 5 to 20 minutes
+	@scripts/setup build image
+	@scripts/build release
+	@scripts/demo linux
 
 test: ## all tests of a change; the last lines are the summary
 	@scripts/setup build demo test

@@ -197,6 +197,31 @@ TEST(machine_functional, locks_of_many_harts_make_progress) {
   EXPECT_LE(word_at(*machine, kData), sum + 16);
 }
 
+// The longest loop that the manual promises an end: 16 instructions, which begin anywhere in a turn.
+// A turn spoils the one that it cuts; all others in it succeed.
+TEST(machine_functional, constrained_loops_end_wherever_turns_cut_them) {
+  constexpr unsigned kTurns = 20;
+  constexpr std::uint32_t kConditionalTo14 = 0x18d5a72f; // sc.w a4, a3, (a1)
+  constexpr std::uint32_t kAgain = 0xfc0712e3;           // bnez a4, -60
+  for (unsigned offset = 0; offset < FunctionalCores::kTurn; ++offset) {
+    SCOPED_TRACE(offset);
+    std::vector<std::uint32_t> words(offset, kNothing);
+    words.push_back(kReserve);
+    words.insert(words.end(), 12, kNothing);
+    words.insert(words.end(), {addi(13, 10, 1), kConditionalTo14, kAgain, addi(5, 5, 1)});
+    words.push_back(jump(-68));
+    auto machine = machine_of(3, words);
+    machine->cores().run(3 * kTurns * FunctionalCores::kTurn);
+    std::uint64_t sum = 0;
+    for (auto &hart : machine->harts()) {
+      EXPECT_GE(hart->state().x[5], 4 * (kTurns - 1));
+      sum += hart->state().x[5];
+    }
+    EXPECT_GE(word_at(*machine, kData), sum);
+    EXPECT_LE(word_at(*machine, kData), sum + 3);
+  }
+}
+
 class Hook final : public HartEnvironment {
 public:
   Action trap(Hart &hart, const Trap &trap) override {
