@@ -170,6 +170,13 @@ Sbi::Answer Sbi::remote_fence(const Registers &x) {
   return {};
 }
 
+void Sbi::start(Hart &hart, std::uint64_t pc, std::uint64_t opaque) {
+  constexpr std::uint64_t kAll = 7; // cycle, time, instret
+  hart.start(pc, hart.id(), opaque);
+  hart.state().scounteren = kAll;
+  hart.changed();
+}
+
 Sbi::Answer Sbi::hart_state_call(Hart &hart, const Registers &x) {
   enum State : std::uint8_t { started = 0, stopped = 1, suspended = 4 };
   switch (x[a6]) {
@@ -181,7 +188,7 @@ Sbi::Answer Sbi::hart_state_call(Hart &hart, const Registers &x) {
       return {.error = already_available};
     if (!harts_->bus().memory().contains(x[a1], 2) || x[a1] % 2 != 0)
       return {.error = -5}; // invalid address
-    other.start(x[a1], x[a0], x[a2]);
+    start(other, x[a1], x[a2]);
     return {};
   }
   case 1: // stop

@@ -33,6 +33,11 @@ public:
   // `reset` is called from within the call that asks for it.
   Sbi(Harts &harts, ConsoleSink &sink, std::function<void(SystemReset)> reset);
 
+  // Starts a hart as firmware does: a0 is its number, a1 `opaque`. U-mode may read the counters;
+  // the manual leaves that open, and kernels take it as OpenSBI has it (Linux reads `time` in its
+  // vDSO and never writes scounteren).
+  static void start(Hart &hart, std::uint64_t pc, std::uint64_t opaque);
+
   Action trap(Hart &hart, const Trap &trap) override;
 
   // Characters for the legacy console: 64 wait, as in a serial port's buffer.

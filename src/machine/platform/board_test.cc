@@ -133,6 +133,7 @@ TEST_F(BoardTest, HartsStartStopAndTell) {
   EXPECT_EQ(board->harts()[1].state().pc, map::kStart + 0x100);
   EXPECT_EQ(board->harts()[1].state().x[a0], 1U);
   EXPECT_EQ(board->harts()[1].state().x[a1], 77U);
+  EXPECT_EQ(board->harts()[1].state().scounteren, 7U);
   EXPECT_EQ(call(kHsm, 2, 1).second, 0U);
   EXPECT_EQ(call(kHsm, 0, 1, map::kStart, 0).first, -6);
   EXPECT_EQ(call(kHsm, 0, 2, 0x1000, 0).first, -5);
@@ -200,6 +201,7 @@ TEST_F(BoardTest, TheExitDeviceEndsTheMachine) {
 TEST_F(BoardTest, AGuestWithoutAHandlerCrashes) {
   make();
   load(Program().word(0));
+  EXPECT_EQ(board->harts()[0].state().scounteren, 7U);
   board->cores().run(1000);
   ASSERT_TRUE(board->end());
   EXPECT_EQ(board->end()->kind, BoardEnd::Kind::crash);

@@ -154,7 +154,7 @@ Status finish(Board &board, Layout layout, const BootOptions &options) {
       board, layout, options.tree.empty() ? "the device tree" : options.tree, blob, kTreeAlignment);
   if (!address)
     return address.error();
-  board.harts()[0].start(layout.entry, 0, *address);
+  Sbi::start(board.harts()[0], layout.entry, *address);
   return Unit{};
 }
 
