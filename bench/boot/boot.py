@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Linux to its shell, or its stress script on 16 harts, here or on QEMU, as JSON.
 
-    boot.py MACHINE WORKLOAD SOURCE BUILD WORK OUTPUT      MACHINE: tandem, qemu; WORKLOAD: boot, stress
+    boot.py MACHINE WORKLOAD SOURCE BUILD WORK OUTPUT
+        MACHINE: tandem, qemu; WORKLOAD: boot, stress
 
-Processor time of the whole command. The instructions are those of our harts (harts that wait run none; those
-that spin do, and differently elsewhere). The memory beside the guest's is the resident memory less the pages
-that the guest has written, which a checkpoint counts. The clock is that of a loop of dependent additions.
+Processor time of the whole command. The instructions are those of our harts (harts that wait run
+none; those that spin do, and differently elsewhere). The memory beside the guest's is the resident
+memory less the pages that the guest has written, which a checkpoint counts. The clock is that of a
+loop of dependent additions.
 """
 
 import json
@@ -21,7 +23,9 @@ RUN = {"boot": "true", "stress": "stress"}
 def timed(*command: str | Path) -> tuple[float, float, str]:
     """Processor seconds of a command, its largest resident memory in MB, and what it wrote."""
     words = [sys.executable, "-c", MEASURE, *map(str, command)]
-    done = subprocess.run(words, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        words, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
     seconds, kilobytes = done.stderr.splitlines()[-1].split()
     return float(seconds), float(kilobytes) / 1024, done.stdout
 
@@ -40,20 +44,19 @@ def main() -> None:
     folder = Path(work)
     folder.mkdir(parents=True, exist_ok=True)
     tandem = Path(build) / "bin/tandem"
-    image = Path(
-        subprocess.run([tandem, "machine", "image", "linux"], check=True, capture_output=True, text=True)
-        .stdout.splitlines()[-1]
-    )  # fmt: skip
+    built = [tandem, "machine", "image", "linux"]
+    said = subprocess.run(built, check=True, capture_output=True, text=True).stdout
+    image = Path(said.splitlines()[-1])
     clock = folder / "clock"
     subprocess.run(["gcc", "-O2", "-o", clock, Path(source) / "bench/harts/clock.c"], check=True)
     facts, saved = folder / "facts.json", folder / "saved"
-    ours = [
+    ours: list[str | Path] = [
         tandem, "machine", "boot", "--harts", str(HARTS[workload]), "--run", RUN[workload],
         "--limit", "20G",
     ]  # fmt: skip
-    theirs = [
-        "qemu-system-riscv64", "-M", "virt", "-smp", str(HARTS[workload]), "-m", "512M", "-nographic",
-        "-kernel", image / "Image", "-initrd", image / "initrd.cpio",
+    theirs: list[str | Path] = [
+        "qemu-system-riscv64", "-M", "virt", "-smp", str(HARTS[workload]), "-m", "512M",
+        "-nographic", "-kernel", image / "Image", "-initrd", image / "initrd.cpio",
         "-append", f'console=ttyS0 run="{RUN[workload]}"',
     ]  # fmt: skip
     ghz = float(timed(clock)[2])

@@ -109,7 +109,7 @@ Status BoardRunner::attach_input() {
   const bool given = !arguments().type.empty() || !arguments().run.empty();
   machine::Keyboard::Options options{.descriptor = STDIN_FILENO,
                                      .escapes = terminal && !arguments().keys_to_guest,
-                                     .pace = terminal || !relays_.empty()};
+                                     .pace = true};
   if (!terminal && (given || regular(STDIN_FILENO))) {
     // All at once: it is there.
     if (!given)
@@ -218,8 +218,11 @@ Result<int> BoardRunner::run() {
                                                         .panic = panic_text(*stop)});
   if (Status written = write_files(outcome); !written)
     return written.error();
+  // Where both are shown a line of its own.
+  const bool within = !console_.tail().empty() && console_.tail().back() != '\n' &&
+                      ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
   if (!outcome.message.empty())
-    fmt::print(stderr, "{}: {}\n", kName, outcome.message);
+    fmt::print(stderr, "{}{}: {}\n", within ? "\n" : "", kName, outcome.message);
   return outcome.status;
 }
 

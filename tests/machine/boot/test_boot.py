@@ -47,9 +47,7 @@ def test_the_device_tree_tells_memory_and_arguments(guest: Path) -> None:
         (",ro", "disk first line, slow, 0, 1, differs, outside 1"),
     ],
 )
-def test_a_disk_is_a_file_that_stays(
-    guest: Path, disk: Path, option: str, shown: str
-) -> None:
+def test_a_disk_is_a_file_that_stays(guest: Path, disk: Path, option: str, shown: str) -> None:
     before = disk.read_bytes()
     done = boot(guest, "--disk", f"{disk}{option}", "--run", "disk")
     assert (done.status, done.console) == (0, shown + "\n"), done.message
@@ -58,26 +56,23 @@ def test_a_disk_is_a_file_that_stays(
 
 def test_a_pair_of_ports(guest: Path) -> None:
     done = boot(guest, "--net", "pair", "--run", "net")
-    assert (done.status, done.console) == (0, "frame of 72, same, 0.1 ms\n"), (
-        done.message
-    )
+    assert (done.status, done.console) == (0, "frame of 72, same, 0.1 ms\n"), done.message
 
 
 def test_qemu_says_the_same(guest: Path, disk: Path) -> None:
     for what in ("harts", "disk"):
         done = subprocess.run(
             [
-                program("qemu-system-riscv64"), "-M", "virt", "-smp", "3", "-m", "64M", "-nographic",
-                "-kernel", guest, "-append", f'console=ttyS0 run="{what}"',
+                program("qemu-system-riscv64"), "-M", "virt", "-smp", "3", "-m", "64M",
+                "-nographic", "-kernel", guest, "-append", f'console=ttyS0 run="{what}"',
                 "-global", "virtio-mmio.force-legacy=false",
                 "-drive", f"file={disk},if=none,id=disk,format=raw,snapshot=on",
                 "-device", "virtio-blk-device,drive=disk",
             ],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=TIMEOUT_S,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+            timeout=TIMEOUT_S,
         )  # fmt: skip
-        ours = boot(
-            guest, "--harts", "3", "--disk", f"{disk},latency=1ms", "--run", what
-        )
+        ours = boot(guest, "--harts", "3", "--disk", f"{disk},latency=1ms", "--run", what)
         theirs = done.stdout.replace("\r\n", "\n").splitlines()[-1]
         assert done.returncode == 0, done.stderr
         if what == "disk":  # the host's disk may be quick
@@ -111,13 +106,11 @@ def test_qemu_says_the_same(guest: Path, disk: Path) -> None:
             "crash",
             3,
             "crash",
-            "(touches_nothing): store access fault, address 0x8; its trap handler at 0x40 cannot be",
+            "(touches_nothing): store access fault, address 0x8; its trap handler at 0x40 cannot",
         ),
     ],
 )
-def test_ends_are_told(
-    guest: Path, what: str, status: int, outcome: str, message: str
-) -> None:
+def test_ends_are_told(guest: Path, what: str, status: int, outcome: str, message: str) -> None:
     done = boot(guest, "--run", what, "--limit", "2M")
     assert (done.status, done.result["outcome"]) == (status, outcome)
     assert done.result["status"] == status
@@ -173,9 +166,7 @@ def test_statistics_of_each_interval(guest: Path, tmp_path: Path) -> None:
     assert starts == done.result["counts"].get("sbi.hart_state", 0)
 
 
-def test_the_same_run_has_the_same_states(
-    guest: Path, disk: Path, tmp_path: Path
-) -> None:
+def test_the_same_run_has_the_same_states(guest: Path, disk: Path, tmp_path: Path) -> None:
     runs = []
     for seed in ("1", "1", "2"):
         hashes = tmp_path / "hashes"

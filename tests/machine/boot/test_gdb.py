@@ -47,8 +47,8 @@ def test_breakpoints_registers_and_memory(guest: Path) -> None:
         [
             "break count", "continue", "backtrace", "info threads", "print harts",
             "print/x $pc == &count", "info registers sstatus", "print $priv", "x/2i $pc",
-            "set var added = 5", "print added", "set var added = 0", "stepi", "print $pc - (long)count",
-            "delete", "break put", "continue", "x/s text", "finish", "delete", "continue",
+            "set var added = 5", "print added", "set var added = 0", "stepi",
+            "print $pc - (long)count", "delete", "break put", "continue", "x/s text", "finish", "delete", "continue",
         ],
     )  # fmt: skip
     assert "Breakpoint 1, count ()" in said, said
@@ -91,9 +91,7 @@ def test_threads_are_harts(guest: Path) -> None:
 
 
 def test_a_debugger_that_leaves_lets_it_run(guest: Path) -> None:
-    said, shown, status = debug(
-        guest, ["--run", "harts"], ["break put", "continue", "detach"]
-    )
+    said, shown, status = debug(guest, ["--run", "harts"], ["break put", "continue", "detach"])
     assert "Breakpoint 1, put" in said, said
     assert (shown, status) == ("harts 1, counted 1000, interrupted 0\n", 0)
     said, shown, status = debug(guest, ["--run", "harts"], ["kill"])

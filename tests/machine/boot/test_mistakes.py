@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Mistakes in a command of `tandem machine boot`: one line, status 2, nothing run, nothing written."""
+"""Mistakes in a command of `tandem machine boot`: one line, status 2, nothing run or written."""
 
 from __future__ import annotations
 
@@ -154,9 +154,7 @@ def test_without_an_image_the_remedy_is_said(tmp_path: Path) -> None:
     assert "there is linux" in done.stderr
 
 
-def test_nothing_is_left_of_a_run_that_could_not_be_saved(
-    guest: Path, tmp_path: Path
-) -> None:
+def test_nothing_is_left_of_a_run_that_could_not_be_saved(guest: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         command(guest, "--run", "off", "--net", "relay", "--save", tmp_path / "saved"),
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Linux on the simulated machine, in the long form: the default image under its own stress script with 1, 4,
-8 and 16 harts, each twice with equal hashes every 10^6 instructions, and under QEMU; consoles, the network,
-checkpoints and the debugger on a real kernel.
+"""Linux on the simulated machine, in the long form: the default image under its own stress script
+with 1, 4, 8 and 16 harts, each twice with equal hashes every 10^6 instructions, and under QEMU;
+consoles, the network, checkpoints and the debugger on a real kernel.
 
     images.py [--harts N]... [--only CHECK]...      builds the image if it is not there
 """
@@ -32,19 +32,19 @@ STEPS = (
 )  # fmt: skip
 
 
-class Wrong(Exception):
+class WrongError(Exception):
     """What a check found."""
 
 
 def demand(holds: bool, what: str) -> None:
     if not holds:
-        raise Wrong(what)
+        raise WrongError(what)
 
 
 def program(name: str) -> str:
     found = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin")
     if found is None:
-        raise Wrong(f"{name} is missing: scripts/setup installs it")
+        raise WrongError(f"{name} is missing: scripts/setup installs it")
     return found
 
 
@@ -66,9 +66,7 @@ class Checks:
         self.image = image
         self.disk = make_disk(folder)
 
-    def boot(
-        self, *words: str | Path, given: str = ""
-    ) -> tuple[int, str, str, dict[str, Any]]:
+    def boot(self, *words: str | Path, given: str = "") -> tuple[int, str, str, dict[str, Any]]:
         result = self.folder / "result.json"
         result.unlink(missing_ok=True)
         limit = [] if "--limit" in words else ["--limit", LIMIT]
@@ -133,21 +131,15 @@ class Checks:
         status, _, message, facts = self.boot("--run", "false")
         demand(status == 1, f"a command's status: {status}: {message}")
         status, _, message, facts = self.boot("--append", "rdinit=/nothing")
-        demand(
-            status == 3 and facts["outcome"] == "panic", f"panic: {status}: {message}"
-        )
+        demand(status == 3 and facts["outcome"] == "panic", f"panic: {status}: {message}")
         demand("No working init found" in message, message)
-        status, _, message, facts = self.boot(
-            "--run", "while :; do :; done", "--limit", "100M"
-        )
+        status, _, message, facts = self.boot("--run", "while :; do :; done", "--limit", "100M")
         demand(
             status == 3 and facts["instructions"] == 100_000_000,
             f"limit: {status}: {message}",
         )
         status, _, message, facts = self.boot("--until", "on 1 harts")
-        demand(
-            status == 0 and facts["outcome"] == "until", f"until: {status}: {message}"
-        )
+        demand(status == 0 and facts["outcome"] == "until", f"until: {status}: {message}")
 
     def checkpoint(self) -> None:
         """Saved in the middle of the boot and of the script, gone on, the same as through."""
@@ -185,11 +177,15 @@ class Checks:
                 machine.terminate()
             demand(machine.wait(60) == 130, "the end by a signal")
         both = (
-            "unshare -n sh -c 'sleep 1000' & usleep 100000; "
-            "ip link set eth1 netns $!; echo moved"
+            "unshare -n sh -c 'until ifconfig eth1 10.0.2.16 netmask 255.255.255.0 up 2>/dev/null; "
+            "do usleep 10000; done; sleep 1000' & usleep 100000; ip link set eth1 netns $!; "
+            "usleep 500000; ping -c 3 10.0.2.16"
         )
         status, shown, message, _ = self.boot("--net", "pair", "--run", both)
-        demand(status == 0 and "moved" in shown, f"{status}: {message}{shown[-500:]}")
+        demand(
+            status == 0 and "3 packets received" in shown,
+            f"{status}: {message}{shown[-500:]}",
+        )
 
     def debugger(self) -> None:
         port = free_port()
@@ -208,13 +204,11 @@ class Checks:
             ]
             for text in (
                 f"target remote :{port}", "break start_kernel", "continue", "backtrace",
-                "break smp_callin", "continue", "info threads", "delete", "break do_exit", "continue",
-                "backtrace 2", "delete", "continue",
+                "break smp_callin", "continue", "info threads", "delete", "break do_exit",
+                "continue", "backtrace 2", "delete", "continue",
             ):  # fmt: skip
                 words += ["-ex", text]
-            said = subprocess.run(
-                words, capture_output=True, text=True, check=False, timeout=600
-            )
+            said = subprocess.run(words, capture_output=True, text=True, check=False, timeout=600)
             machine.communicate(timeout=600)
         for text in (
             "start_kernel ()",
@@ -302,7 +296,7 @@ def main() -> int:
             result = "ok"
             try:
                 check()
-            except (Wrong, subprocess.TimeoutExpired) as wrong:
+            except (WrongError, subprocess.TimeoutExpired) as wrong:
                 result = f"FAILED: {wrong}"
                 failed = 1
             print(
