@@ -44,7 +44,7 @@ def main() -> None:
     folder = Path(work)
     folder.mkdir(parents=True, exist_ok=True)
     tandem = Path(build) / "bin/tandem"
-    built = [tandem, "machine", "image", "linux"]
+    built = [str(tandem), "machine", "image", "linux"]
     said = subprocess.run(built, check=True, capture_output=True, text=True).stdout
     image = Path(said.splitlines()[-1])
     clock = folder / "clock"

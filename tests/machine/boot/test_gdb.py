@@ -48,7 +48,8 @@ def test_breakpoints_registers_and_memory(guest: Path) -> None:
             "break count", "continue", "backtrace", "info threads", "print harts",
             "print/x $pc == &count", "info registers sstatus", "print $priv", "x/2i $pc",
             "set var added = 5", "print added", "set var added = 0", "stepi",
-            "print $pc - (long)count", "delete", "break put", "continue", "x/s text", "finish", "delete", "continue",
+            "print $pc - (long)count", "delete", "break put", "continue", "x/s text",
+            "finish", "delete", "continue",
         ],
     )  # fmt: skip
     assert "Breakpoint 1, count ()" in said, said
