@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 from pathlib import Path
 
-from guests import LIMIT, TIMEOUT_S, command, program
+from guests import LIMIT, MACHINE, TIMEOUT_S, command, program
 
 
 def free_port() -> int:
@@ -18,15 +19,21 @@ def free_port() -> int:
 
 def debug(guest: Path, options: list[str], commands: list[str]) -> tuple[str, str, int]:
     """What gdb said, what the console showed, the machine's status."""
+    return session(guest, command(guest, "--limit", LIMIT, *options), [], commands)
+
+
+def session(
+    symbols: Path, machine_words: list[str], last: list[str], commands: list[str]
+) -> tuple[str, str, int]:
     port = free_port()
     with subprocess.Popen(
-        command(guest, "--gdb", str(port), "--limit", LIMIT, *options),
+        [*machine_words, "--gdb", str(port), *last],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as machine:  # fmt: skip
         assert machine.stderr is not None
         first = machine.stderr.readline()
         assert f"waiting for gdb on 127.0.0.1:{port}" in first
-        words = [program("gdb-multiarch"), "-nx", "-q", "-batch", str(guest)]
+        words = [program("gdb-multiarch"), "-nx", "-q", "-batch", str(symbols)]
         for text in ("set pagination off", f"target remote :{port}", *commands):
             words += ["-ex", text]
         try:
@@ -102,3 +109,24 @@ def test_a_debugger_that_leaves_lets_it_run(guest: Path) -> None:
 def test_a_crash_is_where_it_is(guest: Path) -> None:
     said, _, status = debug(guest, ["--run", "crash"], ["continue", "print $_exitcode"])
     assert status == 3, said
+
+
+def test_a_linux_program_s_threads(tmp_path: Path) -> None:
+    source = Path(os.environ["TANDEM_SOURCE"]) / "images/linux/programs/threads.c"
+    elf = tmp_path / "threads"
+    subprocess.run(
+        [program("riscv64-linux-gnu-gcc"), "-O1", "-g", "-static", "-pthread", "-o", elf, source],
+        check=True,
+    )
+    said, shown, status = session(
+        elf,
+        [str(MACHINE), "exec", "--harts", "3", "--limit", LIMIT],
+        [str(elf), "2", "10"],
+        ["break work", "continue", "print rounds", "print self", "backtrace", "delete",
+         "watch locked", "continue", "delete", "continue"],
+    )  # fmt: skip
+    assert "Breakpoint 1, work" in said, said
+    assert "$1 = 10" in said
+    assert "start_thread" in said
+    assert "New value = 1" in said
+    assert (shown, status) == ("20 30\n", 0)
