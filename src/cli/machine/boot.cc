@@ -22,8 +22,11 @@ namespace {
 constexpr std::size_t kCommandLine = 511;
 constexpr std::uint64_t kLarge = std::uint64_t{2} << 20;
 
-const char *console_argument(machine::ConsoleKind kind) {
-  return kind == machine::ConsoleKind::uart ? "console=ttyS0" : "console=hvc0";
+// The kernel of the default image has the firmware's console as hvc0, and virtio's behind it.
+const char *console_argument(machine::ConsoleKind kind, bool default_image) {
+  if (kind == machine::ConsoleKind::uart)
+    return "console=ttyS0";
+  return kind == machine::ConsoleKind::virtio && default_image ? "console=hvc1" : "console=hvc0";
 }
 
 // The default image, where the user names no kernel, and no initial file system.
@@ -70,8 +73,12 @@ Result<machine::BoardOptions> board_options(const BootArguments &arguments,
   return options;
 }
 
-Result<std::string> kernel_arguments(const BootArguments &arguments, machine::ConsoleKind console) {
-  std::string text = fmt::format("{} earlycon=sbi", console_argument(console));
+Result<std::string> kernel_arguments(const BootArguments &arguments, machine::ConsoleKind console,
+                                     bool default_image) {
+  // Linux takes the first of several that it finds of a kind: the user's alone, if there is one.
+  const bool own = (" " + arguments.append).find(" console=") != std::string::npos;
+  std::string text = own ? "earlycon=sbi"
+                         : fmt::format("{} earlycon=sbi", console_argument(console, default_image));
   if (!arguments.append.empty())
     text += " " + arguments.append;
   if (arguments.run.find('"') != std::string::npos)
@@ -109,12 +116,13 @@ Result<std::unique_ptr<machine::Board>> make_board(BootArguments &arguments, Boo
     run.symbols = std::move(symbols).value();
     return machine::restore_checkpoint(arguments.restore);
   }
+  const bool default_image = arguments.kernel.empty();
   if (Status chosen = choose_image(arguments); !chosen)
     return chosen.error();
   const Result<machine::BoardOptions> options = board_options(arguments, run.networks);
   if (!options)
     return options.error();
-  const Result<std::string> text = kernel_arguments(arguments, options->console);
+  const Result<std::string> text = kernel_arguments(arguments, options->console, default_image);
   if (!text)
     return text.error();
   Result<std::unique_ptr<machine::Board>> board = machine::Board::make(*options);

@@ -37,6 +37,8 @@ def test_the_device_tree_tells_memory_and_arguments(guest: Path) -> None:
     assert done.console == "96 MB\n"
     done = boot(guest, "--append", "quiet x=1", "--run", "arguments")
     assert done.console == 'console=ttyS0 earlycon=sbi quiet x=1 run="arguments"\n'
+    done = boot(guest, "--append", "console=ttyS0,9600", "--run", "arguments")
+    assert done.console == 'earlycon=sbi console=ttyS0,9600 run="arguments"\n'
 
 
 @pytest.mark.parametrize(

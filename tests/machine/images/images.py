@@ -25,7 +25,7 @@ from typing import Any
 
 BUILD = Path(os.environ["TANDEM_BUILD"])
 TANDEM = BUILD / "bin" / "tandem"
-LIMIT = "20G"
+LIMIT = "4G"
 TIMEOUT_S = 3600
 STEPS = (
     "processes", "pipes", "files", "tcp", "threads", "openmp", "floats", "memcached",
