@@ -156,7 +156,7 @@ class Checks:
                 demand(gone_on[3][name] == through[3][name], f"{name} after {limit}")
             demand(begun[1] + gone_on[1] == through[1], f"the console after {limit}")
         # A machine at its prompt, typed to afterwards.
-        self.boot("--harts", "2", "--until", "~ # ", "--save", saved)
+        self.boot("--harts", "2", "--until", "# ", "--save", saved)
         status, shown, message, _ = self.boot(
             "--restore", saved, given="echo again $(nproc)\nexit\n"
         )
