@@ -107,9 +107,8 @@ Status BoardRunner::attach_input() {
   }
   const bool terminal = ::isatty(STDIN_FILENO) == 1;
   const bool given = !arguments().type.empty() || !arguments().run.empty();
-  machine::Keyboard::Options options{.descriptor = STDIN_FILENO,
-                                     .escapes = terminal && !arguments().keys_to_guest,
-                                     .pace = true};
+  machine::Keyboard::Options options{
+      .descriptor = STDIN_FILENO, .escapes = terminal && !arguments().keys_to_guest, .pace = true};
   if (!terminal && (given || regular(STDIN_FILENO))) {
     // All at once: it is there.
     if (!given)

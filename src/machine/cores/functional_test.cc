@@ -197,8 +197,8 @@ TEST(machine_functional, locks_of_many_harts_make_progress) {
   EXPECT_LE(word_at(*machine, kData), sum + 16);
 }
 
-// The longest loop that the manual promises an end: 16 instructions, which begin anywhere in a turn.
-// A turn spoils the one that it cuts; all others in it succeed.
+// The longest loop that the manual promises an end: 16 instructions, which begin anywhere in a
+// turn. A turn spoils the one that it cuts; all others in it succeed.
 TEST(machine_functional, constrained_loops_end_wherever_turns_cut_them) {
   constexpr unsigned kTurns = 20;
   constexpr std::uint32_t kConditionalTo14 = 0x18d5a72f; // sc.w a4, a3, (a1)
