@@ -50,7 +50,7 @@ public:
 
   // As many bytes as `data` has.
   void raw(std::span<std::byte> data) {
-    if (failed_)
+    if (failed_ || data.empty())
       return;
     if (out_ != nullptr) {
       out_->append(reinterpret_cast<const char *>(data.data()), data.size());
