@@ -73,6 +73,15 @@ public:
       point_away(line);
   }
 
+  // Where touch() writes, for who does it himself: stamp(line) = ++stamps(). LRU only; FIFO and
+  // random take no notice of use.
+  [[nodiscard]] bool touch_is_stamp() const { return shape_.replacement == Replacement::lru; }
+  [[nodiscard]] bool touch_is_nothing() const {
+    return shape_.replacement == Replacement::fifo || shape_.replacement == Replacement::random;
+  }
+  [[nodiscard]] std::uint64_t &stamp(Index line) { return stamps_[line]; }
+  [[nodiscard]] std::uint64_t &stamps() { return clock_; }
+
   // Any free line of the set of `block`, or kNone.
   [[nodiscard]] Index free_line(std::uint64_t block) const {
     const std::size_t first = std::size_t{set_of(block)} * shape_.ways;

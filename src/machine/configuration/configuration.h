@@ -26,10 +26,11 @@ enum class CoreModel : std::uint8_t {
 
 struct CoreConfiguration {
   CoreModel model = CoreModel::window;
-  std::uint32_t issue_width = 6;        // instructions a cycle that are no memory accesses
-  std::uint32_t window = 196;           // instructions in flight
-  std::uint32_t outstanding = 64;       // misses of a core
-  std::uint32_t dependent_percent = 40; // loads whose value the core needs at once
+  std::uint32_t issue_width = 6;         // instructions a cycle that are no memory accesses
+  std::uint32_t window = 196;            // instructions in flight
+  std::uint32_t outstanding = 64;        // misses of a core
+  std::uint32_t dependent_percent = 40;  // loads whose value the core needs at once
+  std::uint32_t reservation_window = 64; // cycles that a block is kept for a store-conditional
 };
 
 struct CacheConfiguration {

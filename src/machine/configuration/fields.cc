@@ -40,6 +40,7 @@ const std::vector<Field> &table() {
     {"core", "window", "instructions", "in flight after the oldest miss (`window` only)", TANDEM_NUMBER(core.window, 1, 4096)},
     {"core", "outstanding", "misses", "of one core at once (`window` only)", TANDEM_NUMBER(core.outstanding, 1, 64)},
     {"core", "dependent_percent", "%", "loads that the instructions behind them wait for (`window` only)", TANDEM_NUMBER(core.dependent_percent, 0, 100)},
+    {"core", "reservation_window", "cycles", "that a block which a load-reserved had to fetch stays, at most, until the store-conditional: what would take it away waits, a bus is refused; 0: none", TANDEM_NUMBER(core.reservation_window, 0, 10000)},
 
     {"l1i", "size_kib", "KiB", "of one core's instruction cache", TANDEM_NUMBER(l1i.size_kib, 1, 65536)},
     {"l1i", "ways", "", "associativity", TANDEM_NUMBER(l1i.ways, 1, 64)},

@@ -73,7 +73,7 @@ public:
   void filter_insert() { system_.filter_insert(unit_, block_); }
   void filter_remove() { system_.filter_remove(unit_, block_); }
 
-  void request_bus() { system_.request_bus(unit_.number, block_); }
+  void request_bus() { system_.ask_for_bus(unit_.number, block_, message_.type); }
   void snoop(Event event) { system_.snoop(unit_.node, block_, static_cast<std::uint8_t>(event)); }
   SnoopLines &lines() { return system_.lines(); }
   void arm_timer() { system_.arm_timer(unit_, block_); }

@@ -6,11 +6,24 @@
 //   struct Client {
 //     template <class S> void step(S &system, unsigned core);          // a wake-up it asked for
 //     template <class S> void complete(S &system, unsigned core, const Completion &done);
+//     // All of these may be left out.
+//     template <class S> bool perform(S &system, unsigned core, const Request &request);
+//     template <class S> void lost(S &system, unsigned core, std::uint64_t block);
+//     template <class S> void device_done(S &system, const DeviceAccess &done);
 //   };
 //
 // system.access(core, request) answers at once with a hit, or says that complete() will be called.
-// system.wake_core(core, at) asks for step() at a cycle. A value follows timing: what `Completion`
-// or a hit reports (`version`) is what the block held when coherence granted the access.
+// system.wake_core(core, at) asks for step() at a cycle.
+//
+// Bytes are the client's, in one array: the system moves permissions, and perform() is the instant
+// at which it may read or write them (before access() answers, or in an event before complete()).
+// It says whether the access happened; what did not (a store-conditional whose core has changed its
+// mind) leaves the block as it was. complete() comes a latency later, when another core may have
+// the block already, and completions of one core come in the order of their cycles, not of their
+// accesses. lost(): the block has left an L1 of the core, or has become less than it was there;
+// what quick() said of it is void. device_done(): a device's access happens now, bytes and all.
+//
+// None of the three may call the system, but for reserved() and quick().
 #pragma once
 
 #include "machine/event/wheel.h"
@@ -26,17 +39,33 @@ enum class RequestKind : std::uint8_t {
   load_reserved,     // a load that leaves a reservation of the block
   store_conditional, // a store if the reservation still holds, else nothing
 };
+// What the tables are asked for. A load_reserved asks to write: if it only read, each core's
+// store_conditional would take the block from another one whose reservation still stands, and then
+// fail for the same reason.
 constexpr Access access_of(RequestKind kind) {
-  return kind == RequestKind::load || kind == RequestKind::fetch ||
-                 kind == RequestKind::load_reserved
-             ? Access::load
-             : Access::store;
+  return kind == RequestKind::load || kind == RequestKind::fetch ? Access::load : Access::store;
 }
 
 struct Request {
   std::uint64_t block = 0; // the address over 64
   RequestKind kind = RequestKind::load;
   std::uint32_t tag = 0; // the core's own name for it
+};
+
+// A device's access, by the name that it gave it.
+struct DeviceAccess {
+  std::uint64_t block = 0;
+  Access access = Access::load;
+  std::uint32_t tag = 0;
+};
+
+// A block in an L1, as a core may use it without asking until lost() names it.
+struct Quick {
+  bool readable = false;
+  bool writable = false; // and a store changes nothing but the bytes
+  // Of the order of use: a hit does *stamp = ++*clock. Null where the policy needs none.
+  std::uint64_t *stamp = nullptr;
+  std::uint64_t *clock = nullptr;
 };
 
 struct Completion {

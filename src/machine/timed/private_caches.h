@@ -54,12 +54,13 @@ public:
 
   // A way for `block` in its L1, and in an inclusive L2; `line` moves in. The block must be in the
   // L2 or nowhere. `evict(victim)` is called for blocks of the L2 that must leave for it, and says
-  // whether the victim has left; `allowed(victim, line)` says whether a block may be asked to. The
+  // whether the victim has left; `allowed(victim, line)` says whether a block may be asked to;
+  // `moved(victim)` is called for the block that moves from the L1 to the L2, if one does. The
   // way in the L1 is found first, so that what is evicted is really in the way. Result: where the
   // block is now; nothing if there is no room yet, and then `waits_for` is the block that was asked
   // to leave, if there is one.
-  template <class Allowed, class Evict>
-  Place admit(std::uint64_t block, bool fetch, Allowed allowed, Evict evict,
+  template <class Allowed, class Evict, class Moved>
+  Place admit(std::uint64_t block, bool fetch, Allowed allowed, Evict evict, Moved moved,
               std::uint64_t &waits_for) {
     Array &first = l1(fetch);
     const Index below = l2_.find(block);
@@ -71,7 +72,7 @@ public:
     }
     Index way = first.free_line(block);
     if (way == Array::kNone)
-      way = clear_way(first, block, allowed, evict, waits_for);
+      way = clear_way(first, block, allowed, evict, moved, waits_for);
     Index second = below;
     if (way != Array::kNone && inclusive_ && below == Array::kNone) {
       second = room_in_l2(block, block, allowed, evict, waits_for);
@@ -103,23 +104,24 @@ private:
   static bool reserved(const Line &line) { return static_cast<unsigned>(line.state) == 0; }
 
   // Moves a line of the L1 set of `block` down. Result: the way that is free now.
-  template <class Allowed, class Evict>
-  Index clear_way(Array &first, std::uint64_t block, Allowed allowed, Evict evict,
+  template <class Allowed, class Evict, class Moved>
+  Index clear_way(Array &first, std::uint64_t block, Allowed allowed, Evict evict, Moved moved,
                   std::uint64_t &waits_for) {
     const Index victim =
         first.victim(block, [&](Index line) { return !reserved(first.payload(line)); });
     if (victim == Array::kNone)
       return Array::kNone; // all ways are reserved by transactions
-    const std::uint64_t moved = first.block(victim);
-    Index below = inclusive_ ? l2_.find(moved) : Array::kNone;
+    const std::uint64_t leaving = first.block(victim);
+    Index below = inclusive_ ? l2_.find(leaving) : Array::kNone;
     if (below == Array::kNone) {
-      below = room_in_l2(moved, block, allowed, evict, waits_for);
+      below = room_in_l2(leaving, block, allowed, evict, waits_for);
       if (below == Array::kNone)
         return Array::kNone;
-      l2_.fill(below, moved);
+      l2_.fill(below, leaving);
     }
     l2_.payload(below) = first.payload(victim);
     first.free(victim);
+    moved(leaving);
     return victim;
   }
 

@@ -33,6 +33,7 @@ void against_a_map(bool inclusive) {
   std::mt19937_64 random(inclusive ? 1 : 2);
   std::uint64_t next = 1;
   std::size_t evictions = 0;
+  std::size_t moves = 0;
   for (int step = 0; step < 200'000; ++step) {
     const std::uint64_t block = random() % 160;
     Caches::Place place = caches.find(block);
@@ -57,6 +58,10 @@ void against_a_map(bool inclusive) {
             ++evictions;
             return true;
           },
+          [&](std::uint64_t moved) {
+            EXPECT_EQ(caches.find(moved).level, Level::l2);
+            ++moves;
+          },
           waits_for);
       if (!place) {
         ASSERT_EQ(static_cast<bool>(caches.find(block)), known);
@@ -72,6 +77,7 @@ void against_a_map(bool inclusive) {
       caches.line(place).value = oracle.at(block) = next++;
   }
   EXPECT_GT(evictions, 1000u);
+  EXPECT_GT(moves, 1000u);
   for (const auto &[block, value] : oracle)
     ASSERT_EQ(caches.line(caches.find(block)).value, value);
 }
@@ -93,7 +99,7 @@ TEST(PrivateCaches, HoldWhatTheirCapacityAllows) {
             held.erase(victim);
             return true;
           },
-          waits_for);
+          [](std::uint64_t) {}, waits_for);
       ASSERT_TRUE(place);
       caches.line(place).state = Line::State::here;
       held.insert(block);
@@ -113,7 +119,7 @@ TEST(PrivateCaches, ReservedWaysStay) {
           caches.remove(caches.find(victim));
           return true;
         },
-        waits_for);
+        [](std::uint64_t) {}, waits_for);
   };
   EXPECT_TRUE(admit(0));
   EXPECT_TRUE(admit(8));

@@ -60,7 +60,7 @@ auto System<P, Client>::admit(timed::CoreUnit<Core> &unit, std::uint64_t block, 
         ++statistics_.core.evictions;
         return !unit.caches.find(victim);
       },
-      waits_for);
+      [&](std::uint64_t moved) { tell_lost(unit, moved); }, waits_for);
 }
 
 // Whether the block's table takes an eviction now.

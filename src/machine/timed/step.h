@@ -132,8 +132,11 @@ void System<P, Client>::store_state(EnvOf<C> &env, bool evicted_line, bool evict
   std::uint32_t at = unit.transactions.find(env.block_);
   bool freed = false;
   if (busy) {
-    if (at == unit.transactions.kNone)
+    if (at == unit.transactions.kNone) {
       at = unit.transactions.insert(env.block_, now());
+      if constexpr (std::is_same_v<C, Core>)
+        tell_lost(unit, env.block_);
+    }
     unit.transactions[at].tbe = env.tbe_;
     // An access that did not hit is what the transaction is for.
     if (env.access_ != kNoAccess && env.tbe_access_ != kNoAccess)
@@ -165,7 +168,11 @@ void System<P, Client>::store_line(EnvOf<Core> &env, bool evicted) {
   if (there && !place)
     hole<Core>(env, env.message_.type, "a line appears without need(kNeedsWay)");
   if (place) {
-    unit.caches.line(place) = there ? env.line_ : typename Core::Line{};
+    auto &line = unit.caches.line(place);
+    const bool changed = line.state != env.line_.state;
+    line = there ? env.line_ : typename Core::Line{};
+    if (changed)
+      tell_lost(unit, env.block_);
     if (!there && (evicted || static_cast<unsigned>(env.tbe_.state) == 0)) {
       unit.caches.remove(place);
       if (!unit.room.empty())
@@ -173,7 +180,7 @@ void System<P, Client>::store_line(EnvOf<Core> &env, bool evicted) {
     }
   }
   if (unit.reserved == env.block_ && !Core::readable(env.line_, env.tbe_)) {
-    unit.reserved.reset();
+    cancel_reservation(unit.number);
     ++statistics_.reservations_lost;
   }
 }

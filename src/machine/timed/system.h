@@ -25,6 +25,7 @@
 #include "machine/timed/statistics.h"
 #include "machine/timed/units.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,16 +63,37 @@ public:
   [[nodiscard]] Cycle now() const { return wheel_.now(); }
   [[nodiscard]] const Configuration &configuration() const { return configuration_; }
   Outcome access(unsigned core, const Request &request);
-  // Time until the next event of the machine: a core that only hits may run ahead to before it.
+  // The cycle of the machine's next event, kNever if there is none.
   [[nodiscard]] Cycle next_event() const { return wheel_.next_time(); }
+  // What the core may do with a block of its L1 without asking. Nothing where values are checked,
+  // or where the policy of replacement has to be told of each use.
+  [[nodiscard]] Quick quick(unsigned core, std::uint64_t block, bool fetch);
+  // Hits that the client did by itself.
+  void count_hits(std::uint64_t loads, std::uint64_t stores, std::uint64_t fetches) {
+    statistics_.core.loads += loads;
+    statistics_.core.stores += stores;
+    statistics_.core.fetches += fetches;
+    statistics_.core.l1_hits += loads + stores + fetches;
+  }
+  // The earliest cycle at which an event can reach this core, as long as no core issues anything
+  // before it: arrivals that are known, and what the next event can bring.
+  [[nodiscard]] Cycle horizon(unsigned core) const;
+  // The fewest cycles from an access or an eviction of one core to where another notices.
+  [[nodiscard]] Cycle issue_cycles() const;
+  // The block of the core's last load_reserved, if it still stands.
+  [[nodiscard]] std::optional<std::uint64_t> reserved(unsigned core) const {
+    return core_units_[core].reserved;
+  }
+  // It does no longer (a trap, another thread).
+  void cancel_reservation(unsigned core);
   void skip_to(Cycle at) { wheel_.skip_to(at); }
   void wake_core(unsigned core, Cycle at) { schedule(at, {{}, core, Kind::core_step}); }
   // The core gives up its copy of a block, if it can now (cache management by software).
   bool flush(unsigned core, std::uint64_t block);
 
-  // A device without a cache reads or writes the block, coherently; nobody is told when it has. On
-  // a bus it waits for its turn, else the block's home is asked at once.
-  void device(std::uint64_t block, Access access);
+  // A device without a cache reads or writes the block, coherently; device_done() tells when, with
+  // the tag. On a bus it waits for its turn, else the block's home is asked at once.
+  void device(std::uint64_t block, Access access, std::uint32_t tag = 0);
 
   // While it is on, messages take a cycle and no links, and arrays and memory answer at once: every
   // step is the table's, only time is not simulated. For filling caches before what is measured.
@@ -121,15 +143,18 @@ public:
   void filter_insert(timed::HomeUnit<Home> &unit, std::uint64_t block);
   void filter_remove(timed::HomeUnit<Home> &unit, std::uint64_t block);
   void request_bus(unsigned core, std::uint64_t block);
+  void ask_for_bus(unsigned core, std::uint64_t block, std::uint8_t event);
   void snoop(Node self, std::uint64_t block, std::uint8_t event);
   [[nodiscard]] SnoopLines &lines() { return lines_; }
-  template <class U> void arm_timer(const U &unit, std::uint64_t block);
+  template <class U> void arm_timer(U &unit, std::uint64_t block);
 
   // For the mesh.
   void hop(Cycle at, const Hop &next) { schedule(at, {next, 0, Kind::hop}); }
   void delivery(Cycle at, std::uint32_t packet, std::uint32_t tile) {
     Hop where;
     where.router = static_cast<std::uint16_t>(tile & 63U);
+    if (packets_[packet].targets != 0 || packets_[packet].message.dst.is_core())
+      core_units_[tile].arrivals.push_back(at);
     schedule(at, {where, packet, Kind::deliver});
   }
 
@@ -145,7 +170,8 @@ private:
     complete,
     timer,
     grant,
-    bus_request
+    bus_request,
+    window // of a reservation ends
   };
   struct Happening {
     Hop hop;
@@ -204,6 +230,13 @@ private:
 
   void schedule(Cycle at, const Happening &what) { wheel_.schedule(at, what); }
   void dispatch(const Happening &what);
+  void open_window(timed::CoreUnit<Core> &unit);
+  void close_window(timed::CoreUnit<Core> &unit);
+  [[nodiscard]] bool holds_back(const timed::CoreUnit<Core> &unit, const Message &message) const;
+  void arrived(timed::CoreUnit<Core> &unit);
+  bool tell_perform(unsigned core, const Request &request);
+  void tell_lost(const timed::CoreUnit<Core> &unit, std::uint64_t block);
+  bool perform_quickly(timed::CoreUnit<Core> &unit, std::uint32_t line, const Request &request);
   void expire(const Happening &what);
   std::uint64_t random();
 
@@ -326,6 +359,7 @@ private:
       return memory_tables_;
   }
   std::uint32_t quick_evict_ = 0;
+  std::uint32_t quick_store_ = 0; // states in which a store does nothing but store
 
   std::vector<Packet> packets_;
   std::uint32_t free_packet_ = ~std::uint32_t{0};
@@ -343,6 +377,8 @@ private:
   SnoopLines lines_;
   std::vector<BusRequest> bus_queue_; // first come, first served; as long as the misses under way
   bool grant_planned_ = false;
+  Cycle grant_at_ = 0;                // of the planned one
+  std::vector<DeviceAccess> devices_; // under way, in the order in which they were asked for
   Cycle bus_free_ = 0;
   Cycle data_bus_free_ = 0;
 

@@ -6,7 +6,10 @@
 
 #include "machine/timed/system.h"
 
+#include <algorithm>
+#include <bit>
 #include <fmt/format.h>
+#include <string_view>
 
 namespace tandem::machine {
 
@@ -65,6 +68,7 @@ System<P, Client>::System(const Configuration &configuration, const typename P::
   wakes_.reserve(256);
   batch_.reserve(256);
   bus_queue_.reserve(1024);
+  devices_.reserve(64);
   if (options.check_values)
     history_.resize(kHistory);
   prepare_tables();
@@ -84,6 +88,21 @@ template <class P, class Client> void System<P, Client>::prepare_tables() {
       continue;
     if (row.guards_used == 0 && row.kind == RowKind::step)
       quick_evict_ |= row.lines & ~seen;
+    seen |= row.lines;
+  }
+  // States in which a store is nothing but that, by the first row that is tried.
+  seen = 0;
+  for (const RowOf<Core> &row : core_tables_.dispatch.rows()) {
+    if (row.event != static_cast<std::uint8_t>(Event::store) || (row.tbes & 1) == 0)
+      continue;
+    const bool stores_only = row.guards_used == 0 && row.kind == RowKind::step && row.needs == 0 &&
+                             row.actions_used == 1 &&
+                             std::string_view(row.actions[0]->name) == "store" && row.next_tbe <= 0;
+    for (std::uint32_t rest = row.lines & ~seen; stores_only && rest != 0; rest &= rest - 1) {
+      const int state = std::countr_zero(rest);
+      if (row.next_line == RowOf<Core>::kSame || row.next_line == state)
+        quick_store_ |= std::uint32_t{1} << state;
+    }
     seen |= row.lines;
   }
 }
@@ -174,17 +193,21 @@ Outcome System<P, Client>::access(unsigned core, const Request &request) {
   Caches &unit = core_units_[core];
   const bool fetch = request.kind == RequestKind::fetch;
   const Access access = access_of(request.kind);
-  CoreStatistics &counts = statistics_.core;
-  ++(fetch ? counts.fetches : access == Access::store ? counts.stores : counts.loads);
   const Cycle first = fetch ? configuration_.l1i.latency : configuration_.l1d.latency;
+  CoreStatistics &counts = statistics_.core;
+  // What is bound to fail asks nobody: it would only take the block from who may succeed.
+  if (request.kind == RequestKind::store_conditional && unit.reserved != request.block) {
+    cancel_reservation(core);
+    ++statistics_.conditional_failures;
+    return {true, {request.tag, request.kind, false, request.block, 0, first}};
+  }
+  const bool stores = access == Access::store && request.kind != RequestKind::load_reserved;
+  ++(fetch ? counts.fetches : stores ? counts.stores : counts.loads);
   auto &l1 = unit.caches.l1(fetch);
   const auto line = l1.find(request.block);
   if (line != l1.kNone) {
     l1.touch(line);
-    // The common case, a load that hits, changes nothing but the order of use.
-    if (request.kind <= RequestKind::fetch && history_.empty() && options_.serve_fast &&
-        unit.transactions.find(request.block) == unit.transactions.kNone &&
-        Core::readable(l1.payload(line), typename Core::Tbe{})) {
+    if (perform_quickly(unit, line, request)) {
       ++counts.l1_hits;
       return {true,
               {request.tag, request.kind, true, request.block, l1.payload(line).data.value, first}};
@@ -226,6 +249,126 @@ Outcome System<P, Client>::access(unsigned core, const Request &request) {
   return outcome;
 }
 
+// The common case: a hit that changes nothing but the order of use, and what a store stores.
+template <class P, class Client>
+bool System<P, Client>::perform_quickly(timed::CoreUnit<Core> &unit, std::uint32_t line,
+                                        const Request &request) {
+  if (request.kind > RequestKind::atomic || !history_.empty() || !options_.serve_fast ||
+      unit.transactions.find(request.block) != unit.transactions.kNone)
+    return false;
+  auto &payload = unit.caches.l1(request.kind == RequestKind::fetch).payload(line);
+  if (access_of(request.kind) == Access::load) {
+    if (!Core::readable(payload, typename Core::Tbe{}))
+      return false;
+    tell_perform(unit.number, request);
+    return true;
+  }
+  if (((quick_store_ >> static_cast<unsigned>(payload.state)) & 1) == 0)
+    return false;
+  if (tell_perform(unit.number, request))
+    payload.data.value = ++stores_ == 0 ? ++stores_ : stores_;
+  return true;
+}
+
+template <class P, class Client>
+Quick System<P, Client>::quick(unsigned core, std::uint64_t block, bool fetch) {
+  auto &unit = core_units_[core];
+  auto &l1 = unit.caches.l1(fetch);
+  const auto line = l1.find(block);
+  const bool stamped = l1.touch_is_stamp();
+  if (line == l1.kNone || !history_.empty() || !options_.serve_fast ||
+      !(stamped || l1.touch_is_nothing()) ||
+      unit.transactions.find(block) != unit.transactions.kNone)
+    return {};
+  const auto &payload = l1.payload(line);
+  Quick found;
+  found.readable = Core::readable(payload, typename Core::Tbe{});
+  found.writable = ((quick_store_ >> static_cast<unsigned>(payload.state)) & 1) != 0;
+  if (stamped) {
+    found.stamp = &l1.stamp(line);
+    found.clock = &l1.stamps();
+  }
+  return found;
+}
+
+template <class P, class Client>
+bool System<P, Client>::tell_perform(unsigned core, const Request &request) {
+  if constexpr (requires { client_.perform(*this, core, request); })
+    return client_.perform(*this, core, request);
+  else
+    return true;
+}
+
+template <class P, class Client>
+void System<P, Client>::tell_lost(const timed::CoreUnit<Core> &unit, std::uint64_t block) {
+  if constexpr (requires { client_.lost(*this, unit.number, block); })
+    client_.lost(*this, unit.number, block);
+}
+
+// ------------------------------------------------------------------------------- reservations
+
+// After a load_reserved that had to fetch its block, what would take it away again is kept from the
+// core for a while, or until the store_conditional: messages are delivered later, as an unordered
+// network might, and a bus is refused. One that hit opens none, or a core could keep a block for
+// ever.
+template <class P, class Client> void System<P, Client>::open_window(timed::CoreUnit<Core> &unit) {
+  if (configuration_.core.reservation_window == 0 || fast_)
+    return;
+  unit.window_open = true;
+  unit.window_ends = now() + configuration_.core.reservation_window;
+  unit.arrivals.push_back(unit.window_ends);
+  schedule(unit.window_ends, {{}, unit.number, Kind::window});
+}
+
+template <class P, class Client> void System<P, Client>::close_window(timed::CoreUnit<Core> &unit) {
+  unit.window_open = false;
+  for (const std::uint32_t packet : unit.held)
+    delivery(now() + 1, packet, unit.number);
+  unit.held.clear();
+}
+
+template <class P, class Client>
+bool System<P, Client>::holds_back(const timed::CoreUnit<Core> &unit,
+                                   const Message &message) const {
+  const Vnet vnet = P::kEvents[message.type].vnet;
+  return unit.window_open && unit.reserved == message.block &&
+         (vnet == Vnet::forward || vnet == Vnet::request);
+}
+
+template <class P, class Client> void System<P, Client>::cancel_reservation(unsigned core) {
+  auto &unit = core_units_[core];
+  unit.reserved.reset();
+  if (unit.window_open)
+    close_window(unit);
+}
+
+// ------------------------------------------------------------------------------ running ahead
+
+template <class P, class Client> void System<P, Client>::arrived(timed::CoreUnit<Core> &unit) {
+  const auto found = std::find(unit.arrivals.begin(), unit.arrivals.end(), now());
+  CHECK(found != unit.arrivals.end(), "an arrival at core {} was not foreseen", unit.number);
+  *found = unit.arrivals.back();
+  unit.arrivals.pop_back();
+}
+
+// An event puts a packet on its way to a core in no less than a router and a flit; on a bus, and
+// without time, a message takes a cycle.
+template <class P, class Client> Cycle System<P, Client>::horizon(unsigned core) const {
+  const Cycle next = wheel_.next_time();
+  const Cycle step = fast_ || P::kBus ? 1 : configuration_.network.router_cycles + 1;
+  Cycle bound = next > kNever - step ? kNever : next + step;
+  for (const Cycle at : core_units_[core].arrivals)
+    bound = std::min(bound, at);
+  return P::kBus && grant_planned_ ? std::min(bound, grant_at_) : bound;
+}
+
+template <class P, class Client> Cycle System<P, Client>::issue_cycles() const {
+  if (fast_)
+    return 1;
+  return configuration_.l2.latency +
+         (P::kBus ? configuration_.bus.snoop_cycles : configuration_.network.router_cycles + 1);
+}
+
 template <class P, class Client>
 void System<P, Client>::perform(timed::CoreUnit<Core> &unit, std::uint64_t block, Access access,
                                 Data &data, AccessId id, bool from_core) {
@@ -246,23 +389,30 @@ void System<P, Client>::perform(timed::CoreUnit<Core> &unit, std::uint64_t block
                        unit_name<Core>(unit), data.value, block, last),
            block);
   }
-  if (access == Access::store) {
-    if (kind == RequestKind::store_conditional) {
-      succeeded = unit.reserved == block;
-      unit.reserved.reset();
-      statistics_.conditional_failures += succeeded ? 0 : 1;
-    }
-    if (succeeded) {
-      data.value = ++stores_ == 0 ? ++stores_ : stores_; // 0 is "no data"
-      if (options_.check_values)
-        blocks_.at(block).last_store = data.value;
-    }
+  if (kind == RequestKind::store_conditional)
+    succeeded = unit.reserved == block;
+  if (succeeded)
+    succeeded = tell_perform(unit.number, pending.request);
+  if (kind == RequestKind::store_conditional) {
+    cancel_reservation(unit.number);
+    statistics_.conditional_failures += succeeded ? 0 : 1;
   }
-  if (kind == RequestKind::load_reserved)
+  if (access == Access::store && kind != RequestKind::load_reserved && succeeded) {
+    data.value = ++stores_ == 0 ? ++stores_ : stores_; // 0 is "no data"
+    if (options_.check_values)
+      blocks_.at(block).last_store = data.value;
+  }
+  const bool direct = from_core && pending.direct;
+  if (kind == RequestKind::load_reserved) {
+    if (unit.reserved != block)
+      cancel_reservation(unit.number);
     unit.reserved = block;
+    if (!direct && !unit.window_open)
+      open_window(unit);
+  }
   pending.performed = true;
   pending.done = {pending.request.tag, kind, succeeded, block, data.value, now() - pending.since};
-  if (from_core && pending.direct)
+  if (direct)
     return;
   pending.done.latency += configuration_.l1d.latency;
   statistics_.core.miss_latency.add(pending.done.latency);
@@ -271,9 +421,10 @@ void System<P, Client>::perform(timed::CoreUnit<Core> &unit, std::uint64_t block
 }
 
 template <class P, class Client>
-void System<P, Client>::device(std::uint64_t block, Access access) {
+void System<P, Client>::device(std::uint64_t block, Access access, std::uint32_t tag) {
   const Event event = access == Access::load ? Event::dma_read : Event::dma_write;
   ++pending_;
+  devices_.push_back({block, access, tag});
   ++(access == Access::load ? statistics_.device_reads : statistics_.device_writes);
   if constexpr (P::kBus) {
     request_bus(kDeviceOnBus + static_cast<unsigned>(event), block);
@@ -292,6 +443,15 @@ void System<P, Client>::perform_device(std::uint64_t block, Access access, Data 
     fail(fmt::format("data value: a device sees store {} of block {:#x}, but the last was {}",
                      data.value, block, blocks_.at(block).last_store),
          block);
+  // Several that want the same of a block are served in the order in which they asked.
+  const auto done = std::find_if(devices_.begin(), devices_.end(), [&](const DeviceAccess &each) {
+    return each.block == block && each.access == access;
+  });
+  if (done == devices_.end())
+    fail("a device's access that nobody asked for", block);
+  if constexpr (requires { client_.device_done(*this, *done); })
+    client_.device_done(*this, DeviceAccess(*done));
+  devices_.erase(done);
   if (access == Access::load)
     return;
   data.value = ++stores_ == 0 ? ++stores_ : stores_;
@@ -388,6 +548,13 @@ template <class P, class Client> void System<P, Client>::dispatch(const Happenin
   case Kind::bus_request:
     request_bus(what.data, what.hop.targets);
     return;
+  case Kind::window: {
+    auto &unit = core_units_[what.data];
+    arrived(unit);
+    if (unit.window_open && unit.window_ends == now())
+      close_window(unit);
+    return;
+  }
   }
 }
 
@@ -409,6 +576,7 @@ template <class P, class Client> void System<P, Client>::expire(const Happening 
   if constexpr (requires { Event::timeout; })
     if (what.hop.age < kMaximumCores) {
       auto &unit = core_units_[what.data];
+      arrived(unit);
       const std::uint32_t at = unit.transactions.find(block);
       if (at != unit.transactions.kNone &&
           static_cast<std::uint32_t>(unit.transactions[at].since) == what.hop.packet)

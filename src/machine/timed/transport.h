@@ -143,6 +143,14 @@ void System<P, Client>::deliver(std::uint32_t packet, std::uint32_t tile) {
   Message message = packets_[packet].message;
   if (packets_[packet].targets != 0)
     message.dst = Node::core(tile);
+  if (message.dst.is_core()) {
+    auto &unit = core_units_[message.dst.id];
+    arrived(unit);
+    if (holds_back(unit, message)) {
+      unit.held.push_back(packet);
+      return;
+    }
+  }
   drop_packet(packet);
   receive(message);
 }
@@ -176,6 +184,25 @@ template <class P, class Client> void System<P, Client>::receive(const Message &
 
 // ------------------------------------------------------------------------------------------- bus
 
+// What a core's own access or eviction wants of the bus, it wants after the lookup of its L2, an
+// access after that of its L1 too; in a grant, at once.
+template <class P, class Client>
+void System<P, Client>::ask_for_bus(unsigned core, std::uint64_t block, std::uint8_t event) {
+  const EventKind kind = P::kEvents[event].kind;
+  bool own = kind == EventKind::core || kind == EventKind::spontaneous;
+  if constexpr (requires { Event::grant; })
+    own = own && event != static_cast<std::uint8_t>(Event::grant);
+  if (fast_ || !own) {
+    request_bus(core, block);
+    return;
+  }
+  Hop what;
+  what.targets = block;
+  const Cycle lookups =
+      configuration_.l2.latency + (kind == EventKind::core ? configuration_.l1d.latency : 0);
+  schedule(now() + lookups, {what, core, Kind::bus_request});
+}
+
 template <class P, class Client>
 void System<P, Client>::request_bus(unsigned core, std::uint64_t block) {
   const BusRequest request{now(), block, core};
@@ -198,6 +225,7 @@ template <class P, class Client> void System<P, Client>::plan_grant() {
   grant_planned_ = true;
   const Cycle start = std::max(now() + configuration_.bus.snoop_cycles, bus_free_);
   bus_free_ = start + configuration_.bus.slot_cycles;
+  grant_at_ = start;
   schedule(start, {{}, 0, Kind::grant});
 }
 
@@ -250,6 +278,11 @@ void System<P, Client>::snoop(Node self, std::uint64_t block, std::uint8_t event
   message.block = block;
   message.src = message.requester = self;
   const auto ask = [&]<class C>(UnitOf<C> &unit) {
+    if constexpr (std::is_same_v<C, Core>)
+      if (unit.window_open && unit.reserved == block) {
+        lines_.nack = true;
+        return;
+      }
     EnvOf<C> env(*this, unit, block, message, kNoAccess);
     load_state<C>(env);
     const RowOf<C> *row = tables_of<C>().dispatch.find(env, event);
@@ -285,7 +318,7 @@ void System<P, Client>::snoop(Node self, std::uint64_t block, std::uint8_t event
 // (Martin et al., ISCA 2003), with the average kept as gem5 keeps it.
 template <class P, class Client>
 template <class U>
-void System<P, Client>::arm_timer(const U &unit, std::uint64_t block) {
+void System<P, Client>::arm_timer(U &unit, std::uint64_t block) {
   Cycle mean = configuration_.memory.latency;
   if constexpr (requires { unit.mean_miss; })
     mean = std::max<Cycle>(unit.mean_miss / 256, 20);
@@ -297,6 +330,8 @@ void System<P, Client>::arm_timer(const U &unit, std::uint64_t block) {
   what.packet = static_cast<std::uint32_t>(
       at == unit.transactions.kNone ? now() : unit.transactions[at].since);
   what.age = unit.node.id;
+  if constexpr (requires { unit.arrivals; })
+    unit.arrivals.push_back(now() + delay);
   schedule(now() + delay, {what, unit.number, Kind::timer});
 }
 

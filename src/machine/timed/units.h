@@ -13,6 +13,7 @@
 
 #include <optional>
 #include <type_traits>
+#include <vector>
 
 namespace tandem::machine::timed {
 
@@ -98,7 +99,12 @@ template <class C> struct CoreUnit : Unit<C> {
 
   PrivateCaches<typename C::Line> caches;
   std::optional<std::uint64_t> reserved; // block of a load_reserved
-  Cycle mean_miss = 0;                   // cycles, times 256: a running average
+  // While a reservation is young, what would take its block waits (system_core.h, open_window).
+  bool window_open = false; // for `reserved`
+  Cycle window_ends = 0;
+  std::vector<std::uint32_t> held; // packets for this core that wait for its end, in order
+  std::vector<Cycle> arrivals;     // of what is scheduled to reach this core, in any order
+  Cycle mean_miss = 0;             // cycles, times 256: a running average
 };
 
 template <class C> struct HomeUnit : Unit<C> {
