@@ -54,21 +54,18 @@ template <class P, class S> std::vector<RowCount> rows_of(const S &system) {
   return rows;
 }
 
-template <class P, class S, class Cores>
-void fill_result(RunResult &result, const S &system, const Cores &cores,
-                 const RunRequest &request) {
+// What the system knows of a run of so many cycles.
+template <class P, class S>
+void fill_from_system(RunResult &result, const S &system, const Configuration &configuration,
+                      Cycle cycles) {
   result.protocol = P::kName;
-  result.configuration = request.configuration.name;
-  result.seed = request.seed;
-  result.complete = cores.finished() || request.trace.size() != 0;
-  result.cycles = system.measured_cycles();
-  result.instructions = cores.instructions();
-  result.accesses = cores.issued() - std::min(cores.issued(), unmeasured(request.work));
+  result.configuration = configuration.name;
+  result.cycles = cycles;
   const CoreStatistics &core = system.statistics().core;
-  const CacheConfiguration &l1 = request.configuration.l1d;
+  const CacheConfiguration &l1 = configuration.l1d;
   const double waited =
       static_cast<double>(core.l1_hits) * l1.latency +
-      static_cast<double>(core.l2_hits) * (l1.latency + request.configuration.l2.latency) +
+      static_cast<double>(core.l2_hits) * (l1.latency + configuration.l2.latency) +
       static_cast<double>(core.miss_latency.sum);
   const std::uint64_t ended = core.l1_hits + core.l2_hits + core.miss_latency.count;
   result.access_time = ended == 0 ? 0 : waited / static_cast<double>(ended);
@@ -76,15 +73,15 @@ void fill_result(RunResult &result, const S &system, const Cores &cores,
     result.filter_members = system.mean_filter_members();
     result.filter_sub_tables = system.mean_sub_tables();
     result.filter_spilled = system.mean_filter_spilled();
-    result.filter_expected = timed::expected_false_positives(
-        request.configuration, result.filter_members, result.filter_spilled);
+    result.filter_expected = timed::expected_false_positives(configuration, result.filter_members,
+                                                             result.filter_spilled);
   }
   result.statistics = system.statistics();
   result.network = system.mesh().statistics();
   result.busiest_link = system.mesh().busiest_link();
   result.routers = P::kBus ? 0 : system.mesh().routers();
-  result.energy = energy_report(request.configuration, P::kBus, timed::has_filter<P>(),
-                                result.statistics, result.network, result.routers, result.cycles);
+  result.energy = energy_report(configuration, P::kBus, timed::has_filter<P>(), result.statistics,
+                                result.network, result.routers, result.cycles);
   for (std::size_t i = 0; i < std::size(P::kEvents); ++i)
     if (P::kEvents[i].kind == EventKind::message)
       result.messages.push_back(
@@ -93,6 +90,16 @@ void fill_result(RunResult &result, const S &system, const Cores &cores,
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   result.memory_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+template <class P, class S, class Cores>
+void fill_result(RunResult &result, const S &system, const Cores &cores,
+                 const RunRequest &request) {
+  fill_from_system<P>(result, system, request.configuration, system.measured_cycles());
+  result.seed = request.seed;
+  result.complete = cores.finished() || request.trace.size() != 0;
+  result.instructions = cores.instructions();
+  result.accesses = cores.issued() - std::min(cores.issued(), unmeasured(request.work));
 }
 
 template <class P, class Source>

@@ -298,6 +298,7 @@ private:
   void receive(const Message &message);
   void grant_bus();
   void grant_device(const BusRequest &request);
+  void come_again(const BusRequest &request);
   void plan_grant();
   [[nodiscard]] std::uint32_t home_of(std::uint64_t block) const {
     return static_cast<std::uint32_t>(block % slices_);
@@ -376,6 +377,9 @@ private:
 
   SnoopLines lines_;
   std::vector<BusRequest> bus_queue_; // first come, first served; as long as the misses under way
+  // Refused ones that will come again. The first of a block goes before all others for it: else
+  // cores that pass a block on among themselves could refuse another one for ever.
+  std::vector<BusRequest> refused_;
   bool grant_planned_ = false;
   Cycle grant_at_ = 0;                // of the planned one
   std::vector<DeviceAccess> devices_; // under way, in the order in which they were asked for

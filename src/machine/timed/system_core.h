@@ -69,6 +69,7 @@ System<P, Client>::System(const Configuration &configuration, const typename P::
   batch_.reserve(256);
   bus_queue_.reserve(1024);
   devices_.reserve(64);
+  refused_.reserve(256);
   if (options.check_values)
     history_.resize(kHistory);
   prepare_tables();

@@ -207,15 +207,23 @@ template <class P, class Client>
 void System<P, Client>::request_bus(unsigned core, std::uint64_t block) {
   const BusRequest request{now(), block, core};
   if (lines_.nack) {
-    // Refused just now: not again at once, or the retries would fill the bus.
-    ++statistics_.bus.refused;
-    Hop what;
-    what.targets = block;
-    schedule(now() + configuration_.bus.retry_cycles, {what, core, Kind::bus_request});
+    come_again(request);
     return;
   }
   bus_queue_.push_back(request);
   plan_grant();
+}
+
+// Refused just now: not again at once, or the retries would fill the bus.
+template <class P, class Client> void System<P, Client>::come_again(const BusRequest &request) {
+  if (std::none_of(refused_.begin(), refused_.end(), [&](const BusRequest &each) {
+        return each.block == request.block && each.core == request.core;
+      }))
+    refused_.push_back(request); // else it keeps its place
+  ++statistics_.bus.refused;
+  Hop what;
+  what.targets = request.block;
+  schedule(now() + configuration_.bus.retry_cycles, {what, request.core, Kind::bus_request});
 }
 
 // One address transaction a slot; all caches have answered when the snoop latency is over.
@@ -233,6 +241,15 @@ template <class P, class Client> void System<P, Client>::grant_bus() {
   grant_planned_ = false;
   const BusRequest request = bus_queue_.front();
   bus_queue_.erase(bus_queue_.begin());
+  const auto first = std::find_if(refused_.begin(), refused_.end(), [&](const BusRequest &each) {
+    return each.block == request.block;
+  });
+  if (first != refused_.end() && first->core != request.core) {
+    come_again(request);
+    plan_grant();
+    return;
+  }
+  const bool was_refused = first != refused_.end();
   if constexpr (requires { Event::grant; }) {
     Message message;
     message.type = static_cast<std::uint8_t>(Event::grant);
@@ -245,6 +262,10 @@ template <class P, class Client> void System<P, Client>::grant_bus() {
       handle<Core>(core_units_[request.core], request.block, message.type, message, kNoAccess,
                    false);
     }
+    if (was_refused && !lines_.nack) // it is the first of its block
+      refused_.erase(std::find_if(refused_.begin(), refused_.end(), [&](const BusRequest &each) {
+        return each.block == request.block;
+      }));
     lines_ = {};
     ++statistics_.bus.grants;
     statistics_.bus.wait_cycles += now() - request.since;
