@@ -86,6 +86,31 @@ void FunctionalCores::end_turn() {
 FunctionalCores::End FunctionalCores::run(std::uint64_t instructions) {
   stop_ = false;
   while (instructions > 0) {
+    if (driver_ == nullptr || !driver_->drives()) {
+      const End end = run_functional(instructions);
+      if (end != End::limit)
+        return end;
+      continue;
+    }
+    clock_->now = std::max(clock_->now, schedule_.round + schedule_.done);
+    const std::uint64_t before = schedule_.instructions;
+    const End end = driver_->run(instructions, schedule_);
+    instructions -= schedule_.instructions - before;
+    if (driver_->drives())
+      return end;
+    last_ = nullptr;
+    schedule_.round = round_from(clock_->now);
+    schedule_.hart = 0;
+    schedule_.done = 0;
+    if (end != End::limit)
+      return end;
+  }
+  return End::limit;
+}
+
+// Until they are run, or somebody else drives.
+FunctionalCores::End FunctionalCores::run_functional(std::uint64_t &instructions) {
+  while (instructions > 0 && (driver_ == nullptr || !driver_->drives())) {
     if (schedule_.hart == 0 && schedule_.done == 0 && !begin_round())
       return End::deadlock;
     if (stop_)
@@ -104,6 +129,8 @@ FunctionalCores::End FunctionalCores::run(std::uint64_t instructions) {
 
 void FunctionalCores::request_stop() {
   stop_ = true;
+  if (driver_ != nullptr)
+    driver_->request_stop();
   if (harts_->running() != nullptr)
     harts_->running()->end_burst();
 }

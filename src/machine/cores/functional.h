@@ -12,6 +12,9 @@
 #include "machine/hart/harts.h"
 
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace tandem::machine {
 
@@ -36,21 +39,43 @@ struct Schedule {
   bool operator==(const Schedule &) const = default;
 };
 
+// Why a run came back.
+enum class CoresEnd : std::uint8_t {
+  limit,    // the instructions asked for were run
+  asked,    // request_stop()
+  deadlock, // nothing can run any more: every hart waits or is stopped, no timer, no event
+};
+
+// Who runs the harts in place of the functional cores: with time (timing/).
+class Driver {
+public:
+  virtual ~Driver() = default;
+  // Whether it does now.
+  [[nodiscard]] virtual bool drives() const = 0;
+  // As FunctionalCores::run(); keeps `schedule`.instructions and .round, the present cycle, as it
+  // keeps clock.now. Comes back with `limit` before it has run them all when it drives no longer.
+  virtual CoresEnd run(std::uint64_t instructions, Schedule &schedule) = 0;
+  virtual void request_stop() = 0;
+  // What it has counted, by name; names and order never change.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, std::uint64_t>> counts() const = 0;
+};
+
 class FunctionalCores {
 public:
   static constexpr std::uint64_t kTurn = 100; // instructions: longer turns are spun away by locks
 
-  enum class End : std::uint8_t {
-    limit,    // the instructions asked for were run
-    asked,    // request_stop()
-    deadlock, // nothing can run any more: every hart waits or is stopped, no timer, no event
-  };
+  using End = CoresEnd;
 
   // All must outlive the cores; `agenda` may be null.
   FunctionalCores(Harts &harts, Clock &clock, Agenda *agenda);
 
   // Runs until `instructions` more have been run by all harts together, exactly.
   End run(std::uint64_t instructions);
+  // From now on `driver` is asked first; null: nobody. It must outlive the cores.
+  void use(Driver *driver) { driver_ = driver; }
+  [[nodiscard]] const Driver *driver() const { return driver_; }
+  [[nodiscard]] Agenda *agenda() const { return agenda_; }
+
   // From a callback (environment, device, agenda): run() returns End::asked after the present
   // instruction.
   void request_stop();
@@ -62,6 +87,7 @@ public:
   }
 
 private:
+  End run_functional(std::uint64_t &instructions);
   bool begin_round();
   [[nodiscard]] std::uint64_t room(unsigned index) const;
   void run_turn(Hart &hart, std::uint64_t &left);
@@ -70,6 +96,7 @@ private:
   Harts *harts_;
   Clock *clock_;
   Agenda *agenda_;
+  Driver *driver_ = nullptr;
   Schedule schedule_;
   Hart *last_ = nullptr; // that ran: no other has a reservation; null: not known
   bool stop_ = false;

@@ -19,9 +19,9 @@ void CodeCache::reset(CodePage &page) {
   // Only the handlers: the instruction that causes this may be in the page and still needs the
   // rest.
   for (Slot &slot : page.slots)
-    slot.handler = kDecodeHandler;
-  page.slots[CodePage::kSlots].handler = kPageEndHandler;
-  page.slots[CodePage::kSlots + 1].handler = kPageEndHandler;
+    slot.handler = handlers_->decode;
+  page.slots[CodePage::kSlots].handler = handlers_->page_end;
+  page.slots[CodePage::kSlots + 1].handler = handlers_->page_end;
 }
 
 // From now on every store to the page is heard of.
@@ -71,22 +71,44 @@ void CodeCache::decode_slot(CodePage &page, unsigned index) {
   const unsigned next = index + instruction.length / 2;
   Slot &slot = page.slots[index];
   if (next > CodePage::kSlots) {
-    slot.handler = kCrossHandler;
+    slot.handler = handlers_->cross;
     return;
   }
-  fill_slot(slot, instruction, std::uint64_t{2} * index, false);
+  handlers_->fill_slot(slot, instruction, std::uint64_t{2} * index, false);
+  pair_up(page, index, next);
+  if (in_two_lines(index, instruction.length)) {
+    page.crossing[index / (kLineBytes / 2)] = slot.handler;
+    slot.handler = handlers_->two_lines;
+  }
+}
+
+bool CodeCache::in_two_lines(unsigned index, unsigned length) const {
+  constexpr unsigned kSlotsOfLine = kLineBytes / 2;
+  return handlers_->two_lines != nullptr && length == 4 && index % kSlotsOfLine == kSlotsOfLine - 1;
+}
+
+// Gives the slot at `index` the handler of a pair, if there is one for it and the next.
+void CodeCache::pair_up(CodePage &page, unsigned index, unsigned next) {
   if (next >= CodePage::kSlots)
     return;
   const Instruction second = instruction_at(page, next);
-  if (next + second.length / 2 > CodePage::kSlots)
+  if (next + second.length / 2 > CodePage::kSlots || in_two_lines(next, second.length))
     return;
+  Slot &slot = page.slots[index];
   Slot after{};
-  fill_slot(after, second, std::uint64_t{2} * next, false);
-  if (const Handler both = pair_handler(slot.handler, after.handler)) {
+  handlers_->fill_slot(after, second, std::uint64_t{2} * next, false);
+  if (const Handler both = handlers_->pair_of(slot.handler, after.handler)) {
     after.handler = page.slots[next].handler;
     page.slots[next] = after;
     slot.handler = both;
   }
+}
+
+void CodeCache::use(const HandlerSet &handlers) {
+  handlers_ = &handlers;
+  for (const std::unique_ptr<CodePage> &page : pages_)
+    reset(*page);
+  forget_();
 }
 
 void CodeCache::code_written(std::uint64_t address, std::uint64_t size) {
@@ -106,7 +128,7 @@ void CodeCache::code_written(std::uint64_t address, std::uint64_t size) {
   const std::uint64_t first = offset / 2 - std::min<std::uint64_t>(offset / 2, 3);
   const std::uint64_t last = (offset + size - 1) / 2;
   for (std::uint64_t slot = first; slot <= last; ++slot)
-    page->slots[slot].handler = kDecodeHandler;
+    page->slots[slot].handler = handlers_->decode;
 }
 
 } // namespace tandem::machine

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "machine/bus/memory.h"
+#include "machine/hart/timing.h"
 #include "machine/isa/decode.h"
 
 #include <array>
@@ -55,9 +56,29 @@ struct CodePage {
   // The two behind the last are where instructions of 2 and 4 bytes go on: in the next page.
   std::array<Slot, kSlots + 2> slots;
   std::uint64_t physical = 0;
+  // Of instructions that end in the line after theirs: what HandlerSet::two_lines goes on to.
+  std::array<Handler, kPageBytes / kLineBytes> crossing{};
   bool marked = false;      // in Memory, as holding code
   std::uint32_t stores = 0; // to it since it was marked
 };
+
+// A set of handlers (handlers.inc).
+struct HandlerSet {
+  // Handlers that are no instruction's. two_lines: null where lines of code do not matter.
+  Handler decode;
+  Handler page_end;
+  Handler cross;
+  Handler two_lines;
+  // Fills a slot from an instruction. `offset`: of the instruction in its page; branches that stay
+  // in the page become near ones, none if `alone`: the slot is not in the array of its page.
+  void (*fill_slot)(Slot &slot, const Instruction &instruction, std::uint64_t offset, bool alone);
+  // The handler that does what two handlers do one after the other; null: there is none.
+  Handler (*pair_of)(Handler first, Handler second);
+  // Runs handlers from `ip` for `granted` instructions.
+  void (*run)(const Slot *ip, HartCore *core);
+};
+extern const HandlerSet kPlainHandlers;
+extern const HandlerSet kTimedHandlers;
 
 class CodeCache final : public CodeObserver {
 public:
@@ -78,29 +99,24 @@ public:
   void decode_slot(CodePage &page, unsigned index);
   void code_written(std::uint64_t address, std::uint64_t size) override;
 
+  // All code is decoded anew, for this set. Between two runs of harts.
+  void use(const HandlerSet &handlers);
+  [[nodiscard]] const HandlerSet &handlers() const { return *handlers_; }
+
 private:
   void reset(CodePage &page);
   void mark(CodePage &page);
+  void pair_up(CodePage &page, unsigned index, unsigned next);
+  [[nodiscard]] bool in_two_lines(unsigned index, unsigned length) const;
   [[nodiscard]] Instruction instruction_at(const CodePage &page, unsigned index) const;
 
   Memory *memory_;
+  const HandlerSet *handlers_ = &kPlainHandlers;
   std::function<void(std::uint64_t)> withdraw_;
   std::function<void()> forget_;
   std::vector<CodePage *> by_page_; // of the memory's pages
   std::vector<std::unique_ptr<CodePage>> pages_;
   std::size_t oldest_ = 0;
 };
-
-// Fills a slot from an instruction. `offset`: of the instruction in its page; branches that stay in
-// the page become near ones, none if `alone`: the slot is not in the array of its page.
-void fill_slot(Slot &slot, const Instruction &instruction, std::uint64_t offset, bool alone);
-
-// The handler that does what two handlers do one after the other; null: there is none.
-Handler pair_handler(Handler first, Handler second);
-
-// Handlers that are no instruction's (handlers.cc).
-extern const Handler kDecodeHandler;
-extern const Handler kPageEndHandler;
-extern const Handler kCrossHandler;
 
 } // namespace tandem::machine

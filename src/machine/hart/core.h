@@ -19,7 +19,14 @@
 namespace tandem::machine {
 
 // Why handlers returned.
-enum class Leave : std::uint8_t { budget, trap };
+enum class Leave : std::uint8_t {
+  budget,
+  trap,
+  want, // what is in HartTiming
+};
+
+// Which atomic access; all but `reserve` need the permission, and have the cause, of a store.
+enum class AtomicKind : std::uint8_t { reserve, conditional, modify };
 
 struct FetchEntry {
   std::uint64_t tag = kNoTag;
@@ -52,6 +59,9 @@ struct HartCore {
   // An instruction that lies on two pages, and the two ends behind it.
   std::array<Slot, 3> cross{};
   std::uint32_t cross_word = 0;
+  std::uint64_t cross_line = 0; // of its second half
+
+  HartTiming timing;
 
   // --- the rest -------------------------------------------------------------------------------
   unsigned id = 0;
@@ -99,13 +109,23 @@ struct HartCore {
   // Memory (memory_access.cc). False: `trap` says why. In sync; device accesses may end the burst.
   bool load(std::uint64_t address, unsigned size); // the value is in `loaded`
   bool store(std::uint64_t address, unsigned size, std::uint64_t value);
-  // The host's address of an aligned access of LR, SC, AMO; null: `trap` says why. `store`: with
-  // the permission, and the cause, of a store.
-  std::byte *atomic(std::uint64_t address, unsigned size, bool store);
+  // The host's address of an aligned access of LR, SC, AMO; null: `trap` says why.
+  std::byte *atomic(std::uint64_t address, unsigned size, AtomicKind kind);
   void atomic_written(const std::byte *place, unsigned size);
   [[nodiscard]] std::uint64_t physical_of(const std::byte *place) const {
     return memory->base() + static_cast<std::uint64_t>(place - memory->bytes().data());
   }
+  // With timing: the parts of an access to memory, in order; false: something is wanted.
+  struct Part {
+    std::uint64_t address; // physical
+    unsigned offset;       // in the access
+    unsigned size;
+  };
+  unsigned split(const std::uint64_t (&places)[2], unsigned first, unsigned size,
+                 Part (&parts)[2]) const;
+  bool load_in_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size);
+  bool store_in_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size,
+                      std::uint64_t value);
   // Translates; fills the TLB where that is main memory. False: `trap` says why.
   bool physical(std::uint64_t address, AccessKind kind, std::uint64_t &to);
 
@@ -113,6 +133,15 @@ struct HartCore {
   const Slot *fetch(std::uint64_t pc);
   const Slot *cross_page(std::uint64_t pc);
   void decode_slot(const Slot *ip);
+  // `slots` is the array of a CodePage, its first member.
+  [[nodiscard]] CodePage *present_page() const {
+    return reinterpret_cast<CodePage *>(const_cast<Slot *>(slots));
+  }
+  // The line of code that a slot of the present page is in.
+  [[nodiscard]] std::uint64_t line_of(std::uint64_t index) const {
+    return (present_page()->physical + 2 * index) >> kLineShift;
+  }
+  void tell_hint(unsigned number);
   // The bits of the instruction at a slot of the present page.
   [[nodiscard]] std::uint32_t word_at(const Slot *ip);
 
@@ -147,8 +176,6 @@ struct HartCore {
   }
 };
 
-// Runs handlers from `ip` for `granted` instructions (handlers.cc).
-void run_handlers(const Slot *ip, HartCore *core);
 // Every floating-point instruction with an explicit or unusual rounding mode (float.cc).
 // False: illegal. Registers and flags are set.
 bool run_rounded(HartCore *core, Opcode opcode, const Slot &slot, unsigned rm);

@@ -62,7 +62,7 @@ std::uint64_t burst(HartCore &c, std::uint64_t cycles) {
     const host_float::Scope scope;
     c.in_burst = true;
     c.begin_float();
-    run_handlers(ip, &c);
+    c.code->handlers().run(ip, &c);
     c.end_float();
     c.in_burst = false;
   }
@@ -72,11 +72,14 @@ std::uint64_t burst(HartCore &c, std::uint64_t cycles) {
   return ran;
 }
 
-void trapped(HartCore &c) {
+bool intercepts(const HartCore &c) {
   const std::uint64_t masks[4] = {c.intercept_user, c.intercept_supervisor, 0, 0};
+  return (masks[unsigned(c.state.privilege)] & bit(c.trap.cause)) != 0;
+}
+
+void trapped(HartCore &c) {
   const Trap cause = c.trap;
-  if ((masks[unsigned(c.state.privilege)] & bit(cause.cause)) != 0 &&
-      c.environment->trap(*c.self, cause) == HartEnvironment::Action::resume)
+  if (intercepts(c) && c.environment->trap(*c.self, cause) == HartEnvironment::Action::resume)
     return;
   c.take(cause);
 }
@@ -107,6 +110,92 @@ Ran Hart::run(std::uint64_t cycles) {
   c.harts->running_ = nullptr;
   return ran;
 }
+
+Ran Hart::run_timed(std::uint64_t cycles) {
+  HartCore &c = *core_;
+  c.asked = false;
+  c.harts->running_ = this;
+  Ran ran{0, Stop::budget};
+  while (true) {
+    if (!awake()) {
+      ran.stop = c.state.activity == Activity::waiting ? Stop::waiting : Stop::stopped;
+      break;
+    }
+    if (c.asked || ran.cycles == cycles) {
+      ran.stop = c.asked ? Stop::asked : Stop::budget;
+      break;
+    }
+    if (c.interrupt_due()) {
+      c.timing.first_part = kNoLine;
+      c.take_interrupt();
+    }
+    // What was fetched is for one instruction, even if the line has gone since.
+    const bool fetched = c.timing.fetched[0] != kNoLine;
+    c.timing.want = Want::nothing;
+    const std::uint64_t did = burst(c, until_timer(c, *this, fetched ? 1 : cycles - ran.cycles));
+    ran.cycles += did;
+    if (fetched && did > 0) {
+      c.timing.fetched = {kNoLine, kNoLine};
+      c.timing.leave_line();
+    }
+    if (c.leave == Leave::want) {
+      ran.stop = Stop::wants;
+      break;
+    }
+    if (c.leave != Leave::trap)
+      continue;
+    c.timing.first_part = kNoLine;
+    if (intercepts(c)) {
+      --ran.cycles; // it takes the time that serving it takes
+      --c.clock->now;
+      ran.stop = Stop::trap;
+      break;
+    }
+    c.take(c.trap);
+  }
+  c.asked = false;
+  c.harts->running_ = nullptr;
+  return ran;
+}
+
+Granted Hart::run_granted(Want kind, std::uint64_t line) {
+  HartCore &c = *core_;
+  HartTiming &timing = c.timing;
+  const bool serves = kind == Want::device || kind == Want::hint;
+  timing.granted = serves ? Want::nothing : kind;
+  timing.device_granted = serves;
+  timing.granted_line = line;
+  timing.used = false;
+  timing.want = Want::nothing;
+  c.asked = false;
+  c.harts->running_ = this;
+  const std::uint64_t ran = burst(c, 1);
+  c.asked = false;
+  c.harts->running_ = nullptr;
+  timing.granted = Want::nothing;
+  timing.device_granted = false;
+  timing.granted_line = kNoLine;
+  if (c.leave == Leave::trap)
+    return Granted::trap;
+  if (c.leave == Leave::want)
+    return Granted::wants;
+  CHECK(ran == 1);
+  if (timing.fetched[0] != kNoLine) {
+    timing.fetched = {kNoLine, kNoLine};
+    timing.leave_line();
+  }
+  return Granted::done;
+}
+
+void Hart::serve_trap() {
+  HartCore &c = *core_;
+  c.harts->running_ = this;
+  trapped(c);
+  c.asked = false;
+  c.harts->running_ = nullptr;
+}
+
+HartTiming &Hart::timing() { return core_->timing; }
 
 void Hart::start(std::uint64_t pc, std::uint64_t a0, std::uint64_t a1) {
   HartState &s = core_->state;

@@ -18,6 +18,7 @@
 #include "machine/bus/bus.h"
 #include "machine/hart/clock.h"
 #include "machine/hart/environment.h"
+#include "machine/hart/timing.h"
 #include "machine/isa/state.h"
 #include "machine/isa/trap.h"
 
@@ -45,6 +46,8 @@ enum class Stop : std::uint8_t {
   waiting, // WFI, and nothing that is enabled is pending
   stopped, // the hart was stopped (HSM)
   asked,   // end_burst()
+  wants,   // run_timed(): what timing() says
+  trap,    // run_timed(): an exception that the environment is to serve
 };
 
 struct Ran {
@@ -80,6 +83,16 @@ public:
   // clock.now is advanced. Nothing is run while the hart waits or is stopped. Precise: called in
   // parts it does the same as at once.
   Ran run(std::uint64_t cycles);
+
+  // --- with timing (timing.h; Harts::use_timing) -------------------------------------------------
+  // As run(), but comes back before the first instruction that needs what the L1s have not, and
+  // with an exception that the environment serves, whose instruction then has not been counted.
+  Ran run_timed(std::uint64_t cycles);
+  // Runs one instruction with what it wanted, at clock.now.
+  Granted run_granted(Want kind, std::uint64_t line);
+  // Gives the exception that one of these came back with to the environment, or to the guest.
+  void serve_trap();
+  [[nodiscard]] HartTiming &timing();
 
   // --- remote actions -------------------------------------------------------------------------
   // HSM: runs from `pc` in S-mode with a0, a1, satp 0, interrupts off. Stopped harts only.

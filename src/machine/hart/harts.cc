@@ -22,4 +22,14 @@ Harts::Harts(Bus &bus, Clock &clock, const HartOptions &options) : bus_(&bus), c
 
 Harts::~Harts() = default;
 
+void Harts::use_timing(HartLines *lines) {
+  code_->use(lines != nullptr ? kTimedHandlers : kPlainHandlers);
+  for (auto &hart : harts_) {
+    hart->timing().clear();
+    hart->timing().lines = lines;
+  }
+}
+
+void HartCore::tell_hint(unsigned number) { harts->tell_hint(*self, number); }
+
 } // namespace tandem::machine

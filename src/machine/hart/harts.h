@@ -5,7 +5,9 @@
 
 #include "machine/hart/hart.h"
 
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace tandem::machine {
@@ -27,6 +29,17 @@ public:
   [[nodiscard]] Clock &clock() { return *clock_; }
   [[nodiscard]] Bus &bus() { return *bus_; }
 
+  // From now on the harts run by lines of L1s that `lines` knows, which must outlive that, and
+  // run_timed() is what runs them; null: without time again. Between two runs.
+  void use_timing(HartLines *lines);
+  // Called with the number of each hint instruction (slti x0, x0, number) that a hart runs without
+  // timing, in the middle of that instruction.
+  void on_hint(std::function<void(Hart &, unsigned number)> call) { on_hint_ = std::move(call); }
+  void tell_hint(Hart &hart, unsigned number) {
+    if (on_hint_)
+      on_hint_(hart, number);
+  }
+
   // The hart that is inside run(), none between two.
   [[nodiscard]] Hart *running() { return running_; }
 
@@ -38,6 +51,7 @@ private:
   std::unique_ptr<CodeCache> code_;
   std::vector<std::unique_ptr<Hart>> harts_;
   Hart *running_ = nullptr;
+  std::function<void(Hart &, unsigned)> on_hint_;
 };
 
 } // namespace tandem::machine

@@ -68,6 +68,10 @@ bool HartCore::load(std::uint64_t address, unsigned size) {
     return false;
   loaded = 0;
   if (first == size && !memory->contains(places[0], size)) {
+    if (timing.lines != nullptr && !timing.device_granted) {
+      timing.want = Want::device;
+      return false;
+    }
     bool done = false;
     if (places[0] % size == 0) {
       const DeviceCall call(*this);
@@ -77,6 +81,9 @@ bool HartCore::load(std::uint64_t address, unsigned size) {
       trap = {Exception::load_access, address};
     return done;
   }
+  if (timing.lines != nullptr && memory->contains(places[0], first) &&
+      (first == size || memory->contains(places[1], size - first)))
+    return load_in_parts(places, first, size);
   for (unsigned part = 0, at = 0; at < size; ++part) {
     const unsigned bytes = part == 0 ? first : size - first;
     if (!memory->contains(places[part], bytes)) {
@@ -96,6 +103,10 @@ bool HartCore::store(std::uint64_t address, unsigned size, std::uint64_t value) 
       (first < size && !physical(address + first, AccessKind::store, places[1])))
     return false;
   if (first == size && !memory->contains(places[0], size)) {
+    if (timing.lines != nullptr && !timing.device_granted) {
+      timing.want = Want::device;
+      return false;
+    }
     bool done = false;
     if (places[0] % size == 0) {
       const DeviceCall call(*this);
@@ -113,6 +124,8 @@ bool HartCore::store(std::uint64_t address, unsigned size, std::uint64_t value) 
     }
     at += bytes;
   }
+  if (timing.lines != nullptr)
+    return store_in_parts(places, first, size, value);
   for (unsigned part = 0, at = 0; at < size; ++part) {
     const unsigned bytes = part == 0 ? first : size - first;
     const auto *from = reinterpret_cast<const std::byte *>(&value) + at;
@@ -123,7 +136,62 @@ bool HartCore::store(std::uint64_t address, unsigned size, std::uint64_t value) 
   return true;
 }
 
-std::byte *HartCore::atomic(std::uint64_t address, unsigned size, bool writes) {
+// At the end of a page, or of a line inside one.
+unsigned HartCore::split(const std::uint64_t (&places)[2], unsigned first, unsigned size,
+                         Part (&parts)[2]) const {
+  const std::uint64_t room = kLineBytes - places[0] % kLineBytes;
+  const unsigned low = room < first ? static_cast<unsigned>(room) : first;
+  parts[0] = {places[0], 0, low};
+  if (low == size)
+    return 1;
+  parts[1] = {low < first ? places[0] + low : places[1], low, size - low};
+  return 2;
+}
+
+bool HartCore::load_in_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size) {
+  Part parts[2];
+  const unsigned count = split(places, first, size, parts);
+  for (unsigned i = 0; i < count; ++i) {
+    const Part &part = parts[i];
+    auto *to = reinterpret_cast<std::byte *>(&loaded) + part.offset;
+    if (i == 0 && timing.first_part == part.address) {
+      std::memcpy(to, &timing.first_value, part.size);
+      continue;
+    }
+    if (!timing.may(id, part.address >> kLineShift, Want::load))
+      return false;
+    std::memcpy(to, memory->host(part.address), part.size);
+    if (i == 0 && count == 2) {
+      timing.first_part = part.address;
+      timing.first_value = 0;
+      std::memcpy(&timing.first_value, to, part.size);
+    }
+  }
+  timing.first_part = kNoLine;
+  return true;
+}
+
+bool HartCore::store_in_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size,
+                              std::uint64_t value) {
+  Part parts[2];
+  const unsigned count = split(places, first, size, parts);
+  for (unsigned i = 0; i < count; ++i) {
+    const Part &part = parts[i];
+    if (i == 0 && timing.first_part == part.address)
+      continue;
+    if (!timing.may(id, part.address >> kLineShift, Want::store))
+      return false;
+    const auto *from = reinterpret_cast<const std::byte *>(&value) + part.offset;
+    CHECK(memory->write(part.address, {from, part.size}));
+    if (i == 0 && count == 2)
+      timing.first_part = part.address;
+  }
+  timing.first_part = kNoLine;
+  return true;
+}
+
+std::byte *HartCore::atomic(std::uint64_t address, unsigned size, AtomicKind atomic_kind) {
+  const bool writes = atomic_kind != AtomicKind::reserve;
   if (address % size != 0) {
     trap = {writes ? Exception::store_misaligned : Exception::load_misaligned, address};
     return nullptr;
@@ -136,6 +204,10 @@ std::byte *HartCore::atomic(std::uint64_t address, unsigned size, bool writes) {
     trap = {access_fault(kind), address};
     return nullptr;
   }
+  constexpr Want kWants[] = {Want::load_reserved, Want::store_conditional, Want::atomic};
+  if (timing.lines != nullptr &&
+      !timing.may(id, place >> kLineShift, kWants[unsigned(atomic_kind)]))
+    return nullptr;
   return memory->host(place);
 }
 
@@ -185,9 +257,7 @@ const Slot *HartCore::fetch(std::uint64_t pc) {
 }
 
 void HartCore::decode_slot(const Slot *ip) {
-  // `slots` is the array of a CodePage, its first member.
-  auto *here = reinterpret_cast<CodePage *>(const_cast<Slot *>(slots));
-  code->decode_slot(*here, static_cast<unsigned>(ip - slots));
+  code->decode_slot(*present_page(), static_cast<unsigned>(ip - slots));
 }
 static_assert(offsetof(CodePage, slots) == 0);
 
@@ -201,11 +271,13 @@ const Slot *HartCore::cross_page(std::uint64_t pc) {
     std::uint16_t bits = 0;
     std::memcpy(&bits, memory->host(place), sizeof bits);
     word |= std::uint32_t{bits} << (16 * half);
+    cross_line = place >> kLineShift;
   }
   cross_word = word;
-  fill_slot(cross[0], decode(word), pc & ~kPageMask, true);
-  cross[1].handler = kPageEndHandler;
-  cross[2].handler = kPageEndHandler;
+  const HandlerSet &handlers = code->handlers();
+  handlers.fill_slot(cross[0], decode(word), pc & ~kPageMask, true);
+  cross[1].handler = handlers.page_end;
+  cross[2].handler = handlers.page_end;
   // So that pc_of() holds: the array as if it were the end of a page's.
   slots = reinterpret_cast<const Slot *>(reinterpret_cast<std::uintptr_t>(cross.data()) -
                                          (CodePage::kSlots - 1) * sizeof(Slot));

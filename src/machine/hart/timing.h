@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a hart and a core with timing have to do with each other. The core says which lines are in
+// its L1s, and what may be done with them; the hart runs as long as that suffices, and else says
+// what it wants and stays where it is. Then the core lets it run that one instruction at the
+// instant at which the access is performed.
+//
+// Two filters, by physical line: an entry is a line of an L1, with the place where its order of use
+// is kept. They only ever hold what HartLines::find() said, until drop() names the line. For one
+// thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tandem::machine {
+
+inline constexpr std::uint64_t kLineBytes = 64;
+inline constexpr unsigned kLineShift = 6;
+inline constexpr std::uint64_t kNoLine = ~std::uint64_t{0};
+
+// Why a hart with timing cannot go on by itself.
+enum class Want : std::uint8_t {
+  nothing,
+  fetch, // of the instruction's line, or of its second
+  load,
+  store,
+  atomic,
+  load_reserved,
+  store_conditional,
+  device, // an access to what is no memory
+  hint,   // an instruction for the simulator
+};
+
+// An L1's line. Lines are physical addresses over kLineBytes.
+struct LineEntry {
+  std::uint64_t readable = kNoLine; // the line, if it may be read
+  std::uint64_t writable = kNoLine; // the line, if a store changes nothing but bytes
+  std::uint64_t *stamp = nullptr;   // a use does *stamp = ++*clock
+  std::uint64_t *clock = nullptr;
+};
+
+// Who knows which lines are in the L1s.
+class HartLines {
+public:
+  virtual ~HartLines() = default;
+  // Of the L1 for code or for data; an entry without readable if the line is not there.
+  virtual LineEntry find(unsigned hart, std::uint64_t line, bool code) = 0;
+};
+
+// How an instruction went that was let run.
+enum class Granted : std::uint8_t {
+  done,
+  wants, // something else by now; an access to two lines may have done its first part
+  trap,  // nothing has changed
+};
+
+struct HartTiming {
+  HartLines *lines = nullptr; // null: without time
+  std::array<LineEntry, 256> data{};
+  std::array<LineEntry, 64> code{};
+  // Accesses that hit by the filters; fetches are counted once for each new line.
+  std::uint64_t loads = 0;
+  std::uint64_t stores = 0;
+  std::uint64_t fetches = 0;
+
+  Want want = Want::nothing; // with the line
+  std::uint64_t wanted = kNoLine;
+  unsigned hint = 0;
+
+  // While the core lets one instruction run: what it was asked for, and whether it was used.
+  Want granted = Want::nothing;
+  std::uint64_t granted_line = kNoLine;
+  bool used = false;
+  bool device_granted = false;
+  // Lines that were fetched for the next instruction, whatever has become of them since.
+  std::array<std::uint64_t, 2> fetched{kNoLine, kNoLine};
+
+  // The line of code in which the hart runs: where its slots begin.
+  std::uintptr_t slots = 0;
+  std::uint64_t line = kNoLine;
+
+  // The first part of an access to two lines, when it is done and the second is not.
+  std::uint64_t first_part = kNoLine; // its address
+  std::uint64_t first_value = 0;      // of a load: its bytes
+
+  void leave_line() {
+    slots = 0;
+    line = kNoLine;
+  }
+  // The line is not in the L1s any more, or may be used less.
+  void drop(std::uint64_t dropped) {
+    LineEntry &entry = data[dropped % data.size()];
+    if (entry.readable == dropped || entry.writable == dropped)
+      entry = {};
+    LineEntry &of_code = code[dropped % code.size()];
+    if (of_code.readable == dropped)
+      of_code = {};
+    if (line == dropped)
+      leave_line();
+  }
+  void clear() {
+    data.fill({});
+    code.fill({});
+    leave_line();
+    want = Want::nothing;
+    fetched = {kNoLine, kNoLine};
+    first_part = kNoLine;
+  }
+
+  // Whether the hart may use the line now, by a filter or because it is granted; else it is wanted.
+  bool may(unsigned hart, std::uint64_t wanted_line, Want kind) {
+    const bool write = kind != Want::load;
+    const bool reserves = kind == Want::load_reserved || kind == Want::store_conditional;
+    LineEntry &entry = data[wanted_line % data.size()];
+    if (granted_line == wanted_line && granted == kind) {
+      used = true;
+      return true;
+    }
+    // An access to two lines is granted one at a time, whatever the L1 has.
+    if (!reserves && granted == Want::nothing) {
+      if ((write ? entry.writable : entry.readable) != wanted_line)
+        entry = lines->find(hart, wanted_line, false);
+      if ((write ? entry.writable : entry.readable) == wanted_line) {
+        *entry.stamp = ++*entry.clock;
+        ++(write ? stores : loads);
+        return true;
+      }
+    }
+    want = kind;
+    wanted = wanted_line;
+    return false;
+  }
+  bool may_fetch(unsigned hart, std::uint64_t wanted_line) {
+    if (granted != Want::nothing || device_granted || fetched[0] == wanted_line ||
+        fetched[1] == wanted_line)
+      return true;
+    LineEntry &entry = code[wanted_line % code.size()];
+    if (entry.readable != wanted_line)
+      entry = lines->find(hart, wanted_line, true);
+    if (entry.readable == wanted_line) {
+      *entry.stamp = ++*entry.clock;
+      ++fetches;
+      return true;
+    }
+    want = Want::fetch;
+    wanted = wanted_line;
+    return false;
+  }
+};
+
+} // namespace tandem::machine
