@@ -63,6 +63,8 @@ RULES: dict[str, Folder] = {
     "machine/proxy": folder(*_BOARD, "machine/platform"),
     "machine/run": folder(*_BOARD, "machine/platform"),
     "machine/debug": folder(*_BOARD, "machine/platform", "machine/run"),
+    # Harts on the timed system.
+    "machine/timing": folder(*_HARTS, "machine/cores", "machine"),
     "compiler/options": folder("base", PUBLIC),
     "compiler/catalogue": folder("base", PUBLIC),
     "compiler/report": folder("base", PUBLIC, "compiler/options", "compiler/catalogue"),
@@ -139,6 +141,7 @@ RULES: dict[str, Folder] = {
         "machine/relay",
         "machine/run",
         "machine/debug",
+        "machine/timing",
     ),
     # The one subcommand that runs the analysis itself.
     "cli/analyze": folder(

@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// TimedCores for one protocol: the client of its System. Included by one file for each protocol.
+#pragma once
+
+#include "machine/simulation/entry.h"
+#include "machine/timed/system.h"
+#include "machine/timing/timing.h"
+
+namespace tandem::machine::timing {
+
+template <class P> class CoresOf final : public TimedCores, public HartLines {
+public:
+  using S = System<P, CoresOf>;
+
+  CoresOf(const TimingOptions &options, Harts &harts, Clock &clock, Agenda *agenda)
+      : options_(options), harts_(harts), clock_(clock), agenda_(agenda),
+        system_(options.configuration, simulation::config_of<P>(options.configuration),
+                {.seed = options.seed, .check_values = options.check_values}, *this),
+        cores_(harts.size()), cycles_(harts.size()),
+        issue_(std::max<Cycle>(options.lockstep ? 1 : system_.issue_cycles(), 1)) {
+    options_.call_cycles = std::max(options_.call_cycles, system_.issue_cycles());
+    options_.device_cycles = std::max(options_.device_cycles, system_.issue_cycles());
+    harts.on_hint([this](Hart &hart, unsigned number) { take_hint(number, hart); });
+    if (options.mode != Mode::functional)
+      enter(options.mode);
+  }
+  ~CoresOf() override {
+    harts_.use_timing(nullptr);
+    harts_.on_hint(nullptr);
+  }
+
+  // --- Driver ----------------------------------------------------------------------------------
+  [[nodiscard]] bool drives() const override { return wanted_ != Mode::functional || timed(); }
+  CoresEnd run(std::uint64_t instructions, Schedule &schedule) override {
+    stop_ = false;
+    left_ = instructions;
+    if (!timed())
+      enter(wanted_);
+    // Somebody may have started harts since the last run.
+    for (unsigned number = 0; number < cores_.size(); ++number)
+      if (cores_[number].state == State::idle &&
+          harts_[number].state().activity == Activity::running) {
+        cores_[number].state = State::ready;
+        cores_[number].clock = now();
+      }
+    const CoresEnd end = loop();
+    schedule.instructions += instructions - left_;
+    schedule.round = now();
+    clock_.now = now();
+    return end;
+  }
+  void request_stop() override { stop_ = true; }
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> counts() const override;
+
+  // --- TimedCores ------------------------------------------------------------------------------
+  [[nodiscard]] Mode mode() const override { return mode_; }
+  RunResult result() override;
+  [[nodiscard]] const std::vector<HartCycles> &harts() const override { return cycles_; }
+  [[nodiscard]] const std::map<unsigned, RegionCounts> &regions() const override { return regions_; }
+
+  // --- the client of the system ------------------------------------------------------------------
+  void step(S &, unsigned) {}
+  bool perform(S &, unsigned number, const Request &request);
+  void complete(S &, unsigned number, const Completion &done);
+  void lost(S &, unsigned number, std::uint64_t block) { harts_[number].timing().drop(block); }
+
+  // --- HartLines ---------------------------------------------------------------------------------
+  LineEntry find(unsigned hart, std::uint64_t line, bool code) override {
+    const Quick found = system_.quick(hart, line, code);
+    LineEntry entry;
+    entry.readable = found.readable ? line : kNoLine;
+    entry.writable = found.writable ? line : kNoLine;
+    entry.stamp = found.stamp != nullptr ? found.stamp : &no_order_;
+    entry.clock = found.clock != nullptr ? found.clock : &no_order_;
+    return entry;
+  }
+
+private:
+  enum class State : std::uint8_t {
+    idle,    // the hart is stopped, or waits for an interrupt
+    ready,   // it goes on at `clock`
+    missing, // until complete(), or perform() of a fetch
+  };
+  struct Core {
+    State state = State::idle;
+    Cycle clock = 0;
+    Want want = Want::nothing; // at `clock`
+    bool serves = false;       // at `clock`: an exception for the environment
+    std::uint64_t line = kNoLine;
+    std::uint64_t pc = 0; // of the instruction that wants, or is under way
+    bool done = false;    // the instruction whose access is under way has run
+    Cycle since = 0;
+    // What concerns all: nobody runs past it.
+    [[nodiscard]] bool meets_all() const {
+      return serves || want == Want::device || want == Want::hint;
+    }
+  };
+
+  [[nodiscard]] bool timed() const { return mode_ != Mode::functional; }
+  [[nodiscard]] Cycle now() const;
+  [[nodiscard]] Cycle timed_cycles() const { return before_ + (timed() ? now() - entered_ : 0); }
+  void enter(Mode mode);
+  void leave();
+  void drain();
+  void notice(Cycle at);
+  CoresEnd loop();
+  [[nodiscard]] int choose(Cycle &at);
+  [[nodiscard]] Cycle bound(unsigned number) const;
+  void turn(unsigned number);
+  void burst(unsigned number);
+  void access(unsigned number);
+  void serve(unsigned number);
+  void missed(Core &core, unsigned number, Want want, Cycle waited);
+  void finish(unsigned number, const Completion &done);
+  void take_hint(unsigned number, Hart &hart);
+  void region(unsigned number, bool begins);
+  void count_instruction() { left_ -= left_ > 0 ? 1 : 0; }
+
+  TimingOptions options_;
+  Harts &harts_;
+  Clock &clock_;
+  Agenda *agenda_;
+  S system_;
+  std::vector<Core> cores_;
+  std::vector<HartCycles> cycles_;
+  Cycle issue_;
+  Mode mode_ = Mode::functional;
+  Cycle entered_ = 0; // the present stay in modes that have time
+  Cycle before_ = 0;  // cycles of those before it
+  Mode wanted_ = Mode::functional;
+  bool stop_ = false;
+  std::uint64_t left_ = 0; // instructions
+  std::uint64_t no_order_ = 0;
+  std::map<unsigned, RegionCounts> regions_;
+  std::map<unsigned, std::vector<std::pair<std::string, std::uint64_t>>> open_; // regions
+};
+
+// The furthest that anything has come.
+template <class P> Cycle CoresOf<P>::now() const {
+  Cycle latest = system_.now();
+  for (const Core &core : cores_)
+    latest = std::max(latest, core.clock);
+  return latest;
+}
+
+template <class P> void CoresOf<P>::enter(Mode mode) {
+  const Cycle at = std::max(now(), clock_.now);
+  if (!timed()) {
+    harts_.use_timing(this);
+    // The caches are as they were left; time has passed.
+    if (at > system_.now())
+      system_.skip_to(at);
+    cores_.assign(harts_.size(), Core{});
+    entered_ = at;
+  }
+  mode_ = wanted_ = mode;
+  system_.fast_forward(mode == Mode::warming);
+  issue_ = std::max<Cycle>(system_.issue_cycles(), 1);
+  notice(at);
+}
+
+template <class P> void CoresOf<P>::leave() {
+  clock_.now = now();
+  before_ = timed_cycles();
+  harts_.use_timing(nullptr);
+  mode_ = Mode::functional;
+}
+
+// Until nothing is under way. What is performed meanwhile runs its instruction.
+template <class P> void CoresOf<P>::drain() {
+  while (!system_.idle())
+    system_.run(1);
+}
+
+// After anything that may have started, stopped or woken harts.
+template <class P> void CoresOf<P>::notice(Cycle at) {
+  clock_.now = at;
+  for (unsigned number = 0; number < cores_.size(); ++number) {
+    Core &core = cores_[number];
+    const bool runs = harts_[number].awake();
+    if (core.state == State::idle && runs) {
+      core.state = State::ready;
+      core.clock = std::max(core.clock, at);
+    } else if (core.state == State::ready && !runs) {
+      core.state = State::idle;
+      core.want = Want::nothing;
+      core.serves = false;
+    }
+  }
+}
+
+// The hart that is next and when; -1: none.
+template <class P> int CoresOf<P>::choose(Cycle &at) {
+  int best = -1;
+  at = kNever;
+  for (unsigned number = 0; number < cores_.size(); ++number) {
+    const Core &core = cores_[number];
+    Cycle when = core.clock;
+    if (core.state != State::ready) {
+      if (core.state != State::idle || harts_[number].state().activity != Activity::waiting)
+        continue;
+      when = std::max(harts_[number].timer(), core.clock);
+    }
+    if (when < at) {
+      at = when;
+      best = static_cast<int>(number);
+    }
+  }
+  return best;
+}
+
+// Before which cycle a hart must stop. Others issue no earlier than at their clocks; what concerns
+// all happens at its cycle, in the order of harts.
+template <class P> Cycle CoresOf<P>::bound(unsigned number) const {
+  const Core &self = cores_[number];
+  if (options_.lockstep)
+    return self.clock + 1;
+  Cycle least = system_.horizon(number);
+  for (unsigned other = 0; other < cores_.size(); ++other) {
+    const Core &core = cores_[other];
+    if (other == number)
+      continue;
+    if (core.state == State::ready)
+      least = std::min(least, core.meets_all() ? core.clock + (number < other ? 1 : 0)
+                                               : core.clock + issue_);
+    else if (core.state == State::idle && harts_[other].state().activity == Activity::waiting)
+      if (const Cycle timer = harts_[other].timer(); timer != kNever)
+        least = std::min(least, std::max(timer, core.clock) + issue_);
+  }
+  least = least > kNever - options_.too_far ? kNever : least + options_.too_far;
+  return agenda_ != nullptr ? std::min(least, agenda_->next()) : least;
+}
+
+template <class P> CoresEnd CoresOf<P>::loop() {
+  while (left_ > 0) {
+    if (stop_)
+      return CoresEnd::asked;
+    if (wanted_ != mode_) {
+      drain();
+      if (wanted_ == Mode::functional) {
+        leave();
+        return CoresEnd::limit;
+      }
+      enter(wanted_);
+    }
+    Cycle at = kNever;
+    const int number = choose(at);
+    const Cycle event = system_.next_event();
+    const Cycle due = agenda_ != nullptr ? agenda_->next() : kNever;
+    if (due != kNever && due <= std::min(at, event)) {
+      // What is late was made due in the past, by something that has just happened.
+      const Cycle when = std::max(due, system_.now());
+      system_.skip_to(when);
+      clock_.now = when;
+      agenda_->run(when);
+      notice(when);
+    } else if (event <= at) {
+      if (event == kNever) {
+        if (system_.pending() != 0)
+          throw ProtocolFailure(fmt::format("{}: nothing happens any more, cycle {}\n{}", P::kName,
+                                            now(), system_.stuck()));
+        return CoresEnd::deadlock;
+      }
+      system_.run(1);
+    } else {
+      turn(static_cast<unsigned>(number));
+    }
+  }
+  return CoresEnd::limit;
+}
+
+template <class P> void CoresOf<P>::turn(unsigned number) {
+  Core &core = cores_[number];
+  Hart &hart = harts_[number];
+  if (core.state == State::idle) { // its timer
+    core.clock = std::max(hart.timer(), core.clock);
+    clock_.now = core.clock;
+    core.state = State::ready;
+    if (!hart.awake()) {
+      core.state = State::idle;
+      ++core.clock;
+    }
+    return;
+  }
+  // Another thread may have come to the hart meanwhile.
+  if (core.pc != hart.state().pc) {
+    core.want = Want::nothing;
+    core.serves = false;
+  }
+  if (core.meets_all())
+    serve(number);
+  else if (core.want != Want::nothing)
+    access(number);
+  else
+    burst(number);
+}
+
+template <class P> void CoresOf<P>::burst(unsigned number) {
+  Core &core = cores_[number];
+  Hart &hart = harts_[number];
+  clock_.now = core.clock;
+  const Cycle end = bound(number);
+  CHECK(end > core.clock, "hart {} at {} cannot go on", number, core.clock);
+  const Ran ran = hart.run_timed(std::min(left_, end - core.clock));
+  left_ -= ran.cycles;
+  cycles_[number].instructions += ran.cycles;
+  core.clock += ran.cycles;
+  core.pc = hart.state().pc;
+  switch (ran.stop) {
+  case Stop::wants:
+    core.want = hart.timing().want;
+    core.line = hart.timing().wanted;
+    if (core.want == Want::device) {
+      core.clock += options_.device_cycles;
+      cycles_[number].service += options_.device_cycles;
+    } else if (core.want == Want::hint) {
+      core.clock += system_.issue_cycles();
+      cycles_[number].service += system_.issue_cycles();
+    }
+    break;
+  case Stop::trap:
+    core.serves = true;
+    core.clock += options_.call_cycles;
+    cycles_[number].service += options_.call_cycles;
+    break;
+  case Stop::waiting:
+  case Stop::stopped:
+    core.state = State::idle;
+    break;
+  case Stop::budget:
+  case Stop::asked:
+    break;
+  }
+}
+
+// At its cycle, with nobody further.
+template <class P> void CoresOf<P>::serve(unsigned number) {
+  Core &core = cores_[number];
+  Hart &hart = harts_[number];
+  const Cycle at = core.clock;
+  if (at > system_.now())
+    system_.skip_to(at);
+  clock_.now = at;
+  const bool serves = std::exchange(core.serves, false);
+  const Want want = std::exchange(core.want, Want::nothing);
+  if (serves) {
+    count_instruction();
+    hart.serve_trap();
+  } else {
+    const unsigned told = hart.timing().hint;
+    switch (hart.run_granted(want, kNoLine)) {
+    case Granted::done:
+      count_instruction();
+      if (want == Want::hint)
+        take_hint(told, hart);
+      break;
+    case Granted::trap:
+      count_instruction();
+      hart.serve_trap();
+      break;
+    case Granted::wants:
+      break;
+    }
+  }
+  notice(at);
+}
+
+constexpr RequestKind request_of(Want want) {
+  switch (want) {
+  case Want::fetch:
+    return RequestKind::fetch;
+  case Want::store:
+    return RequestKind::store;
+  case Want::atomic:
+    return RequestKind::atomic;
+  case Want::load_reserved:
+    return RequestKind::load_reserved;
+  case Want::store_conditional:
+    return RequestKind::store_conditional;
+  case Want::load:
+  case Want::nothing:
+  case Want::device:
+  case Want::hint:
+    break;
+  }
+  return RequestKind::load;
+}
+
+template <class P> void CoresOf<P>::access(unsigned number) {
+  Core &core = cores_[number];
+  Hart &hart = harts_[number];
+  if (core.clock > system_.now())
+    system_.skip_to(core.clock);
+  const Want want = core.want;
+  if (want == Want::store_conditional && hart.state().reservation != core.line)
+    system_.cancel_reservation(number);
+  core.done = false;
+  core.since = core.clock;
+  const Outcome outcome = system_.access(number, {core.line, request_of(want), number});
+  if (!outcome.hit) {
+    core.state = State::missing;
+    return;
+  }
+  core.want = Want::nothing;
+  finish(number, outcome.done);
+  const bool fetch = want == Want::fetch;
+  const CacheConfiguration &l1 = fetch ? options_.configuration.l1i : options_.configuration.l1d;
+  // A hit in the L1 is hidden; of any other the first cycle is the instruction's own.
+  const Cycle waits = outcome.done.latency <= l1.latency ? 0 : outcome.done.latency - 1;
+  missed(core, number, want, waits);
+  // The first of two lines is not yet an instruction; nor is a fetch.
+  core.clock += waits + (core.done ? 1 : 0);
+}
+
+template <class P> void CoresOf<P>::missed(Core &core, unsigned number, Want want, Cycle waited) {
+  HartCycles &cycles = cycles_[number];
+  (want == Want::fetch   ? cycles.fetches
+   : want == Want::load  ? cycles.loads
+   : want == Want::store ? cycles.stores
+                         : cycles.atomics) += waited;
+  cycles.instructions += core.done ? 1 : 0;
+  core.pc = harts_[number].state().pc;
+}
+
+// The access has been performed. A store-conditional that has failed runs now, to say so.
+template <class P> void CoresOf<P>::finish(unsigned number, const Completion &done) {
+  Core &core = cores_[number];
+  if (done.kind != RequestKind::store_conditional || done.succeeded || core.done)
+    return;
+  Hart &hart = harts_[number];
+  if (hart.state().pc != core.pc || hart.state().activity != Activity::running)
+    return;
+  hart.break_reservation();
+  clock_.now = system_.now();
+  core.done = hart.run_granted(Want::store_conditional, core.line) == Granted::done;
+  if (core.done)
+    count_instruction();
+}
+
+// The instant at which the access happens: the instruction runs, if its hart is still at it.
+template <class P> bool CoresOf<P>::perform(S &, unsigned number, const Request &request) {
+  Core &core = cores_[number];
+  Hart &hart = harts_[number];
+  const bool there = hart.state().pc == core.pc && hart.state().activity == Activity::running;
+  if (request.kind == RequestKind::fetch) {
+    auto &fetched = hart.timing().fetched;
+    if (there) {
+      fetched[1] = fetched[0];
+      fetched[0] = request.block;
+    }
+    if (core.state == State::missing) {
+      core.state = State::ready;
+      core.want = Want::nothing;
+      core.clock = system_.now() + options_.configuration.l1i.latency - 1;
+      missed(core, number, Want::fetch, core.clock - core.since);
+    }
+    return true;
+  }
+  if (!there)
+    return false;
+  clock_.now = system_.now();
+  const Granted went = hart.run_granted(core.want, request.block);
+  core.done = went == Granted::done;
+  if (core.done)
+    count_instruction();
+  return hart.timing().used;
+}
+
+template <class P> void CoresOf<P>::complete(S &, unsigned number, const Completion &done) {
+  if (done.kind == RequestKind::fetch)
+    return; // it went on when it was performed
+  Core &core = cores_[number];
+  finish(number, done);
+  core.state = State::ready;
+  core.clock = system_.now();
+  missed(core, number, std::exchange(core.want, Want::nothing),
+         core.clock - core.since - (core.done ? 1 : 0));
+  // It may have been stopped while it waited.
+  clock_.now = core.clock;
+  if (!harts_[number].awake())
+    core.state = State::idle;
+}
+
+template <class P> void CoresOf<P>::take_hint(unsigned number, Hart &hart) {
+  if (number == hint::kFunctional || number == hint::kWarming || number == hint::kTiming) {
+    wanted_ = number == hint::kFunctional ? Mode::functional
+              : number == hint::kWarming  ? Mode::warming
+                                          : Mode::timing;
+    if (!timed())
+      hart.end_burst();
+  } else if (number >= hint::kBegin && number < hint::kBegin + hint::kRegions) {
+    region(number - hint::kBegin, true);
+  } else if (number >= hint::kEnd && number < hint::kEnd + hint::kRegions) {
+    region(number - hint::kEnd, false);
+  }
+}
+
+// Regions are the machine's, not a hart's: the first begin counts, and the first end after it.
+template <class P> void CoresOf<P>::region(unsigned number, bool begins) {
+  const auto open = open_.find(number);
+  if (begins) {
+    if (open == open_.end())
+      open_.emplace(number, counts());
+    return;
+  }
+  if (open == open_.end())
+    return;
+  RegionCounts &into = regions_[number];
+  const auto now_counted = counts();
+  if (into.counts.empty())
+    for (const auto &[name, value] : now_counted)
+      into.counts.emplace_back(name, 0);
+  ++into.entered;
+  for (std::size_t i = 0; i < now_counted.size(); ++i)
+    into.counts[i].second += now_counted[i].second - open->second[i].second;
+  open_.erase(open);
+}
+
+template <class P> std::vector<std::pair<std::string, std::uint64_t>> CoresOf<P>::counts() const {
+  HartCycles all;
+  std::uint64_t quick = 0;
+  for (unsigned number = 0; number < cores_.size(); ++number) {
+    const HartCycles &one = cycles_[number];
+    all.instructions += one.instructions;
+    all.fetches += one.fetches;
+    all.loads += one.loads;
+    all.stores += one.stores;
+    all.atomics += one.atomics;
+    all.service += one.service;
+    const HartTiming &timing = harts_[number].timing();
+    quick += timing.loads + timing.stores + timing.fetches;
+  }
+  const Statistics &s = system_.statistics();
+  std::uint64_t messages = 0;
+  for (const std::uint64_t sent : s.messages)
+    messages += sent;
+  return {{"timed_instructions", all.instructions},
+          {"timed_cycles", timed_cycles()},
+          {"fetch_stall_cycles", all.fetches},
+          {"load_stall_cycles", all.loads},
+          {"store_stall_cycles", all.stores},
+          {"atomic_stall_cycles", all.atomics},
+          {"service_cycles", all.service},
+          {"l1_hits", s.core.l1_hits + quick},
+          {"l2_hits", s.core.l2_hits},
+          {"misses", s.core.misses + s.core.merged},
+          {"shared_misses", s.core.shared_misses},
+          {"miss_cycles", s.core.miss_latency.sum},
+          {"memory_reads", s.memory.reads},
+          {"memory_writes", s.memory.writes},
+          {"messages", messages},
+          {"link_flits", system_.mesh().statistics().total().link_flits},
+          {"bus_grants", s.bus.grants},
+          {"conditional_failures", s.conditional_failures}};
+}
+
+template <class P> RunResult CoresOf<P>::result() {
+  for (auto &hart : harts_) {
+    HartTiming &timing = hart->timing();
+    system_.count_hits(std::exchange(timing.loads, 0), std::exchange(timing.stores, 0),
+                       std::exchange(timing.fetches, 0));
+  }
+  RunResult result;
+  simulation::fill_from_system<P>(result, system_, options_.configuration, timed_cycles());
+  result.seed = options_.seed;
+  result.workload = "program";
+  result.family = "program";
+  result.complete = true;
+  for (const HartCycles &one : cycles_)
+    result.instructions += one.instructions;
+  result.accesses = result.statistics.core.loads + result.statistics.core.stores;
+  return result;
+}
+
+template <class P>
+std::unique_ptr<TimedCores> make(const TimingOptions &options, Harts &harts, Clock &clock,
+                                 Agenda *agenda) {
+  return std::make_unique<CoresOf<P>>(options, harts, clock, agenda);
+}
+
+} // namespace tandem::machine::timing

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Harts on the coherent memory side: cores that run an instruction a cycle (MetaTM's "IPC of 1"),
+// whose caches, protocol, network and memory are the timed system's.
+//
+// An instruction takes a cycle. A fetch or an access to data that is not in its L1 adds its latency
+// less the first cycle, the fetch before the data; hits in an L1 are hidden by the pipeline. An
+// exception that the environment serves (system calls, page faults) takes `call_cycles`, an access
+// to a device `device_cycles`. Translations cost nothing. A hart waits for each access: memory is
+// sequentially consistent.
+//
+// Harts run ahead of the event wheel while nothing can reach them (System::horizon); what they do
+// does not depend on how far. A cycle is: the machine's events, then the harts in their order. What
+// concerns all harts at once (traps that the environment serves, devices, hints, the agenda) is
+// done when nobody has run further than its cycle.
+//
+// Modes: `timing`; `warming`, in which every access runs through the tables and the caches, but
+// messages take a cycle; `functional`, in which the functional cores run and no cache is touched.
+// They change between two instructions, with nothing under way. For one thread.
+#pragma once
+
+#include "machine/cores/functional.h"
+#include "machine/hart/harts.h"
+#include "machine/simulation/simulation.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tandem::machine {
+
+enum class Mode : std::uint8_t { functional, warming, timing };
+
+// Numbers of hint instructions (slti x0, x0, number; include/tandem/machine.h).
+namespace hint {
+inline constexpr unsigned kFunctional = 1;
+inline constexpr unsigned kWarming = 2;
+inline constexpr unsigned kTiming = 3;
+inline constexpr unsigned kBegin = 0x100; // and the number of a region, 0 to 255
+inline constexpr unsigned kEnd = 0x200;   // the same
+inline constexpr unsigned kRegions = 256;
+} // namespace hint
+
+struct TimingOptions {
+  Configuration configuration{}; // with as many cores as there are harts
+  std::uint64_t seed = 1;        // of jitter and random back-off
+  Mode mode = Mode::timing;      // at the start
+  Cycle call_cycles = 100;
+  Cycle device_cycles = 50;
+  // For tests. Values: every access goes through the tables and is checked against the last store.
+  bool check_values = false;
+  bool lockstep = false; // an instruction at a time
+  Cycle too_far = 0;     // added to every horizon
+};
+
+// Where the cycles of one hart went; what is in none of these, it was idle.
+struct HartCycles {
+  std::uint64_t instructions = 0; // a cycle each
+  std::uint64_t fetches = 0;      // cycles that it waited for code
+  std::uint64_t loads = 0;
+  std::uint64_t stores = 0;
+  std::uint64_t atomics = 0; // with load-reserved and store-conditional
+  std::uint64_t service = 0; // the environment, devices
+};
+
+// What was counted between the begin and the end of a region, over all times that it was entered.
+struct RegionCounts {
+  std::uint64_t entered = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> counts{};
+};
+
+class TimedCores : public Driver {
+public:
+  // All must outlive it; `agenda` may be null. Error: no such protocol, a machine that does not fit
+  // it, another number of cores than of harts. Hints of the harts are its from now on.
+  static Result<std::unique_ptr<TimedCores>> make(const std::string &protocol,
+                                                  const TimingOptions &options, Harts &harts,
+                                                  Clock &clock, Agenda *agenda);
+
+  [[nodiscard]] virtual Mode mode() const = 0;
+  // Since the start or the last reset, in the modes that have time.
+  [[nodiscard]] virtual RunResult result() = 0;
+  [[nodiscard]] virtual const std::vector<HartCycles> &harts() const = 0;
+  [[nodiscard]] virtual const std::map<unsigned, RegionCounts> &regions() const = 0;
+};
+
+} // namespace tandem::machine

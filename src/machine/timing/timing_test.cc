@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Harts on every protocol: running ahead changes nothing, checked values change nothing, what
+// instructions cost is what the machine says, locks lock, modes and regions.
+#include "machine/timing/timing.h"
+
+#include "machine/cores/testing/bare.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <random>
+
+namespace tandem::machine {
+namespace {
+
+using testing::BareMachine;
+using Words = std::vector<std::uint32_t>;
+
+constexpr std::uint64_t kCode = 0x8000'0000;
+constexpr std::uint64_t kData = 0x8010'0000;
+
+// Instructions, as few as the programs here need.
+constexpr std::uint32_t i_type(std::uint32_t code, unsigned rd, unsigned rs1, int imm) {
+  return static_cast<std::uint32_t>(imm) << 20 | rs1 << 15 | rd << 7 | code;
+}
+constexpr std::uint32_t addi(unsigned rd, unsigned rs1, int imm) {
+  return i_type(0x13, rd, rs1, imm);
+}
+constexpr std::uint32_t load(unsigned rd, unsigned rs1, int imm, unsigned size = 3) {
+  return i_type(0x03 | size << 12, rd, rs1, imm);
+}
+constexpr std::uint32_t store(unsigned rs2, unsigned rs1, int imm, unsigned size = 3) {
+  const auto bits = static_cast<std::uint32_t>(imm);
+  return (bits >> 5 & 0x7f) << 25 | rs2 << 20 | rs1 << 15 | size << 12 | (bits & 31) << 7 | 0x23;
+}
+constexpr std::uint32_t add(unsigned rd, unsigned rs1, unsigned rs2) {
+  return rs2 << 20 | rs1 << 15 | rd << 7 | 0x33;
+}
+constexpr std::uint32_t atomic(unsigned function, unsigned rd, unsigned rs1, unsigned rs2) {
+  return function << 27 | rs2 << 20 | rs1 << 15 | 3U << 12 | rd << 7 | 0x2f;
+}
+constexpr unsigned kAdd = 0, kReserve = 2, kConditional = 3;
+constexpr std::uint32_t branch(unsigned kind, unsigned rs1, unsigned rs2, int bytes) {
+  const auto b = static_cast<std::uint32_t>(bytes);
+  return (b >> 12 & 1) << 31 | (b >> 5 & 0x3f) << 25 | rs2 << 20 | rs1 << 15 | kind << 12 |
+         (b >> 1 & 15) << 8 | (b >> 11 & 1) << 7 | 0x63;
+}
+constexpr unsigned kEqual = 0, kNotEqual = 1;
+constexpr std::uint32_t hint_of(unsigned number) {
+  return i_type(0x13 | 2U << 12, 0, 0, static_cast<int>(number));
+}
+constexpr std::uint32_t kWfi = 0x10500073;
+constexpr std::uint32_t kJumpBack = 0xffdff06f;  // j -4
+constexpr std::uint16_t kShort = 0x0285;         // c.addi x5, 1
+constexpr std::uint32_t kReadCycle = 0xc0002573; // rdcycle x10
+
+// A program as bytes, since instructions of two sizes make code that lies across lines.
+class Program {
+public:
+  void word(std::uint32_t word) { append(&word, sizeof word); }
+  void half(std::uint16_t half) { append(&half, sizeof half); }
+  [[nodiscard]] const std::vector<std::byte> &bytes() const { return bytes_; }
+
+private:
+  void append(const void *from, std::size_t size) {
+    const auto *at = static_cast<const std::byte *>(from);
+    bytes_.insert(bytes_.end(), at, at + size);
+  }
+  std::vector<std::byte> bytes_;
+};
+
+Program program_of(const Words &words) {
+  Program program;
+  for (const std::uint32_t word : words)
+    program.word(word);
+  return program;
+}
+
+// Random loads and stores of all sizes, aligned or not, atomics, pairs of reservation, branches;
+// few lines, all shared, one of them beside code. Registers 20 to 27 are places, 5 to 8 values, 9
+// counts turns.
+Program random_program(std::mt19937_64 &random, bool sees_time = true) {
+  Program program;
+  const auto value = [&] { return static_cast<unsigned>(5 + random() % 4); };
+  const auto place = [&] { return static_cast<unsigned>(20 + random() % 8); };
+  const unsigned count = 40 + static_cast<unsigned>(random() % 60);
+  const auto start = static_cast<int>(program.bytes().size());
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned size = random() % 4;
+    const int anywhere = static_cast<int>(random() % 64);
+    const int aligned = anywhere & ~7;
+    switch (random() % 12) {
+    case 0:
+    case 1:
+    case 2:
+      program.word(load(value(), place(), random() % 8 == 0 ? anywhere : aligned, size));
+      break;
+    case 3:
+    case 4:
+      program.word(store(value(), place(), random() % 8 == 0 ? anywhere : aligned, size));
+      break;
+    case 5:
+      program.word(atomic(kAdd, value(), place(), value()));
+      break;
+    case 6: {
+      const unsigned at = place();
+      program.word(atomic(kReserve, 10, at, 0));
+      program.word(addi(10, 10, 1));
+      program.word(atomic(kConditional, 11, at, 10));
+      program.word(add(6, 6, 11));
+      break;
+    }
+    case 7:
+      program.word(branch(random() % 2, value(), value(), 8));
+      program.word(addi(value(), value(), anywhere));
+      break;
+    case 8:
+      program.half(kShort);
+      break;
+    case 9:
+      program.word(sees_time ? kReadCycle : addi(10, 10, 3));
+      program.word(add(7, 7, 10));
+      break;
+    default:
+      program.word(add(value(), value(), value()));
+    }
+  }
+  program.word(addi(9, 9, -1));
+  program.word(branch(kEqual, 9, 0, 8));
+  const int back = start - static_cast<int>(program.bytes().size());
+  const auto b = static_cast<std::uint32_t>(back); // j back
+  program.word((b >> 20 & 1) << 31 | (b >> 1 & 0x3ff) << 21 | (b >> 11 & 1) << 20 |
+               (b >> 12 & 0xff) << 12 | 0x6f);
+  program.word(kWfi);
+  program.word(kJumpBack);
+  return program;
+}
+
+Configuration machine_for(const ProtocolEntry &protocol, unsigned harts,
+                          std::vector<std::string> settings = {}) {
+  settings.push_back(fmt::format("cores={}", harts));
+  settings.emplace_back("network.columns=0");
+  if (protocol.bus)
+    settings.emplace_back("network.kind=bus");
+  return *load_configuration("small", settings);
+}
+
+struct Timed {
+  std::unique_ptr<BareMachine> machine;
+  std::unique_ptr<TimedCores> cores;
+
+  Timed(const std::string &protocol, unsigned harts, const TimingOptions &options) {
+    machine = std::move(BareMachine::create({.harts = harts, .memory_size = 4U << 20})).value();
+    cores =
+        std::move(TimedCores::make(protocol, options, machine->harts(), machine->clock(), nullptr))
+            .value();
+    machine->cores().use(cores.get());
+  }
+  ~Timed() { machine->cores().use(nullptr); }
+  void start(unsigned hart, std::uint64_t at) { machine->hart(hart).start(at, hart, kData); }
+  void place(std::uint64_t at, const Program &program) const {
+    ASSERT_TRUE(machine->memory().write(at, program.bytes()));
+  }
+  [[nodiscard]] std::uint64_t word(std::uint64_t at) const {
+    std::uint64_t value = 0;
+    EXPECT_TRUE(machine->memory().read_value(at, value));
+    return value;
+  }
+  CoresEnd run(std::uint64_t most = 50'000'000) { return machine->cores().run(most); }
+};
+
+// Everything that a run leaves: registers, memory, time, and what the memory side has counted.
+struct Left {
+  std::vector<HartState> harts;
+  std::vector<std::byte> memory;
+  Cycle cycles = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> counts;
+};
+
+Left random_run(const ProtocolEntry &protocol, std::uint64_t seed, const TimingOptions &given) {
+  std::mt19937_64 random(seed);
+  const unsigned harts = 2 + seed % 7;
+  const unsigned jitter = seed % 2 == 0 ? 0 : 7;
+  TimingOptions options = given;
+  options.seed = seed;
+  options.configuration = machine_for(protocol, harts, {fmt::format("network.jitter={}", jitter)});
+  Timed timed(protocol.name, harts, options);
+  for (unsigned hart = 0; hart < harts; ++hart) {
+    // Some run the same code, some code of their own.
+    const std::uint64_t at = kCode + (hart % 3) * 0x1000 + (hart % 2) * 0x806;
+    timed.place(at, random_program(random));
+    timed.start(hart, at);
+    HartState &state = timed.machine->hart(hart).state();
+    state.x[9] = 30;
+    for (unsigned reg = 20; reg < 28; ++reg)
+      state.x[reg] = reg == 27 ? kCode + 0xf00 : kData + (reg - 20) % (2 + seed % 5) * 64;
+    timed.machine->hart(hart).changed();
+  }
+  EXPECT_EQ(timed.run(3'000'000), CoresEnd::deadlock) << "seed " << seed;
+  Left left;
+  for (unsigned hart = 0; hart < harts; ++hart) {
+    left.harts.push_back(timed.machine->hart(hart).state());
+    EXPECT_EQ(left.harts.back().x[9], 0U);
+  }
+  const auto bytes = timed.machine->memory().bytes();
+  left.memory.assign(bytes.begin(), bytes.end());
+  left.cycles = timed.machine->cores().schedule().round;
+  left.counts = timed.cores->counts();
+  return left;
+}
+
+bool same(const Left &a, const Left &b) {
+  return a.harts == b.harts && a.memory == b.memory && a.cycles == b.cycles && a.counts == b.counts;
+}
+
+class Timing : public ::testing::TestWithParam<std::string> {
+protected:
+  const ProtocolEntry &protocol() { return **find_protocol(GetParam()); }
+};
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const ProtocolEntry &entry : protocols())
+    all.push_back(entry.name);
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Machine, Timing, ::testing::ValuesIn(names()), [](const auto &info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST_P(Timing, RunningAheadChangesNothing) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Left ahead = random_run(protocol(), seed, {});
+    const Left lockstep = random_run(protocol(), seed, {.lockstep = true});
+    ASSERT_TRUE(ahead.harts == lockstep.harts) << "seed " << seed;
+    ASSERT_TRUE(ahead.memory == lockstep.memory) << "seed " << seed;
+    ASSERT_EQ(ahead.cycles, lockstep.cycles) << "seed " << seed;
+    ASSERT_EQ(ahead.counts, lockstep.counts) << "seed " << seed;
+  }
+}
+
+// A horizon that is two cycles too long shows in some seed.
+TEST_P(Timing, AHorizonTwoCyclesTooLongIsFound) {
+  bool found = false;
+  for (std::uint64_t seed = 1; seed <= 20 && !found; ++seed)
+    found = !same(random_run(protocol(), seed, {.too_far = 2}),
+                  random_run(protocol(), seed, {.lockstep = true}));
+  EXPECT_TRUE(found);
+}
+
+// Every access through the tables, each compared with the last store: slower, and nothing else.
+TEST_P(Timing, CheckedValuesAreRightAndChangeNothing) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Left quick = random_run(protocol(), seed, {});
+    const Left checked = random_run(protocol(), seed, {.check_values = true});
+    ASSERT_TRUE(quick.harts == checked.harts) << "seed " << seed;
+    ASSERT_TRUE(quick.memory == checked.memory) << "seed " << seed;
+    ASSERT_EQ(quick.cycles, checked.cycles) << "seed " << seed;
+  }
+}
+
+// A program with one thread ends as it does without time, whatever modes it goes through.
+TEST_P(Timing, OneHartEndsAsItDoesWithoutTime) {
+  const auto run = [&](std::uint64_t seed, Mode mode, bool hints) {
+    std::mt19937_64 random(seed);
+    Program program;
+    if (hints)
+      program.word(hint_of(hint::kWarming + seed % 2));
+    const Program body = random_program(random, false);
+    TimingOptions options;
+    options.mode = mode;
+    options.configuration = machine_for(protocol(), 1);
+    Timed timed(protocol().name, 1, options);
+    timed.place(kCode, program);
+    timed.place(kCode + program.bytes().size(), body);
+    timed.start(0, kCode);
+    HartState &state = timed.machine->hart().state();
+    state.x[9] = 50;
+    for (unsigned reg = 20; reg < 28; ++reg)
+      state.x[reg] = kData + (reg - 20) * 64;
+    timed.machine->hart().changed();
+    EXPECT_EQ(timed.run(), CoresEnd::deadlock);
+    EXPECT_EQ(timed.cores->mode() == Mode::functional, mode == Mode::functional && !hints);
+    HartState left = timed.machine->hart().state();
+    left.instret -= hints ? 1 : 0;
+    left.pc = 0;
+    left.reservation = kNoReservation;
+    const auto bytes = timed.machine->memory().bytes().subspan(kData - kCode);
+    return std::pair(left, std::vector<std::byte>(bytes.begin(), bytes.end()));
+  };
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const auto without = run(seed, Mode::functional, false);
+    EXPECT_TRUE(without == run(seed, Mode::timing, false)) << "seed " << seed;
+    EXPECT_TRUE(without == run(seed, Mode::warming, false)) << "seed " << seed;
+    EXPECT_TRUE(without == run(seed, Mode::functional, true)) << "seed " << seed;
+  }
+}
+
+// What loads cost by the clock that the program reads, beside what the memory side has counted.
+TEST_P(Timing, AnAccessCostsItsLatency) {
+  TimingOptions options;
+  options.configuration = machine_for(protocol(), 1);
+  const Configuration &machine = options.configuration;
+  Timed timed(protocol().name, 1, options);
+  // All in one line of code: the clock, a load, the clock; twice the same, then one that has moved
+  // to the L2 because the set of its L1 is full.
+  const auto way = static_cast<int>(machine.l1d.sets() * kBlockBytes); // 8 sets: 512 bytes
+  ASSERT_LE(way * 3, 2047);
+  Words words;
+  const auto measure = [&](unsigned into, int offset) {
+    words.push_back(kReadCycle);
+    words.push_back(load(5, 11, offset));
+    words.push_back(kReadCycle | 1U << 7); // rdcycle x11 ^ 1: patched below
+    words.back() = 0xc0002073 | into << 7;
+    words.push_back(0x40000033 | 10U << 20 | into << 15 | into << 7); // sub into, into, x10
+  };
+  measure(20, 0);
+  measure(21, 0);
+  words.push_back(load(6, 11, way));
+  words.push_back(load(6, 11, 2 * way));
+  measure(22, 0);
+  words.push_back(kWfi);
+  words.push_back(kJumpBack);
+  timed.place(kCode, program_of(words));
+  timed.start(0, kCode);
+  EXPECT_EQ(timed.run(), CoresEnd::deadlock);
+  const auto &x = timed.machine->hart().state().x;
+  const RunResult result = timed.cores->result();
+  const CoreStatistics &core = result.statistics.core;
+  EXPECT_EQ(x[21], 2U) << "a hit: the clock's cycle and the load's";
+  EXPECT_EQ(x[22], 1U + machine.l1d.latency + machine.l2.latency);
+  EXPECT_GT(x[20], 1U + machine.memory.latency);
+  EXPECT_EQ(core.l2_hits, 1U);
+  // Three loads and a line of code came from memory. The first cycle of each is an
+  // instruction's.
+  const HartCycles &cycles = timed.cores->harts()[0];
+  EXPECT_EQ(core.misses, 4U);
+  EXPECT_EQ(cycles.loads + cycles.fetches + 4 + 1,
+            core.miss_latency.sum + machine.l1d.latency + machine.l2.latency +
+                // a fetch goes on when it is performed
+                (machine.l1i.latency - machine.l1d.latency));
+  EXPECT_EQ(cycles.instructions, words.size() - 1);
+  // Timers of the protocol may come later.
+  EXPECT_GE(result.cycles, cycles.instructions + cycles.loads + cycles.fetches);
+}
+
+// A lock of test-and-set, and a counter behind it that only plain loads and stores touch.
+TEST_P(Timing, LocksLock) {
+  constexpr unsigned kHarts = 4;
+  constexpr unsigned kTurns = 200;
+  for (const bool checked : {false, true}) {
+    TimingOptions options;
+    options.configuration = machine_for(protocol(), kHarts);
+    options.check_values = checked;
+    Timed timed(protocol().name, kHarts, options);
+    timed.place(kCode, program_of({
+                           addi(6, 0, 1),
+                           atomic(1, 5, 11, 6), // amoswap
+                           branch(kNotEqual, 5, 0, -4),
+                           load(7, 11, 128),
+                           addi(7, 7, 1),
+                           store(7, 11, 128),
+                           store(0, 11, 0),
+                           addi(9, 9, -1),
+                           branch(kNotEqual, 9, 0, -28),
+                           kWfi,
+                           kJumpBack,
+                       }));
+    for (unsigned hart = 0; hart < kHarts; ++hart) {
+      timed.start(hart, kCode);
+      timed.machine->hart(hart).state().x[9] = kTurns;
+    }
+    EXPECT_EQ(timed.run(), CoresEnd::deadlock);
+    EXPECT_EQ(timed.word(kData + 128), kHarts * kTurns);
+    EXPECT_EQ(timed.word(kData), 0U);
+  }
+}
+
+// Harts that count by load-reserved and store-conditional come to an end, and nothing is lost.
+TEST_P(Timing, PairsOfReservationsCount) {
+  constexpr unsigned kHarts = 4;
+  constexpr unsigned kTurns = 200;
+  TimingOptions options;
+  options.configuration = machine_for(protocol(), kHarts);
+  Timed timed(protocol().name, kHarts, options);
+  timed.place(kCode, program_of({
+                         atomic(kReserve, 5, 11, 0),
+                         addi(5, 5, 1),
+                         atomic(kConditional, 6, 11, 5),
+                         branch(kNotEqual, 6, 0, -12),
+                         addi(9, 9, -1),
+                         branch(kNotEqual, 9, 0, -20),
+                         kWfi,
+                         kJumpBack,
+                     }));
+  for (unsigned hart = 0; hart < kHarts; ++hart) {
+    timed.start(hart, kCode);
+    timed.machine->hart(hart).state().x[9] = kTurns;
+  }
+  EXPECT_EQ(timed.run(5'000'000), CoresEnd::deadlock);
+  EXPECT_EQ(timed.word(kData), kHarts * kTurns);
+}
+
+// A region counts what lies between its hints, each time; and time stands still outside of timing.
+TEST_P(Timing, RegionsAndModesByHints) {
+  TimingOptions options;
+  options.mode = Mode::functional;
+  options.configuration = machine_for(protocol(), 1);
+  Timed timed(protocol().name, 1, options);
+  Words words;
+  for (int i = 0; i < 10; ++i)
+    words.push_back(addi(5, 5, 1)); // functional
+  words.push_back(hint_of(hint::kTiming));
+  words.push_back(addi(9, 0, 3));
+  words.push_back(hint_of(hint::kBegin + 7));
+  words.push_back(load(5, 11, 0));
+  words.push_back(addi(5, 5, 1));
+  words.push_back(hint_of(hint::kEnd + 7));
+  words.push_back(addi(9, 9, -1));
+  words.push_back(branch(kNotEqual, 9, 0, -20));
+  words.push_back(hint_of(hint::kFunctional));
+  for (int i = 0; i < 10; ++i)
+    words.push_back(addi(6, 6, 1)); // functional again
+  words.push_back(kWfi);
+  words.push_back(kJumpBack);
+  timed.place(kCode, program_of(words));
+  timed.start(0, kCode);
+  EXPECT_EQ(timed.run(), CoresEnd::deadlock);
+  EXPECT_EQ(timed.cores->mode(), Mode::functional);
+  EXPECT_EQ(timed.machine->hart().state().x[6], 10U);
+  EXPECT_EQ(timed.machine->hart().state().instret, 10U + 1 + 1 + 3 * 6 + 1 + 10 + 1);
+  ASSERT_EQ(timed.cores->regions().count(7), 1U);
+  const RegionCounts &region = timed.cores->regions().at(7);
+  EXPECT_EQ(region.entered, 3U);
+  const auto count = [&](const std::string &name) {
+    for (const auto &[each, value] : region.counts)
+      if (each == name)
+        return value;
+    ADD_FAILURE() << name;
+    return std::uint64_t{0};
+  };
+  EXPECT_EQ(count("timed_instructions"), 3U * 2);
+  EXPECT_EQ(count("misses"), 1U + 0U);
+}
+
+// The first page of a second thread's code is written by the first: what is stored is what runs.
+TEST_P(Timing, StoresToCodeAreRunByOtherHarts) {
+  TimingOptions options;
+  options.configuration = machine_for(protocol(), 2);
+  Timed timed(protocol().name, 2, options);
+  constexpr std::uint64_t kOther = kCode + 0x2000;
+  // Hart 1 waits for a flag, then runs a word that hart 0 has written over.
+  timed.place(kOther, program_of({load(5, 11, 0), branch(kEqual, 5, 0, -4), 0x0000100f, // fence.i
+                                  addi(6, 6, 1), kWfi, kJumpBack}));
+  timed.place(kCode, program_of({store(12, 13, 12, 2), store(14, 11, 0), kWfi, kJumpBack}));
+  timed.start(1, kOther);
+  EXPECT_EQ(timed.run(2'000), CoresEnd::limit);
+  timed.start(0, kCode);
+  HartState &state = timed.machine->hart(0).state();
+  state.x[12] = addi(6, 6, 77);
+  state.x[13] = kOther;
+  state.x[14] = 1;
+  EXPECT_EQ(timed.run(), CoresEnd::deadlock);
+  EXPECT_EQ(timed.machine->hart(1).state().x[6], 77U);
+}
+
+TEST(TimingErrors, AreTheUsers) {
+  const auto message = [](const char *protocol, const char *machine, unsigned harts) {
+    auto made = std::move(BareMachine::create({.harts = harts, .memory_size = 1U << 20})).value();
+    TimingOptions options;
+    options.configuration = *load_configuration(machine, {});
+    const auto cores = TimedCores::make(protocol, options, made->harts(), made->clock(), nullptr);
+    return cores ? std::string() : cores.error().message;
+  };
+  EXPECT_THAT(message("dragon", "flask", 16), ::testing::HasSubstr("there is no protocol"));
+  EXPECT_THAT(message("mesi-snoop", "flask", 16), ::testing::HasSubstr("needs a bus"));
+  EXPECT_THAT(message("flask", "flask", 4), ::testing::HasSubstr("16 cores, and there are 4"));
+  EXPECT_EQ(message("flask", "flask", 16), "");
+}
+
+} // namespace
+} // namespace tandem::machine
