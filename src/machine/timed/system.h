@@ -12,7 +12,8 @@
 // For one thread. Steady state: no allocation (all pools keep their largest size; block_store.h
 // says when memory grows) and no virtual call.
 //
-// The parts: step.h (events and rows), rooms.h (making room), transport.h (messages).
+// The parts: step.h (events and rows), rooms.h (making room), transport.h (messages), ahead.h (what
+// cores may do without asking).
 #pragma once
 
 #include "machine/configuration/configuration.h"
@@ -394,6 +395,7 @@ private:
 
 } // namespace tandem::machine
 
+#include "machine/timed/ahead.h"
 #include "machine/timed/rooms.h"
 #include "machine/timed/step.h"
 #include "machine/timed/system_core.h"

@@ -99,7 +99,7 @@ template <class C> struct CoreUnit : Unit<C> {
 
   PrivateCaches<typename C::Line> caches;
   std::optional<std::uint64_t> reserved; // block of a load_reserved
-  // While a reservation is young, what would take its block waits (system_core.h, open_window).
+  // While a reservation is young, what would take its block waits (ahead.h, open_window).
   bool window_open = false; // for `reserved`
   Cycle window_ends = 0;
   std::vector<std::uint32_t> held; // packets for this core that wait for its end, in order
