@@ -6,6 +6,7 @@
 #include "cli/machine/guest.h"
 #include "cli/machine/interrupt.h"
 #include "cli/machine/quantities.h"
+#include "cli/machine/timing.h"
 #include "machine/platform/boot.h"
 #include "machine/platform/map.h"
 #include "machine/proxy/process.h"
@@ -31,6 +32,7 @@ struct Arguments {
   std::vector<std::string> writable;
   bool bare = false;
   WatchOptions watch{};
+  TimingArguments timing{};
 };
 
 Result<std::string> absolute(const std::string &path) {
@@ -134,7 +136,7 @@ machine::Outcome outcome_of(machine::proxy::Process &process, const machine::Sym
 }
 
 Status write_json(const Arguments &arguments, const Watch &watch, const machine::Outcome &outcome,
-                  const char *kind) {
+                  const char *kind, Timing *timing) {
   if (arguments.watch.json.empty())
     return Unit{};
   nlohmann::ordered_json json{{"format", "tandem-machine-run"},
@@ -146,17 +148,21 @@ Status write_json(const Arguments &arguments, const Watch &watch, const machine:
                               {"message", outcome.message},
                               {"reproducible", true}};
   json.update(watch.summary());
+  if (timing != nullptr)
+    json["timing"] = timing->json();
   return write_file(arguments.watch.json, json.dump(2) + "\n");
 }
 
 Result<int> finish(const Arguments &arguments, Watch &watch, const machine::Outcome &outcome,
-                   const char *kind) {
+                   const char *kind, Timing *timing) {
   if (Status written = watch.finish(); !written)
     return written.error();
-  if (Status written = write_json(arguments, watch, outcome, kind); !written)
+  if (Status written = write_json(arguments, watch, outcome, kind, timing); !written)
     return written.error();
   if (!outcome.message.empty())
     fmt::print(stderr, "{}: {}\n", kName, outcome.message);
+  if (arguments.timing.summary)
+    fmt::print(stderr, "{}", timing->text());
   return outcome.status;
 }
 
@@ -171,14 +177,18 @@ Result<int> run_process(const Arguments &arguments, const Watching &watching,
       });
   if (!process)
     return process.error();
+  const Result<std::unique_ptr<Timing>> timing = make_timing(arguments.timing, **process);
+  if (!timing)
+    return timing.error();
   const Interrupt interrupt;
   machine::Session session(**process, interrupt.flag());
   const machine::Symbols symbols = program.symbols.moved(machine::proxy::bias_of(program));
   Watch watch(**process, symbols, arguments.watch, watching, kName);
-  const Result<machine::Session::Stop> stop = watch.run(session);
+  Result<machine::Session::Stop> stop = machine::Session::Stop::asked;
+  with_failures_shown([&] { stop = watch.run(session); });
   if (!stop)
     return stop.error();
-  return finish(arguments, watch, outcome_of(**process, symbols, *stop), "process");
+  return finish(arguments, watch, outcome_of(**process, symbols, *stop), "process", timing->get());
 }
 
 Result<int> run_bare(const Arguments &arguments, const Watching &watching,
@@ -193,25 +203,32 @@ Result<int> run_bare(const Arguments &arguments, const Watching &watching,
       machine::load_bare(**board, program, arguments.watch.seed);
   if (!symbols)
     return symbols.error();
+  const Result<std::unique_ptr<Timing>> timing = make_timing(arguments.timing, **board);
+  if (!timing)
+    return timing.error();
   const Interrupt interrupt;
   machine::Session session(**board, interrupt.flag());
   machine::Console console(STDOUT_FILENO);
   (*board)->show(&console);
   session.after_slice([&console] { console.flush(); });
   Watch watch(**board, *symbols, arguments.watch, watching, kName);
-  const Result<machine::Session::Stop> stop = watch.run(session);
+  Result<machine::Session::Stop> stop = machine::Session::Stop::asked;
+  with_failures_shown([&] { stop = watch.run(session); });
   console.flush();
   if (!stop)
     return stop.error();
   return finish(arguments, watch,
                 machine::outcome_of(**board, *symbols, {.stop = *stop, .panic = std::nullopt}),
-                "bare");
+                "bare", timing->get());
 }
 
 Result<int> run(const Arguments &arguments) {
   const Result<Watching> watching = check_watching(arguments.watch);
   if (!watching)
     return watching.error();
+  if (!arguments.timing.protocol.empty() &&
+      (!arguments.watch.trace.empty() || arguments.watch.gdb != 0))
+    return Error{"--trace and --gdb follow harts without time: leave out --protocol"};
   constexpr std::uint64_t kLarge = std::uint64_t{2} << 20;
   const Result<std::uint64_t> memory = parse_bytes(arguments.memory);
   if (!memory)
@@ -258,14 +275,18 @@ int exec_command(int argc, char **argv) {
                    "run it without the proxy kernel, in S-mode with the SBI (usual for programs "
                    "linked at 0x80000000 and above)");
   declare_watching(program, arguments.watch);
+  declare_timing(program, arguments.timing);
   program.set_epilogue("Status: the program's own; 3 when it crashed or reached --limit.\n"
                        "Examples:\n"
                        "  riscv64-linux-gnu-gcc -O2 -static -pthread program.c -o program\n"
                        "  tandem machine exec --harts 4 program argument\n"
+                       "  tandem machine exec --harts 16 --mode timing --protocol flask --summary "
+                       "program\n"
                        "Manual: docs/machine/exec.md");
   if (const std::optional<int> status = program.parse(argc, argv))
     return *status;
   arguments.words = program.rest();
+  arguments.timing.seed = arguments.watch.seed;
   if (arguments.words.empty())
     return program.fail(Error{"say which program, an RV64 ELF file; see --help"});
   const Result<int> status = run(arguments);

@@ -91,7 +91,7 @@ Result<Watching> check_watching(const WatchOptions &options) {
 class Watch::Files {
 public:
   std::string hashes;
-  std::optional<machine::Statistics> statistics;
+  std::optional<machine::IntervalStatistics> statistics;
   std::FILE *trace = nullptr;
 };
 

@@ -31,9 +31,14 @@ Result<std::unique_ptr<Process>> Process::make(const ProcessOptions &options,
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> Process::counts() const {
-  return {{"calls", kernel_->calls()},
-          {"page_faults", kernel_->faults()},
-          {"threads_started", kernel_->started_threads}};
+  std::vector<std::pair<std::string, std::uint64_t>> counts = {
+      {"calls", kernel_->calls()},
+      {"page_faults", kernel_->faults()},
+      {"threads_started", kernel_->started_threads}};
+  if (const Driver *driver = cores_->driver())
+    for (auto &count : driver->counts())
+      counts.push_back(std::move(count));
+  return counts;
 }
 
 } // namespace tandem::machine::proxy

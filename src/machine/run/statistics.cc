@@ -3,7 +3,8 @@
 
 namespace tandem::machine {
 
-Statistics::Statistics(Machine &machine, std::uint64_t every) : machine_(&machine), last_(look()) {
+IntervalStatistics::IntervalStatistics(Machine &machine, std::uint64_t every)
+    : machine_(&machine), last_(look()) {
   lines_ = nlohmann::ordered_json{{"format", "tandem-machine-statistics"},
                                   {"version", 1},
                                   {"harts", machine.harts().size()},
@@ -12,7 +13,7 @@ Statistics::Statistics(Machine &machine, std::uint64_t every) : machine_(&machin
            "\n";
 }
 
-Statistics::Point Statistics::look() const {
+IntervalStatistics::Point IntervalStatistics::look() const {
   Point point{.instructions = machine_->cores().schedule().instructions,
               .cycles = machine_->cores().schedule().round,
               .retired = {},
@@ -22,7 +23,7 @@ Statistics::Point Statistics::look() const {
   return point;
 }
 
-void Statistics::add() {
+void IntervalStatistics::add() {
   Point now = look();
   nlohmann::ordered_json line{{"instructions", now.instructions},
                               {"cycles", now.cycles},
@@ -40,7 +41,7 @@ void Statistics::add() {
   last_ = std::move(now);
 }
 
-std::string Statistics::finish() {
+std::string IntervalStatistics::finish() {
   if (machine_->cores().schedule().instructions != last_.instructions)
     add();
   return lines_;

@@ -13,10 +13,10 @@
 
 namespace tandem::machine {
 
-class Statistics {
+class IntervalStatistics {
 public:
   // From here on. `every`: instructions of an interval.
-  Statistics(Machine &machine, std::uint64_t every);
+  IntervalStatistics(Machine &machine, std::uint64_t every);
 
   // An interval has ended.
   void add();

@@ -57,7 +57,9 @@ public:
   [[nodiscard]] Mode mode() const override { return mode_; }
   RunResult result() override;
   [[nodiscard]] const std::vector<HartCycles> &harts() const override { return cycles_; }
-  [[nodiscard]] const std::map<unsigned, RegionCounts> &regions() const override { return regions_; }
+  [[nodiscard]] const std::map<unsigned, RegionCounts> &regions() const override {
+    return regions_;
+  }
 
   // --- the client of the system ------------------------------------------------------------------
   void step(S &, unsigned) {}

@@ -336,10 +336,10 @@ TEST_P(Timing, AnAccessCostsItsLatency) {
   // instruction's.
   const HartCycles &cycles = timed.cores->harts()[0];
   EXPECT_EQ(core.misses, 4U);
-  EXPECT_EQ(cycles.loads + cycles.fetches + 4 + 1,
-            core.miss_latency.sum + machine.l1d.latency + machine.l2.latency +
-                // a fetch goes on when it is performed
-                (machine.l1i.latency - machine.l1d.latency));
+  EXPECT_EQ(cycles.loads + cycles.fetches + 4 + 1, core.miss_latency.sum + machine.l1d.latency +
+                                                       machine.l2.latency +
+                                                       // a fetch goes on when it is performed
+                                                       (machine.l1i.latency - machine.l1d.latency));
   EXPECT_EQ(cycles.instructions, words.size() - 1);
   // Timers of the protocol may come later.
   EXPECT_GE(result.cycles, cycles.instructions + cycles.loads + cycles.fetches);

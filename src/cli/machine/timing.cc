@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "cli/machine/timing.h"
+
+#include "cli/machine/results.h"
+#include "machine/timed/failure.h"
+#include "machine/timing/timing.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace tandem::machine_cli {
+
+using machine::HartCycles;
+using machine::TimedCores;
+using nlohmann::ordered_json;
+
+void declare_timing(Program &program, TimingArguments &arguments) {
+  CLI::App &app = program.app();
+  app.add_option("--mode", arguments.mode,
+                 "functional (usual): no caches; timing: on the memory system of --protocol; "
+                 "warming: the same, but messages take no time. A program can change it")
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"functional", "warming", "timing"}));
+  app.add_option("-p,--protocol", arguments.protocol, "the coherence protocol")->type_name("NAME");
+  app.add_option("-c,--config", arguments.configuration,
+                 "the machine: a name of `tandem machine list`, or a TOML file (default: flask, "
+                 "metatm for protocols of a bus); its cores are as many as --harts")
+      ->type_name("NAME|FILE");
+  app.add_option("--set", arguments.settings,
+                 "change a field of the configuration, as SECTION.FIELD=VALUE; may be given again")
+      ->type_name("SETTING")
+      ->allow_extra_args(false);
+  program.add_flag("--check-values", arguments.check_values,
+                   "compare every access with the last store (slower)");
+  program.add_flag("--summary", arguments.summary,
+                   "print what was counted to standard error at the end");
+}
+
+namespace {
+
+// A machine with as many cores as there are harts: controllers and columns that it would be too
+// small for become fewer.
+Result<machine::Configuration> configuration_for(const TimingArguments &arguments, bool bus,
+                                                 unsigned harts) {
+  const std::string name = !arguments.configuration.empty() ? arguments.configuration
+                           : bus                            ? "metatm"
+                                                            : "flask";
+  const Result<machine::Configuration> given =
+      machine::load_configuration(name, arguments.settings);
+  if (!given)
+    return given.error();
+  std::vector<std::string> settings = arguments.settings;
+  settings.push_back(fmt::format("cores={}", harts));
+  if (given->memory.controllers > harts)
+    settings.push_back(fmt::format("memory.controllers={}", harts));
+  if (given->cores != harts)
+    settings.emplace_back("network.columns=0");
+  return machine::load_configuration(name, settings);
+}
+
+} // namespace
+
+class Timing::Parts {
+public:
+  std::unique_ptr<TimedCores> cores;
+};
+
+Timing::Timing(machine::Machine &machine) : machine_(&machine), parts_(std::make_unique<Parts>()) {}
+
+Timing::~Timing() { machine_->cores().use(nullptr); }
+
+Result<std::unique_ptr<Timing>> make_timing(const TimingArguments &arguments,
+                                            machine::Machine &machine) {
+  const bool wanted = !arguments.mode.empty() && arguments.mode != "functional";
+  if (arguments.protocol.empty()) {
+    if (wanted)
+      return Error{fmt::format("--mode {} needs a protocol: say --protocol NAME (tandem machine "
+                               "list)",
+                               arguments.mode)};
+    if (!arguments.configuration.empty() || !arguments.settings.empty() || arguments.summary ||
+        arguments.check_values)
+      return Error{"--config, --set, --summary and --check-values are about harts with time: say "
+                   "--mode timing --protocol NAME"};
+    return std::unique_ptr<Timing>();
+  }
+  const Result<const machine::ProtocolEntry *> protocol =
+      machine::find_protocol(arguments.protocol);
+  if (!protocol)
+    return protocol.error();
+  const Result<machine::Configuration> configuration =
+      configuration_for(arguments, (*protocol)->bus, machine.harts().size());
+  if (!configuration)
+    return configuration.error();
+  machine::TimingOptions options;
+  options.configuration = *configuration;
+  options.seed = arguments.seed;
+  options.check_values = arguments.check_values;
+  options.mode = arguments.mode == "functional" ? machine::Mode::functional
+                 : arguments.mode == "warming"  ? machine::Mode::warming
+                                                : machine::Mode::timing;
+  Result<std::unique_ptr<TimedCores>> cores =
+      TimedCores::make(arguments.protocol, options, machine.harts(), machine.harts().clock(),
+                       machine.cores().agenda());
+  if (!cores)
+    return cores.error();
+  auto timing = std::make_unique<Timing>(machine);
+  timing->parts_->cores = std::move(cores).value();
+  machine.cores().use(timing->parts_->cores.get());
+  return timing;
+}
+
+void with_failures_shown(const std::function<void()> &run) {
+  try {
+    run();
+  } catch (const machine::ProtocolFailure &failure) {
+    fmt::print(stderr, "{}\n", failure.what());
+    std::fflush(stderr);
+    std::abort();
+  }
+}
+
+ordered_json Timing::json() {
+  TimedCores &cores = *parts_->cores;
+  const machine::RunResult result = cores.result();
+  ordered_json harts = ordered_json::array();
+  for (const HartCycles &hart : cores.harts())
+    harts.push_back({{"instructions", hart.instructions},
+                     {"fetch_stall_cycles", hart.fetches},
+                     {"load_stall_cycles", hart.loads},
+                     {"store_stall_cycles", hart.stores},
+                     {"atomic_stall_cycles", hart.atomics},
+                     {"service_cycles", hart.service}});
+  ordered_json regions = ordered_json::array();
+  for (const auto &[number, region] : cores.regions()) {
+    ordered_json counts = ordered_json::object();
+    for (const auto &[name, value] : region.counts)
+      counts[name] = value;
+    regions.push_back({{"region", number}, {"entered", region.entered}, {"counts", counts}});
+  }
+  return {{"run", to_json(result)}, {"harts", harts}, {"regions", regions}};
+}
+
+std::string Timing::text() {
+  TimedCores &cores = *parts_->cores;
+  const machine::RunResult result = cores.result();
+  std::string text = to_text({result}, Terminal{});
+  text += fmt::format("\n{:>4} {:>14} {:>12} {:>12} {:>12} {:>12} {:>12}\n", "hart", "instructions",
+                      "fetch stall", "load stall", "store stall", "atomic stall", "service");
+  for (std::size_t hart = 0; hart < cores.harts().size(); ++hart) {
+    const HartCycles &one = cores.harts()[hart];
+    text += fmt::format("{:>4} {:>14} {:>12} {:>12} {:>12} {:>12} {:>12}\n", hart, one.instructions,
+                        one.fetches, one.loads, one.stores, one.atomics, one.service);
+  }
+  return text;
+}
+
+} // namespace tandem::machine_cli
