@@ -280,7 +280,7 @@ int exec_command(int argc, char **argv) {
                        "Examples:\n"
                        "  riscv64-linux-gnu-gcc -O2 -static -pthread program.c -o program\n"
                        "  tandem machine exec --harts 4 program argument\n"
-                       "  tandem machine exec --harts 16 --mode timing --protocol flask --summary "
+                       "  tandem machine exec --harts 16 --mode timing --protocol flask --counts "
                        "program\n"
                        "Manual: docs/machine/exec.md");
   if (const std::optional<int> status = program.parse(argc, argv))

@@ -33,7 +33,7 @@ void declare_timing(Program &program, TimingArguments &arguments) {
       ->allow_extra_args(false);
   program.add_flag("--check-values", arguments.check_values,
                    "compare every access with the last store (slower)");
-  program.add_flag("--summary", arguments.summary,
+  program.add_flag("--counts", arguments.summary,
                    "print what was counted to standard error at the end");
 }
 
@@ -80,7 +80,7 @@ Result<std::unique_ptr<Timing>> make_timing(const TimingArguments &arguments,
                                arguments.mode)};
     if (!arguments.configuration.empty() || !arguments.settings.empty() || arguments.summary ||
         arguments.check_values)
-      return Error{"--config, --set, --summary and --check-values are about harts with time: say "
+      return Error{"--config, --set, --counts and --check-values are about harts with time: say "
                    "--mode timing --protocol NAME"};
     return std::unique_ptr<Timing>();
   }

@@ -102,7 +102,7 @@ def test_statistics_of_intervals(program: Path, tmp_path: Path) -> None:
     [
         (("--mode", "timing"), "--mode timing needs a protocol"),
         (("--protocol", "dragon"), "there is no protocol 'dragon'"),
-        (("--summary",), "--config, --set, --summary and --check-values are about"),
+        (("--counts",), "--config, --set, --counts and --check-values are about"),
         (("--protocol", "flask", "--config", "metatm"), "flask needs a mesh"),
         (
             ("--protocol", "flask", "--trace", "-"),
@@ -120,6 +120,6 @@ def test_mistakes(program: Path, options: tuple[str, ...], message: str) -> None
 
 
 def test_a_summary(program: Path) -> None:
-    done = execute("--harts", "2", "--protocol", "token-b", "--summary", program, "2")
+    done = execute("--harts", "2", "--protocol", "token-b", "--counts", program, "2")
     assert (done.returncode, done.stdout) == (0, "400 50 400\n")
     assert "atomic stall" in done.stderr
