@@ -88,7 +88,7 @@ def test_all_of_a_program_with_time(program: Path, tmp_path: Path) -> None:
 def test_statistics_of_intervals(program: Path, tmp_path: Path) -> None:
     file = tmp_path / "stats"
     done = execute(
-        "--harts", "2", "--protocol", "mesi-snoop", "--stats", file, "--stats-every", "10k",
+        "--harts", "2", "--protocol", "mesi-snoop", "--stats", file, "--stats-every", "2000",
         program, "2",
     )  # fmt: skip
     assert done.returncode == 0
