@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command line: `tandem workload memcached ACTION`, for the actions of options.py.
+"""The command line: `tandem workload memcached ACTION`, for the actions of options.py, and
+`tandem workload apache ACTION`, which is apache/cli.py's.
 
 Exit status: 0; 1 where a build, a check or a test failed; 2 for the user's mistake; 130 after
 Ctrl-C.
@@ -18,6 +19,7 @@ from pathlib import Path
 from tandem.files import write_bytes, write_text
 from tandem.paths import ROOT
 from tandem.program import answer, guarded
+from tandem.workload.apache.cli import run_apache
 from tandem.workload.load import load, load_json, print_load
 from tandem.workload.memcached import SANITIZED, VARIANTS, Memcached, Variant, sanitized
 from tandem.workload.options import (
@@ -257,7 +259,10 @@ def _run(arguments: Sequence[str]) -> int:
         if list(arguments) == ["--summary"]:
             print(SUMMARY)
             return 0
-        status = _act(parser().parse_args(arguments))
+        if list(arguments)[:1] == ["apache"]:
+            status = run_apache(arguments[1:])
+        else:
+            status = _act(parser().parse_args(arguments))
         sys.stdout.flush()
         return status
     except BrokenPipeError as error:

@@ -19,7 +19,7 @@ from tandem.workload.server import OVER, check_socket
 __all__ = ["PROGRAM", "SUITE_JOBS", "SUMMARY", "check_options", "only_variant", "parser"]
 
 PROGRAM = "tandem workload"
-SUMMARY = "Fetch, build, analyse and test real programs, unmodified (memcached)"
+SUMMARY = "Fetch, build, analyse and test real programs: memcached, httpd's cache"
 ACTIONS = {
     "fetch": "fetch the source package; print its version and checksums",
     "build": "build a pristine copy of it; nothing is done where nothing has changed",
@@ -85,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
     made = _Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} memcached ACTION [OPTIONS]",
-        description=f"{SUMMARY}.\n\n{text}",
+        description=f"{SUMMARY}. For httpd's cache see {PROGRAM} apache --help.\n\n{text}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Builds the replay and the module, by workloads/apache/Makefile.
+
+FOLDER/VARIANT/replay, legacy        the store, or httpd 2.2's algorithm, in process
+FOLDER/VARIANT/mod_cache_tandem.so   the module
+FOLDER/VARIANT/NAME.json             tandem-cc's report of it
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from tandem.errors import UserError
+from tandem.paths import ROOT
+from tandem.workload.steps import must_run, say
+
+__all__ = ["MODULE", "SHIPPED", "VARIANTS", "build", "report_of"]
+
+SOURCES = ROOT / "workloads" / "apache"
+MODULE = "mod_cache_tandem.so"
+# How sections are enforced.
+VARIANTS = {
+    "sequential": "not at all: for one thread",
+    "mutex": "one pthread mutex",
+    "global-lock": "tandem-cc: one lock of the process",
+    "locks": "tandem-cc: inferred locks",
+    "stm": "tandem-cc: transactions in software",
+    "hybrid": "tandem-cc: locks, or transactions where these are contended",
+    "htm": "tandem-cc: transactions, the hardware path asked for",
+    "mutex-tsan": "one mutex, ThreadSanitizer",
+    "mutex-asan": "one mutex, AddressSanitizer and UndefinedBehaviorSanitizer",
+}
+# What stands beside the module in `suite` and `load`.
+SHIPPED = {
+    "none": "no cache",
+    "disk": "mod_cache_disk",
+    "socache": "mod_cache_socache with mod_socache_shmcb",
+}
+
+
+def _httpd_is_there() -> None:
+    if shutil.which("apxs") is None or shutil.which("apr-1-config") is None:
+        raise UserError("httpd's headers are missing; run: scripts/setup apache")
+
+
+def build(
+    folder: Path, prefix: Path, target: str, variants: Sequence[str], jobs: int
+) -> dict[str, Path]:
+    """`target`: replay, legacy or module. Each variant's file. UserError where something that it
+    needs is missing, CommandError where a compiler fails.
+    """
+    if target == "module":
+        _httpd_is_there()
+    wanted = [x for x in variants if x in VARIANTS]
+    folder.mkdir(parents=True, exist_ok=True)
+    if wanted:
+        say(f"building {target}: {', '.join(wanted)}")
+        command = ["make", "--silent", "-f", str(SOURCES / "Makefile"), f"--jobs={jobs}"]
+        command += [f"WORK={folder}", f"VARIANTS={' '.join(wanted)}", target]
+        command += [f"TANDEM_CC={prefix / 'bin' / 'tandem-cc'}"]
+        command += [f"TANDEM_INCLUDE={_include(prefix)}"]
+        log = folder / f"{target}.log"
+        must_run(command, folder=folder, environment=dict(os.environ), log=log)
+    file = MODULE if target == "module" else target
+    return {name: folder / name / file for name in wanted}
+
+
+def _include(prefix: Path) -> Path:
+    """Where tandem/tandem.h is: in the checkout, else in the installation."""
+    return ROOT / "include" if (ROOT / "include").is_dir() else prefix / "include"
+
+
+def report_of(built: Path) -> Path:
+    """tandem-cc's report of what `build` gave."""
+    return built.with_name(f"{built.name}.json")

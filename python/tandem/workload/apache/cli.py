@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`tandem workload apache ACTION`: its options, and what each action does.
+
+Exit status: 0; 1 where a build, a check or a test failed; 2 for the user's mistake.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from tandem import __version__
+from tandem.errors import UserError
+from tandem.files import write_text
+from tandem.paths import ROOT
+from tandem.workload.apache.build import SHIPPED, VARIANTS, build
+from tandem.workload.apache.httpd import find_httpd
+from tandem.workload.apache.load import load, load_json, print_load
+from tandem.workload.apache.replay import print_replay, replay, replay_json
+from tandem.workload.apache.soak import print_soak, soak
+from tandem.workload.apache.suite import Subject, print_suite, run_suite
+from tandem.workload.steps import one_at_a_time, say
+
+__all__ = ["SUMMARY", "run_apache"]
+
+PROGRAM = "tandem workload apache"
+SUMMARY = "httpd's cache in memory under every enforcement, tested and put under load"
+ACTIONS = {
+    "build": "build the module of each variant, and print where it is",
+    "suite": "http-cache-tests and checks of our own, beside mod_cache_disk and mod_cache_socache",
+    "load": "manual pages over HTTP by Zipf's law, caches in turn, by siege",
+    "replay": "a stream of the cache's operations in process, variants in turn",
+    "soak": "minutes of load, restarts and kills, every answer compared",
+    "clean": "remove what was built",
+}
+# Which actions take an option, and which variants they run where none is named.
+_ACTIONS_OF = {
+    "part": ("suite",),
+    "check": ("suite",),
+    "threads": ("replay",),
+    "s": ("replay", "load"),
+    "rounds": ("replay", "load"),
+    "operations": ("replay",),
+    "requests": ("load",),
+    "objects": ("replay",),
+    "bytes": ("replay",),
+    "policy": ("replay",),
+    "stream": ("replay",),
+    "compare": ("replay",),
+    "legacy": ("replay",),
+    "seed": ("replay", "load", "soak"),
+    "json": ("replay", "load"),
+    "minutes": ("soak",),
+}
+_DEFAULT_VARIANTS = {
+    "build": ["hybrid"],
+    "suite": ["disk", "socache", "hybrid"],
+    "load": ["none", "disk", "socache", "hybrid"],
+    "replay": ["mutex", "hybrid"],
+    "soak": ["hybrid"],
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message}; see {PROGRAM} --help")
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) < 2**32:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to {2**32 - 1}")
+    return int(text)
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    return tuple(_count(x) for x in text.split(","))
+
+
+def _laws(text: str) -> tuple[float, ...]:
+    try:
+        values = tuple(float(x) for x in text.split(","))
+    except ValueError:
+        values = (math.nan,)
+    if not all(0 <= x <= 10 for x in values):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of numbers from 0 to 10")
+    return values
+
+
+def _parser() -> argparse.ArgumentParser:
+    lists = {"Actions": ACTIONS, "Variants": VARIANTS, "Beside them in suite and load": SHIPPED}
+    text = "\n\n".join(
+        f"{title}:\n" + "\n".join(f"  {name:<13}{summary}" for name, summary in entries.items())
+        for title, entries in lists.items()
+    )
+    made = _Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} ACTION [OPTIONS]",
+        description=f"{SUMMARY}.\n\n{text}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
+    _add_options(made)
+    made.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return made
+
+
+def _add_options(to: argparse.ArgumentParser) -> None:
+    add = to.add_argument
+    add(
+        "--variant",
+        action="append",
+        choices=[*VARIANTS, *SHIPPED],
+        metavar="NAME",
+        help="which; may be given again. Replay and load compare with the first",
+    )
+    add("--part", choices=["conformance", "checks"], metavar="PART", help="of the suite [both]")
+    add("--check", action="append", metavar="NAME", help="only this check (suite)")
+    add("--threads", type=_counts, metavar="N[,...]", help="(replay) [1,2]")
+    add("--s", type=_laws, metavar="X[,...]", help="Zipf's law (replay, load) [0.1,1,2]")
+    add("--rounds", type=_count, metavar="N", help="(replay, load) [3]")
+    add("--operations", type=_count, metavar="N", help="of each thread (replay) [300000]")
+    add("--requests", type=_count, metavar="N", help="of each run (load) [10000]")
+    add("--objects", type=_count, metavar="N", help="cap on objects (replay) [1009]")
+    add("--bytes", type=_count, metavar="N", help="cap on bytes (replay) [67108864]")
+    add("--policy", choices=["gdsf", "lru"], metavar="P", help="gdsf or lru (replay) [gdsf]")
+    add("--stream", type=Path, metavar="FILE", help="keys in the order of a file (replay)")
+    add("--compare", action="store_true", default=None, help="every object is compared (replay)")
+    add("--legacy", action="store_true", default=None, help="httpd 2.2's algorithm (replay)")
+    add("--seed", type=_count, metavar="N", help="(replay, load, soak) [1]")
+    add("--minutes", type=_count, metavar="N", help="(soak) [1]")
+    add("--json", type=Path, metavar="FILE", help="every round (replay, load)")
+    add("-j", "--jobs", type=_count, metavar="N", help="compilers at once [processors]")
+    add(
+        "--folder",
+        type=Path,
+        default=ROOT / "build" / "workloads" / "apache",
+        metavar="DIR",
+        help="where it is built [build/workloads/apache]",
+    )
+
+
+def _check_options(asked: argparse.Namespace) -> None:
+    for option, actions in _ACTIONS_OF.items():
+        if getattr(asked, option) is not None and asked.action not in actions:
+            raise UserError(f"--{option} is an option of {' and '.join(actions)}")
+    shipped = [x for x in asked.variant or () if x in SHIPPED]
+    if shipped and asked.action not in ("suite", "load"):
+        raise UserError(f"--variant {shipped[0]} is none of {asked.action}'s; see {PROGRAM} --help")
+    if asked.stream is not None and asked.s is not None:
+        raise UserError("--stream and --s exclude each other")
+
+
+def _prefix() -> Path:
+    told = os.environ.get("TANDEM_BUILD")
+    return Path(told).resolve() if told else ROOT / "build" / "release"
+
+
+def _environment() -> dict[str, str]:
+    """Where programs of tandem-cc find its libraries."""
+    before = os.environ.get("LD_LIBRARY_PATH")
+    own = str(_prefix() / "lib")
+    return {"LD_LIBRARY_PATH": f"{own}:{before}" if before else own}
+
+
+def _variants(asked: argparse.Namespace) -> list[str]:
+    # Each once, in order.
+    return list(dict.fromkeys(asked.variant or _DEFAULT_VARIANTS[asked.action]))
+
+
+def _subjects(asked: argparse.Namespace, folder: Path, jobs: int) -> list[Subject]:
+    find_httpd()
+    names = _variants(asked)
+    built = build(folder, _prefix(), "module", names, jobs)
+    return [Subject(x, built.get(x), _environment() if x in built else {}) for x in names]
+
+
+def _replay(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
+    target = "legacy" if asked.legacy else "replay"
+    programs = build(folder, _prefix(), target, _variants(asked), jobs)
+    options = [f"--operations={asked.operations or 300_000}"]
+    for name in ("objects", "bytes", "policy", "stream"):
+        if getattr(asked, name) is not None:
+            options.append(f"--{name}={getattr(asked, name)}")
+    if asked.compare:
+        options.append("--check")
+    results = replay(
+        programs,
+        options,
+        threads=asked.threads or (1, 2),
+        laws=(1.0,) if asked.stream else asked.s or (0.1, 1.0, 2.0),
+        rounds=asked.rounds or 3,
+        seed=asked.seed or 1,
+        environment=os.environ | _environment(),
+    )
+    print_replay(results)
+    if asked.json:
+        write_text(asked.json, replay_json(results))
+
+
+def _load(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
+    results = load(
+        _subjects(asked, folder, jobs),
+        asked.s or (0.1, 1.0, 2.0),
+        asked.rounds or 3,
+        asked.requests or 10_000,
+        asked.seed or 1,
+    )
+    print_load(results)
+    if asked.json:
+        write_text(asked.json, load_json(results))
+
+
+def _soak(asked: argparse.Namespace, folder: Path, jobs: int) -> bool:
+    names = _variants(asked)
+    if len(names) != 1:
+        raise UserError("soak takes one --variant")
+    find_httpd()
+    module = build(folder, _prefix(), "module", names, jobs)[names[0]]
+    program = build(folder, _prefix(), "replay", names, jobs)[names[0]]
+    result = soak(module, program, _environment(), asked.minutes or 1, asked.seed or 1)
+    return print_soak(result, names[0])
+
+
+def _clean(folder: Path) -> None:
+    for name in VARIANTS:
+        if (folder / name).is_dir():
+            shutil.rmtree(folder / name)
+            say(f"removed {folder / name}")
+
+
+def run_apache(arguments: Sequence[str]) -> int:
+    """The exit status; errors are TandemErrors."""
+    asked = _parser().parse_args(arguments)
+    _check_options(asked)
+    folder: Path = asked.folder.resolve()
+    jobs = asked.jobs or os.cpu_count() or 1
+    passed = True
+    if asked.action == "clean" and not folder.is_dir():
+        return 0
+    with one_at_a_time(folder):
+        if asked.action == "build":
+            for path in build(folder, _prefix(), "module", _variants(asked), jobs).values():
+                print(path)
+        elif asked.action == "suite":
+            parts = [asked.part] if asked.part else ["conformance", "checks"]
+            subjects = _subjects(asked, folder, jobs)
+            passed = print_suite(run_suite(folder, subjects, parts, asked.check or ()))
+        elif asked.action == "load":
+            _load(asked, folder, jobs)
+        elif asked.action == "replay":
+            _replay(asked, folder, jobs)
+        elif asked.action == "soak":
+            passed = _soak(asked, folder, jobs)
+        else:
+            _clean(folder)
+    return 0 if passed else 1
