@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 from tandem.errors import CommandError, UserError
 from tandem.paths import ROOT
-from tandem.workload.apache.build import build
+from tandem.workload.apache.build import build, report_of
 from tandem.workload.apache.replay import run_once
+from tandem.workload.apache.steps import STEPS, SectionClass, classes, measure_steps
 
 BUILD = Path(os.environ["TANDEM_BUILD"])
 ENVIRONMENT = os.environ | {"LD_LIBRARY_PATH": str(BUILD / "lib")}
@@ -107,9 +108,9 @@ def test_bad_streams(text: str, why: str, tmp_path: Path, programs: dict[str, Pa
 
 MISTAKES = {
     "an object is found that nobody holds": (
-        "store.c",
-        "    object->references++;\n    core_touch(core, object, now);",
-        "    core_touch(core, object, now);",
+        "core.c",
+        "    object->references++;\n    core_touch",
+        "    core_touch",
     ),
     "a key's hash is enough": (
         "core.c",
@@ -162,6 +163,27 @@ def test_the_sections_can_be_undone(programs: dict[str, Path]) -> None:
     assert "6 atomic sections: 0 non-revocable" in done.stdout
 
 
+def test_the_published_steps(tmp_path: Path) -> None:
+    """Registering inside makes the section irrevocable, and none of the other ways does."""
+    program = build(tmp_path, BUILD, "steps", ["stm"], 2)["stm"]
+    found = classes(report_of(program))
+    assert found[STEPS["inside"]] == SectionClass("non-revocable", ("pool_register",))
+    for name in ("behind", "handler", "closure"):
+        assert found[STEPS[name]] == SectionClass("hybrid", ())
+    for result in measure_steps({"stm": program}, [3], 1, 5000, ENVIRONMENT):
+        assert result.rates[0] > 0
+
+
+def test_httpd_2_2s_algorithm(tmp_path: Path) -> None:
+    """Its lock is converted without a change; six sections can be undone once the patch is in."""
+    for target, irrevocable in (("legacy", 6), ("revocable", 0)):
+        program = build(tmp_path, BUILD, target, ["stm"], 2)["stm"]
+        found = classes(report_of(program))
+        assert sum(x.name == "non-revocable" for x in found.values()) == irrevocable
+        result = run_once(program, [*SMALL, *TIGHT, "--threads=3"], ENVIRONMENT)
+        assert result["hits"] > 0
+
+
 @pytest.fixture
 def refused() -> Callable[[list[str], str], None]:
     def check(words: list[str], why: str) -> None:
@@ -180,6 +202,7 @@ def refused() -> Callable[[list[str], str], None]:
 def test_bad_commands(refused: Callable[[list[str], str], None]) -> None:
     refused([], "the following arguments are required")
     refused(["boil"], "invalid choice: 'boil'")
+    refused(["steps", "--variant", "mutex"], "has no commit handlers")
     refused(["replay", "--variant", "socache"], "is none of replay's")
     refused(["suite", "--threads", "2"], "--threads is an option of replay")
     refused(["load", "--s", "many"], "is not a list of numbers from 0 to 10")

@@ -32,6 +32,16 @@ void core_touch(struct core *core, struct store_object *object, uint64_t now) {
   object->priority = gdsf(core, object);
 }
 
+struct store_object *core_open(struct core *core, uint64_t hash, const char *key, size_t key_bytes,
+                               uint64_t now) {
+  struct store_object *object = core_find(core, hash, key, key_bytes);
+  if (object != NULL) {
+    object->references++;
+    core_touch(core, object, now);
+  }
+  return object;
+}
+
 void core_drop(struct core *core, struct store_object *object, struct after *after) {
   if (--object->references != 0)
     return;

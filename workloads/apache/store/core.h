@@ -69,6 +69,9 @@ struct after {
 /* Result: null, or that object. */
 struct store_object *core_find(const struct core *core, uint64_t hash, const char *key,
                                size_t key_bytes);
+/* The same, with one more reference; it was asked for. */
+struct store_object *core_open(struct core *core, uint64_t hash, const char *key, size_t key_bytes,
+                               uint64_t now);
 /* The object was asked for. */
 void core_touch(struct core *core, struct store_object *object, uint64_t now);
 /* One reference less. Who was the last is among the dead. */

@@ -23,6 +23,8 @@ struct store {
   size_t mapping_bytes;
 };
 
+uint64_t store_hash(const struct store *store, const char *key, size_t key_bytes);
+
 /* What a block of that size is charged with. */
 size_t memory_cost(const struct store *store, size_t bytes);
 /* Memory that is charged already; a shared store is entered. */

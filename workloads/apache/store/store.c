@@ -29,34 +29,24 @@ static bool enter(struct store *store) {
 static void leave(struct store *store) { shared_leave(store->shared); }
 static uint64_t *held(struct store *store) { return &store->shared->process[store->process].held; }
 
-static struct store_object *open_object(struct core *core, uint64_t hash, const char *key,
-                                        size_t key_bytes, uint64_t now) {
-  struct store_object *object = core_find(core, hash, key, key_bytes);
-  if (object != NULL) {
-    object->references++;
-    core_touch(core, object, now);
-  }
-  return object;
-}
-
 static struct store_object *open_own(struct core *core, uint64_t hash, const char *key,
                                      size_t key_bytes, uint64_t now) {
-  SECTION(core) { return open_object(core, hash, key, key_bytes, now); }
+  SECTION(core) { return core_open(core, hash, key, key_bytes, now); }
   return NULL;
 }
 
-static uint64_t hash_of(const struct store *store, const char *key, size_t key_bytes) {
+uint64_t store_hash(const struct store *store, const char *key, size_t key_bytes) {
   return XXH3_64bits_withSeed(key, key_bytes, store->seed);
 }
 
 struct store_object *store_open(struct store *store, const char *key, size_t key_bytes,
                                 uint64_t now) {
   struct store_object *object = NULL;
-  const uint64_t hash = hash_of(store, key, key_bytes);
+  const uint64_t hash = store_hash(store, key, key_bytes);
   if (store->shared == NULL)
     object = open_own(store->core, hash, key, key_bytes, now);
   else if (enter(store)) {
-    object = open_object(store->core, hash, key, key_bytes, now);
+    object = core_open(store->core, hash, key, key_bytes, now);
     *held(store) += object != NULL;
     leave(store);
   }
@@ -166,7 +156,7 @@ static struct store_object *make(struct store *store, struct body *body, const c
   if (object == NULL)
     return NULL;
   *object = (struct store_object){
-      .hash = hash_of(store, key, key_bytes),
+      .hash = store_hash(store, key, key_bytes),
       .body = body,
       .charge = memory_cost(store, bytes),
       .references = 1,

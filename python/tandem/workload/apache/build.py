@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Builds the replay and the module, by workloads/apache/Makefile.
 
-FOLDER/VARIANT/replay, legacy        the store, or httpd 2.2's algorithm, in process
+FOLDER/VARIANT/replay                the store in process
+FOLDER/VARIANT/legacy, revocable     httpd 2.2's algorithm in its place, and with its patch
+FOLDER/VARIANT/steps                 four ways to register a reference
 FOLDER/VARIANT/mod_cache_tandem.so   the module
 FOLDER/VARIANT/NAME.json             tandem-cc's report of it
 """
@@ -49,8 +51,8 @@ def _httpd_is_there() -> None:
 def build(
     folder: Path, prefix: Path, target: str, variants: Sequence[str], jobs: int
 ) -> dict[str, Path]:
-    """`target`: replay, legacy or module. Each variant's file. UserError where something that it
-    needs is missing, CommandError where a compiler fails.
+    """`target`: replay, legacy, revocable, steps or module. Each variant's file. UserError where
+    something that it needs is missing, CommandError where a compiler fails.
     """
     if target == "module":
         _httpd_is_there()

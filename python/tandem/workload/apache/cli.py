@@ -18,11 +18,12 @@ from tandem import __version__
 from tandem.errors import UserError
 from tandem.files import write_text
 from tandem.paths import ROOT
-from tandem.workload.apache.build import SHIPPED, VARIANTS, build
+from tandem.workload.apache.build import SHIPPED, VARIANTS, build, report_of
 from tandem.workload.apache.httpd import find_httpd
 from tandem.workload.apache.load import load, load_json, print_load
 from tandem.workload.apache.replay import print_replay, replay, replay_json
 from tandem.workload.apache.soak import print_soak, soak
+from tandem.workload.apache.steps import classes, measure_steps, print_steps
 from tandem.workload.apache.suite import Subject, print_suite, run_suite
 from tandem.workload.steps import one_at_a_time, say
 
@@ -35,6 +36,7 @@ ACTIONS = {
     "suite": "http-cache-tests and checks of our own, beside mod_cache_disk and mod_cache_socache",
     "load": "manual pages over HTTP by Zipf's law, caches in turn, by siege",
     "replay": "a stream of the cache's operations in process, variants in turn",
+    "steps": "the published ways to register a reference: what is said of each, and its speed",
     "soak": "minutes of load, restarts and kills, every answer compared",
     "clean": "remove what was built",
 }
@@ -42,27 +44,35 @@ ACTIONS = {
 _ACTIONS_OF = {
     "part": ("suite",),
     "check": ("suite",),
-    "threads": ("replay",),
+    "threads": ("replay", "steps"),
     "s": ("replay", "load"),
-    "rounds": ("replay", "load"),
-    "operations": ("replay",),
+    "rounds": ("replay", "load", "steps"),
+    "operations": ("replay", "steps"),
     "requests": ("load",),
+    "warm": ("load",),
     "objects": ("replay",),
     "bytes": ("replay",),
     "policy": ("replay",),
     "stream": ("replay",),
     "compare": ("replay",),
-    "legacy": ("replay",),
+    "algorithm": ("replay",),
     "seed": ("replay", "load", "soak"),
     "json": ("replay", "load"),
     "minutes": ("soak",),
 }
+ALGORITHMS = {
+    "store": "this module's [default]",
+    "legacy": "httpd 2.2's, its lock converted, not a line changed",
+    "revocable": "the same with revocable.patch, which lets all of it be undone",
+}
+_TRANSACTIONAL = ("stm", "hybrid", "htm")
 _DEFAULT_VARIANTS = {
     "build": ["hybrid"],
     "suite": ["disk", "socache", "hybrid"],
     "load": ["none", "disk", "socache", "hybrid"],
     "replay": ["mutex", "hybrid"],
     "soak": ["hybrid"],
+    "steps": ["stm", "hybrid"],
 }
 
 
@@ -121,17 +131,28 @@ def _add_options(to: argparse.ArgumentParser) -> None:
     )
     add("--part", choices=["conformance", "checks"], metavar="PART", help="of the suite [both]")
     add("--check", action="append", metavar="NAME", help="only this check (suite)")
-    add("--threads", type=_counts, metavar="N[,...]", help="(replay) [1,2]")
+    add("--threads", type=_counts, metavar="N[,...]", help="(replay, steps) [1,2]")
     add("--s", type=_laws, metavar="X[,...]", help="Zipf's law (replay, load) [0.1,1,2]")
-    add("--rounds", type=_count, metavar="N", help="(replay, load) [3]")
-    add("--operations", type=_count, metavar="N", help="of each thread (replay) [300000]")
+    add("--rounds", type=_count, metavar="N", help="(replay, load, steps) [3]")
+    add("--operations", type=_count, metavar="N", help="of each thread (replay, steps) [300000]")
     add("--requests", type=_count, metavar="N", help="of each run (load) [10000]")
+    add(
+        "--warm",
+        action="store_true",
+        default=None,
+        help="every page was asked for before, and the caches can hold all (load)",
+    )
     add("--objects", type=_count, metavar="N", help="cap on objects (replay) [1009]")
     add("--bytes", type=_count, metavar="N", help="cap on bytes (replay) [67108864]")
     add("--policy", choices=["gdsf", "lru"], metavar="P", help="gdsf or lru (replay) [gdsf]")
     add("--stream", type=Path, metavar="FILE", help="keys in the order of a file (replay)")
     add("--compare", action="store_true", default=None, help="every object is compared (replay)")
-    add("--legacy", action="store_true", default=None, help="httpd 2.2's algorithm (replay)")
+    add(
+        "--algorithm",
+        choices=list(ALGORITHMS),
+        metavar="NAME",
+        help="; ".join(f"{name}: {text}" for name, text in ALGORITHMS.items()) + " (replay)",
+    )
     add("--seed", type=_count, metavar="N", help="(replay, load, soak) [1]")
     add("--minutes", type=_count, metavar="N", help="(soak) [1]")
     add("--json", type=Path, metavar="FILE", help="every round (replay, load)")
@@ -181,7 +202,8 @@ def _subjects(asked: argparse.Namespace, folder: Path, jobs: int) -> list[Subjec
 
 
 def _replay(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
-    target = "legacy" if asked.legacy else "replay"
+    algorithm = asked.algorithm or "store"
+    target = "replay" if algorithm == "store" else algorithm
     programs = build(folder, _prefix(), target, _variants(asked), jobs)
     options = [f"--operations={asked.operations or 300_000}"]
     for name in ("objects", "bytes", "policy", "stream"):
@@ -210,6 +232,7 @@ def _load(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
         asked.rounds or 3,
         asked.requests or 10_000,
         asked.seed or 1,
+        bool(asked.warm),
     )
     print_load(results)
     if asked.json:
@@ -225,6 +248,24 @@ def _soak(asked: argparse.Namespace, folder: Path, jobs: int) -> bool:
     program = build(folder, _prefix(), "replay", names, jobs)[names[0]]
     result = soak(module, program, _environment(), asked.minutes or 1, asked.seed or 1)
     return print_soak(result, names[0])
+
+
+def _steps(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
+    names = _variants(asked)
+    if other := [x for x in names if x not in _TRANSACTIONAL]:
+        raise UserError(
+            f"--variant {other[0]} has no commit handlers; steps takes {', '.join(_TRANSACTIONAL)}"
+        )
+    programs = build(folder, _prefix(), "steps", names, jobs)
+    sections = classes(report_of(programs[names[0]]))
+    results = measure_steps(
+        programs,
+        asked.threads or (1, 2),
+        asked.rounds or 3,
+        asked.operations or 300_000,
+        os.environ | _environment(),
+    )
+    print_steps(results, sections)
 
 
 def _clean(folder: Path) -> None:
@@ -255,6 +296,8 @@ def run_apache(arguments: Sequence[str]) -> int:
             _load(asked, folder, jobs)
         elif asked.action == "replay":
             _replay(asked, folder, jobs)
+        elif asked.action == "steps":
+            _steps(asked, folder, jobs)
         elif asked.action == "soak":
             passed = _soak(asked, folder, jobs)
         else:

@@ -5,6 +5,7 @@ by Zipf's law; caches take turns, round by round, each on a server of its own.
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import os
@@ -47,7 +48,23 @@ class Measured:
     name: str
     s: float
     rates: tuple[float, ...]  # requests a second
-    hits: tuple[float, ...]  # share of requests; not a number where the cache does not count
+    cpu_us: tuple[float, ...]  # of the server's processes, of a request; without CGI programs
+    hits: tuple[float, ...]  # share of the look-ups of all requests; none where it is not counted
+
+
+# man2html takes for manual pages what begins with one of these requests.
+_REQUEST = re.compile(rb"^\.([A-Za-z]+)", re.MULTILINE)
+_TAKEN = {b"Dd", b"TH", b"de", b"ds", b"lf"}
+
+
+def _has_text(page: Path) -> bool:
+    """Whether man2html will make a page of it: it is more than a reference to another one."""
+    try:
+        with gzip.open(page) as file:
+            first = _REQUEST.search(file.read(4096))
+    except (OSError, EOFError):
+        return False
+    return first is not None and first[1] in _TAKEN
 
 
 def manual_pages() -> list[Path]:
@@ -55,7 +72,8 @@ def manual_pages() -> list[Path]:
     for tool, package in (("man2html", "man2html-base"), ("siege", "siege"), ("zcat", "gzip")):
         if shutil.which(tool) is None:
             raise UserError(f"{tool} is not installed; run: apt-get install {package}")
-    pages = sorted(x for x in MANUALS.glob("man*/*.gz") if x.is_file())[:MOST_PAGES]
+    found = sorted(x for x in MANUALS.glob("man*/*.gz") if x.is_file())
+    pages = [*itertools.islice(filter(_has_text, found), MOST_PAGES)]
     if len(pages) < 100:
         raise UserError(f"{MANUALS}: has {len(pages)} manual pages; install some, as manpages-dev")
     return pages
@@ -68,7 +86,7 @@ def zipf(count: int, s: float, length: int, seed: int) -> list[int]:
     return chooser.choices(range(1, count + 1), cum_weights=sums, k=length)
 
 
-def _site(subject: Subject, folder: Path) -> Site:
+def _site(subject: Subject, folder: Path, warm: bool) -> Site:
     body = "\n".join(
         [
             f'ScriptAlias /man "{folder / "man.sh"}"',
@@ -77,7 +95,9 @@ def _site(subject: Subject, folder: Path) -> Site:
             'ExpiresDefault "access plus 1 day"',
         ]
     )
-    settings = [f"CacheTandemObjects {OBJECTS}"] if subject.module is not None else []
+    settings: list[str] = []
+    if subject.module is not None:
+        settings = ["CacheTandemSize 512M"] if warm else [f"CacheTandemObjects {OBJECTS}"]
     return Site(
         subject.cache, subject.module, body, settings, threads=25, environment=subject.environment
     )
@@ -93,7 +113,7 @@ def _siege(urls: Path, requests: int, home: Path) -> float:
     settings = home / "siegerc"
     settings.write_text(
         "parser = false\nlogging = false\nverbose = false\nbenchmark = true\n"
-        f"concurrent = {CLIENTS}\nconnection = keep-alive\njson_output = true\nlimit = 255\n",
+        f"concurrent = {CLIENTS}\njson_output = true\nlimit = 255\n",
         encoding="utf-8",
     )
     command = ["timeout", str(int(TIMEOUT_S)), "siege", f"--rc={settings}", "--no-parser"]
@@ -115,21 +135,35 @@ def _siege(urls: Path, requests: int, home: Path) -> float:
     return float(rate[1])
 
 
-def _share_of_hits(server: Httpd, subject: Subject) -> float:
+def _share_of_hits(server: Httpd, subject: Subject) -> float | None:
     if subject.module is None:
-        return float("nan")
+        return None
     counts = server.status()
     return counts["Hits"] / max(1, counts["Hits"] + counts["Misses"])
 
 
+def _urls(server: Httpd, numbers: Sequence[int], folder: Path) -> Path:
+    file = folder / "urls"
+    file.write_text(
+        "".join(f"http://{server.address}/man/{x}\n" for x in numbers), encoding="utf-8"
+    )
+    return file
+
+
 def load(
-    subjects: Sequence[Subject], laws: Sequence[float], rounds: int, requests: int, seed: int
+    subjects: Sequence[Subject],
+    laws: Sequence[float],
+    rounds: int,
+    requests: int,
+    seed: int,
+    warm: bool,
 ) -> list[Measured]:
     """Each of `subjects` with each exponent, `rounds` times in turn. The caches are empty at the
-    beginning of each run, as they were in the published ones.
+    beginning of each run and have the published cap, or with `warm` every page was asked for
+    before, and nothing is capped that can hold all.
     """
     pages = manual_pages()
-    results: dict[tuple[float, str], list[tuple[float, float]]] = {}
+    results: dict[tuple[float, str], list[tuple[float, float, float | None]]] = {}
     with tempfile.TemporaryDirectory(prefix="tandem-apache-load-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -141,31 +175,40 @@ def load(
             order = zipf(len(pages), s, requests, seed + number)
             for subject in subjects:
                 say(f"load: round {number + 1} of {rounds}: {subject.name}, s {s}")
-                with serving(_site(subject, folder)) as server:
-                    urls = folder / "urls"
-                    urls.write_text(
-                        "".join(f"http://{server.address}/man/{x}\n" for x in order),
-                        encoding="utf-8",
-                    )
-                    rate = _siege(urls, requests, folder)
+                with serving(_site(subject, folder, warm)) as server:
+                    if warm and subject.name != "none":
+                        distinct = sorted(set(order))
+                        while len(distinct) % CLIENTS:
+                            distinct.append(distinct[0])
+                        _siege(_urls(server, distinct, folder), len(distinct), folder)
+                    before = server.cpu_seconds()
+                    rate = _siege(_urls(server, order, folder), requests, folder)
+                    cpu_us = 1e6 * (server.cpu_seconds() - before) / requests
                     hits = _share_of_hits(server, subject)
-                results.setdefault((s, subject.name), []).append((rate, hits))
+                results.setdefault((s, subject.name), []).append((rate, cpu_us, hits))
     return [
-        Measured(name, s, tuple(x for x, _ in runs), tuple(x for _, x in runs))
+        Measured(
+            name,
+            s,
+            tuple(x for x, _, _ in runs),
+            tuple(x for _, x, _ in runs),
+            tuple(x for _, _, x in runs if x is not None),
+        )
         for (s, name), runs in results.items()
     ]
 
 
 def print_load(results: Sequence[Measured]) -> None:
-    print("\n  s     cache            requests/s   ratio to the first (spread)      hits")
+    print("\n  s     cache            requests/s   ratio to the first (spread)    CPU us      hits")
     for result in results:
         first = next(x for x in results if x.s == result.s)
         ratios = [a / b for a, b in zip(result.rates, first.rates, strict=True)]
-        hits = median(result.hits)
+        hits = f"{100 * median(result.hits):>10.1f} %" if result.hits else ""
         print(
             f"  {result.s:<6g}{result.name:<14}{median(result.rates):>13,.0f}"
             f"{median(ratios):>10.2f} ({min(ratios):.2f} - {max(ratios):.2f})"
-            f"{'' if hits != hits else f'{100 * hits:>16.1f} %'}"
+            f"{median(result.cpu_us):>14,.0f}"
+            f"{hits}"
         )
 
 
@@ -175,7 +218,8 @@ def load_json(results: Sequence[Measured]) -> str:
             "cache": x.name,
             "s": x.s,
             "requests_per_second": [*x.rates],
-            "hits": [None if y != y else y for y in x.hits],
+            "cpu_us_per_request": [*x.cpu_us],
+            "hits": [*x.hits],
         }
         for x in results
     ]

@@ -120,6 +120,9 @@ class Origin(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.asked: Counter[str] = Counter()  # how often each path was
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A server that ends, or is killed, breaks its connections off: nothing to tell."""
+
     @property
     def port(self) -> int:
         return int(self.server_address[1])
