@@ -7,6 +7,7 @@ Exit status: 0; 1 where a build, a check or a test failed; 2 for the user's mist
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import shutil
@@ -21,7 +22,7 @@ from tandem.paths import ROOT
 from tandem.workload.apache.build import SHIPPED, VARIANTS, build, report_of
 from tandem.workload.apache.httpd import find_httpd
 from tandem.workload.apache.load import load, load_json, print_load
-from tandem.workload.apache.replay import print_replay, replay, replay_json
+from tandem.workload.apache.replay import print_replay, replay, replay_json, run_once
 from tandem.workload.apache.soak import print_soak, soak
 from tandem.workload.apache.steps import classes, measure_steps, print_steps
 from tandem.workload.apache.suite import Subject, print_suite, run_suite
@@ -37,6 +38,7 @@ ACTIONS = {
     "load": "manual pages over HTTP by Zipf's law, caches in turn, by siege",
     "replay": "a stream of the cache's operations in process, variants in turn",
     "steps": "the published ways to register a reference: what is said of each, and its speed",
+    "point": "one measurement as JSON, for experiments",
     "soak": "minutes of load, restarts and kills, every answer compared",
     "clean": "remove what was built",
 }
@@ -44,11 +46,12 @@ ACTIONS = {
 _ACTIONS_OF = {
     "part": ("suite",),
     "check": ("suite",),
-    "threads": ("replay", "steps"),
-    "s": ("replay", "load"),
+    "threads": ("replay", "steps", "point"),
+    "s": ("replay", "load", "point"),
+    "measure": ("point",),
     "rounds": ("replay", "load", "steps"),
-    "operations": ("replay", "steps"),
-    "requests": ("load",),
+    "operations": ("replay", "steps", "point"),
+    "requests": ("load", "point"),
     "warm": ("load",),
     "objects": ("replay",),
     "bytes": ("replay",),
@@ -56,7 +59,7 @@ _ACTIONS_OF = {
     "stream": ("replay",),
     "compare": ("replay",),
     "algorithm": ("replay",),
-    "seed": ("replay", "load", "soak"),
+    "seed": ("replay", "load", "soak", "point"),
     "json": ("replay", "load"),
     "minutes": ("soak",),
 }
@@ -73,6 +76,7 @@ _DEFAULT_VARIANTS = {
     "replay": ["mutex", "hybrid"],
     "soak": ["hybrid"],
     "steps": ["stm", "hybrid"],
+    "point": ["hybrid"],
 }
 
 
@@ -137,6 +141,9 @@ def _add_options(to: argparse.ArgumentParser) -> None:
     add("--operations", type=_count, metavar="N", help="of each thread (replay, steps) [300000]")
     add("--requests", type=_count, metavar="N", help="of each run (load) [10000]")
     add(
+        "--measure", choices=["http", "replay"], metavar="M", help="http or replay (point) [replay]"
+    )
+    add(
         "--warm",
         action="store_true",
         default=None,
@@ -171,7 +178,7 @@ def _check_options(asked: argparse.Namespace) -> None:
         if getattr(asked, option) is not None and asked.action not in actions:
             raise UserError(f"--{option} is an option of {' and '.join(actions)}")
     shipped = [x for x in asked.variant or () if x in SHIPPED]
-    if shipped and asked.action not in ("suite", "load"):
+    if shipped and asked.action not in ("suite", "load", "point"):
         raise UserError(f"--variant {shipped[0]} is none of {asked.action}'s; see {PROGRAM} --help")
     if asked.stream is not None and asked.s is not None:
         raise UserError("--stream and --s exclude each other")
@@ -268,6 +275,27 @@ def _steps(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
     print_steps(results, sections)
 
 
+def _point(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
+    """One variant with one number of threads and one exponent."""
+    names, laws, threads = _variants(asked), asked.s or (1.0,), asked.threads or (1,)
+    if len(names) != 1 or len(laws) != 1 or len(threads) != 1:
+        raise UserError("point takes one --variant, one --s and one number of --threads")
+    if asked.measure == "http":
+        requests = asked.requests or 2000
+        subjects = _subjects(asked, folder, jobs)
+        one = load(subjects, laws, 1, requests, asked.seed or 1, False, threads[0])[0]
+        figures = {"rate": one.rates[0], "hit_rate": one.hits[0] if one.hits else 0.0}
+    elif names[0] in SHIPPED:
+        raise UserError(f"--variant {names[0]} has no replay; see {PROGRAM} --help")
+    else:
+        program = build(folder, _prefix(), "replay", names, jobs)[names[0]]
+        told = [f"--threads={threads[0]}", f"--s={laws[0]}", f"--seed={asked.seed or 1}"]
+        told.append(f"--operations={asked.operations or 300_000}")
+        run = run_once(program, told, os.environ | _environment())
+        figures = {"rate": run["operations"] / run["seconds"], "hit_rate": run["hit_rate"]}
+    print(json.dumps(figures))
+
+
 def _clean(folder: Path) -> None:
     for name in VARIANTS:
         if (folder / name).is_dir():
@@ -296,6 +324,8 @@ def run_apache(arguments: Sequence[str]) -> int:
             _load(asked, folder, jobs)
         elif asked.action == "replay":
             _replay(asked, folder, jobs)
+        elif asked.action == "point":
+            _point(asked, folder, jobs)
         elif asked.action == "steps":
             _steps(asked, folder, jobs)
         elif asked.action == "soak":

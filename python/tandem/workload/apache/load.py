@@ -29,6 +29,7 @@ __all__ = ["Measured", "load", "load_json", "manual_pages", "print_load", "zipf"
 MANUALS = Path("/usr/share/man")
 MOST_PAGES = 9120  # as many as the published runs had
 CLIENTS = 8
+THREADS = 25  # of the server
 TIMEOUT_S = 900.0
 OBJECTS = 1009  # the cap of the published runs
 # Pages are made from a file of the machine's, by its number in a list, so that no request names
@@ -86,7 +87,7 @@ def zipf(count: int, s: float, length: int, seed: int) -> list[int]:
     return chooser.choices(range(1, count + 1), cum_weights=sums, k=length)
 
 
-def _site(subject: Subject, folder: Path, warm: bool) -> Site:
+def _site(subject: Subject, folder: Path, warm: bool, threads: int) -> Site:
     body = "\n".join(
         [
             f'ScriptAlias /man "{folder / "man.sh"}"',
@@ -99,7 +100,12 @@ def _site(subject: Subject, folder: Path, warm: bool) -> Site:
     if subject.module is not None:
         settings = ["CacheTandemSize 512M"] if warm else [f"CacheTandemObjects {OBJECTS}"]
     return Site(
-        subject.cache, subject.module, body, settings, threads=25, environment=subject.environment
+        subject.cache,
+        subject.module,
+        body,
+        settings,
+        threads=threads,
+        environment=subject.environment,
     )
 
 
@@ -157,6 +163,7 @@ def load(
     requests: int,
     seed: int,
     warm: bool,
+    threads: int = THREADS,
 ) -> list[Measured]:
     """Each of `subjects` with each exponent, `rounds` times in turn. The caches are empty at the
     beginning of each run and have the published cap, or with `warm` every page was asked for
@@ -175,7 +182,7 @@ def load(
             order = zipf(len(pages), s, requests, seed + number)
             for subject in subjects:
                 say(f"load: round {number + 1} of {rounds}: {subject.name}, s {s}")
-                with serving(_site(subject, folder, warm)) as server:
+                with serving(_site(subject, folder, warm, threads)) as server:
                     if warm and subject.name != "none":
                         distinct = sorted(set(order))
                         while len(distinct) % CLIENTS:
