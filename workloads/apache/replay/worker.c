@@ -176,8 +176,12 @@ static void run(struct worker *worker) {
         store_open(replay->store, stream->key[key], stream->key_bytes[key], worker->now);
     if (object != NULL)
       found(worker, object, key);
-    else if (!replay->options->check || owns(worker, key))
-      put(worker, key);
+    else {
+      /* A shared store that is to be rebuilt waits for all that is held. */
+      let_go(worker, &worker->kept[work->operations % kKept]);
+      if (!replay->options->check || owns(worker, key))
+        put(worker, key);
+    }
     work->operations++;
   }
 }

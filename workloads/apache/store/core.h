@@ -26,7 +26,8 @@ struct body {
   uint32_t references; /* objects */
   size_t bytes;
   size_t charge; /* of it and its parts */
-  struct part *first, *last;
+  struct part *last;
+  struct part first; /* in one block with it */
 };
 
 struct store_object {

@@ -41,7 +41,7 @@ static size_t bury(struct store *store, struct store_object *object) {
   size_t charge = object->charge;
   if (object->frees_body) {
     charge += object->body->charge;
-    for (struct part *part = object->body->first; part != NULL;) {
+    for (struct part *part = object->body->first.next; part != NULL;) {
       struct part *next = part->next;
       memory_give(store, part);
       part = next;

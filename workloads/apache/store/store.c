@@ -190,11 +190,18 @@ struct store_object *store_make(struct store *store, const char *key, size_t key
   return store_remake(store, NULL, key, key_bytes, head, head_bytes);
 }
 
-static bool add_body(struct store *store, struct store_object *object) {
-  struct body *body = take(store, sizeof *body, NULL);
+/* A body, with its first part. */
+static bool add_body(struct store *store, struct store_object *object, size_t room) {
+  struct body *body = take(store, sizeof *body + room, NULL);
   if (body == NULL)
     return false;
-  *body = (struct body){.references = 1, .charge = memory_cost(store, sizeof *body)};
+  body->references = 1;
+  body->bytes = 0;
+  body->charge = memory_cost(store, sizeof *body + room);
+  body->last = &body->first;
+  body->first.next = NULL;
+  body->first.bytes = 0;
+  body->first.room = room;
   object->body = body;
   return true;
 }
@@ -203,12 +210,11 @@ static bool add_part(struct store *store, struct body *body, size_t room) {
   struct part *part = take(store, sizeof *part + room, NULL);
   if (part == NULL)
     return false;
-  *part = (struct part){.room = room};
+  part->next = NULL;
+  part->bytes = 0;
+  part->room = room;
   body->charge += memory_cost(store, sizeof *part + room);
-  if (body->last != NULL)
-    body->last->next = part;
-  else
-    body->first = part;
+  body->last->next = part;
   body->last = part;
   return true;
 }
@@ -220,15 +226,20 @@ static size_t room_for(size_t bytes, size_t expected) {
   return room < kLargestPart ? room : kLargestPart;
 }
 
+/* Room for more of the body. */
+static bool add_room(struct store *store, struct store_object *object, size_t room) {
+  struct body *body = object->body;
+  if (body == NULL)
+    return add_body(store, object, room);
+  return body->last->bytes < body->last->room || add_part(store, body, room);
+}
+
 static bool append(struct store *store, struct store_object *object, const char *data, size_t bytes,
                    size_t expected) {
-  if (object->body == NULL && !add_body(store, object))
-    return false;
-  struct body *body = object->body;
   while (bytes != 0) {
-    if ((body->last == NULL || body->last->bytes == body->last->room) &&
-        !add_part(store, body, room_for(bytes, expected)))
+    if (!add_room(store, object, room_for(bytes, expected)))
       return false;
+    struct body *body = object->body;
     struct part *part = body->last;
     const size_t left = part->room - part->bytes;
     const size_t now = bytes < left ? bytes : left;
@@ -257,19 +268,27 @@ bool store_append(struct store *store, struct store_object *object, const char *
 }
 
 /* The last part gives back what it has not used; how much that was charged with. */
-static size_t trim(struct store *store, struct body *body) {
-  if (body == NULL || body->references != 1 || body->last == NULL ||
-      body->last->bytes == body->last->room)
+static size_t trim(struct store *store, struct store_object *object) {
+  struct body *body = object->body;
+  if (body == NULL || body->references != 1 || body->last->bytes == body->last->room)
     return 0;
   struct part *last = body->last;
-  const size_t before = memory_cost(store, sizeof *last + last->room);
-  struct part **link = &body->first;
-  while (*link != last)
-    link = &(*link)->next;
+  const size_t before = last->room;
   last->room = last->bytes;
-  last = memory_shrink(store, last, sizeof *last + last->room);
-  *link = body->last = last;
-  const size_t less = before - memory_cost(store, sizeof *last + last->room);
+  size_t less;
+  if (last == &body->first) {
+    less =
+        memory_cost(store, sizeof *body + before) - memory_cost(store, sizeof *body + last->room);
+    object->body = body = memory_shrink(store, body, sizeof *body + last->room);
+    body->last = &body->first;
+  } else {
+    less =
+        memory_cost(store, sizeof *last + before) - memory_cost(store, sizeof *last + last->room);
+    struct part *previous = &body->first;
+    while (previous->next != last)
+      previous = previous->next;
+    previous->next = body->last = memory_shrink(store, last, sizeof *last + last->room);
+  }
   body->charge -= less;
   return less;
 }
@@ -287,7 +306,7 @@ bool store_commit(struct store *store, struct store_object *object, uint64_t now
   const bool own = store->shared == NULL;
   if (!own && !enter(store))
     return false;
-  const size_t less = trim(store, object->body);
+  const size_t less = trim(store, object);
   if (own)
     link_own(store->core, object, now, less, &after);
   else {
@@ -354,7 +373,7 @@ bool store_next_part(const struct store_object *object, const void **cursor, con
                      size_t *bytes) {
   const struct part *part = *cursor;
   if (part == NULL)
-    part = object->body != NULL ? object->body->first : NULL;
+    part = object->body != NULL ? &object->body->first : NULL;
   else
     part = part->next;
   if (part == NULL)
