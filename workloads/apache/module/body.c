@@ -9,6 +9,7 @@
 
 struct piece {
   apr_bucket_refcount refcount; /* of buckets that share it */
+  struct store *store;
   struct store_object *object;
   const char *data;
 };
@@ -25,7 +26,7 @@ static apr_status_t piece_read(apr_bucket *bucket, const char **data, apr_size_t
 static void piece_destroy(void *data) {
   struct piece *piece = data;
   if (apr_bucket_shared_destroy(piece)) {
-    store_release(cache_store, piece->object);
+    store_release(piece->store, piece->object);
     apr_bucket_free(piece);
   }
 }
@@ -39,7 +40,7 @@ static const apr_bucket_type_t kPieceType = {"TANDEM",
                                              apr_bucket_shared_split,
                                              apr_bucket_shared_copy};
 
-void body_recall(struct store_object *object, apr_bucket_brigade *to) {
+void body_recall(struct store *store, struct store_object *object, apr_bucket_brigade *to) {
   apr_bucket_alloc_t *list = to->bucket_alloc;
   const void *cursor = NULL;
   const char *data;
@@ -50,9 +51,10 @@ void body_recall(struct store_object *object, apr_bucket_brigade *to) {
     bucket->free = apr_bucket_free;
     bucket->list = list;
     struct piece *piece = apr_bucket_alloc(sizeof *piece, list);
+    piece->store = store;
     piece->object = object;
     piece->data = data;
-    store_retain(cache_store, object, 1);
+    store_retain(store, object, 1);
     bucket = apr_bucket_shared_make(bucket, piece, 0, bytes);
     bucket->type = &kPieceType;
     APR_BRIGADE_INSERT_TAIL(to, bucket);

@@ -205,11 +205,11 @@ static int post_config(apr_pool_t *pool, apr_pool_t *log, apr_pool_t *temporary,
 static apr_status_t child_exit(void *data) {
   (void)data;
   struct store *store = cache_store;
+  /* Threads that a server which must end at once leaves behind may still give back what they hold,
+   * so a store of one process goes with the process. */
   cache_store = NULL;
-  if (store != NULL && is_shared())
+  if (store != NULL)
     store_leave(store);
-  else if (store != NULL)
-    store_destroy(store);
   return APR_SUCCESS;
 }
 

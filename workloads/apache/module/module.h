@@ -59,7 +59,7 @@ const char *head_variant_key(apr_pool_t *pool, const char *key, const struct sto
                              const apr_table_t *headers);
 
 /* body.c: the body's parts as buckets, each with a reference of its own to the object. */
-void body_recall(struct store_object *object, apr_bucket_brigade *to);
+void body_recall(struct store *store, struct store_object *object, apr_bucket_brigade *to);
 
 /* status.c: the page, for SetHandler cache-tandem-status. */
 int status_handler(request_rec *r);

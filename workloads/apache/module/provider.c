@@ -18,8 +18,9 @@ APLOG_USE_MODULE(cache_tandem);
 enum { kAtOnce = 64 << 10 };
 
 struct entity {
-  const void *owner; /* says that it is ours: mod_cache asks all providers to remove a handle */
-  const char *name;  /* mod_cache's key, without what Vary adds */
+  const void *owner;   /* says that it is ours: mod_cache asks all providers to remove a handle */
+  struct store *store; /* the process's; at its end, new requests find none */
+  const char *name;    /* mod_cache's key, without what Vary adds */
   struct store_object *opened, *made, *made_vary;
   apr_off_t expected; /* bytes of the body; -1: not known */
   apr_size_t received;
@@ -31,16 +32,18 @@ static apr_status_t entity_cleanup(void *data) {
   struct store_object **references[] = {&entity->opened, &entity->made, &entity->made_vary};
   for (size_t i = 0; i < sizeof references / sizeof references[0]; i++)
     if (*references[i] != NULL) {
-      store_release(cache_store, *references[i]);
+      store_release(entity->store, *references[i]);
       *references[i] = NULL;
     }
   return APR_SUCCESS;
 }
 
-static struct entity *make_entity(cache_handle_t *h, request_rec *r, const char *name) {
+static struct entity *make_entity(struct store *store, cache_handle_t *h, request_rec *r,
+                                  const char *name) {
   struct entity *entity = apr_pcalloc(r->pool, sizeof *entity);
   cache_object_t *object = apr_pcalloc(r->pool, sizeof *object);
   entity->owner = &cache_tandem_module;
+  entity->store = store;
   entity->name = apr_pstrdup(r->pool, name);
   object->key = entity->name;
   object->vobj = entity;
@@ -55,14 +58,15 @@ static struct entity *entity_of(const cache_handle_t *h) {
   return entity != NULL && entity->owner == &cache_tandem_module ? entity : NULL;
 }
 
-static struct store_object *open_key(const char *key) {
-  return store_open(cache_store, key, strlen(key), (uint64_t)apr_time_now());
+static struct store_object *open_key(struct store *store, const char *key) {
+  return store_open(store, key, strlen(key), (uint64_t)apr_time_now());
 }
 
 static int create_entity(cache_handle_t *h, request_rec *r, const char *key, apr_off_t bytes,
                          apr_bucket_brigade *brigade) {
   (void)brigade;
-  if (cache_store == NULL)
+  struct store *store = cache_store;
+  if (store == NULL)
     return DECLINED;
   if (r->status == HTTP_PARTIAL_CONTENT) {
     ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, "%s: a partial response is not stored", key);
@@ -76,42 +80,44 @@ static int create_entity(cache_handle_t *h, request_rec *r, const char *key, apr
                   key, bytes);
     return DECLINED;
   }
-  make_entity(h, r, key)->expected = bytes;
+  make_entity(store, h, r, key)->expected = bytes;
   return OK;
 }
 
-static void read_info(cache_info *info, const struct stored *stored, struct store_object *object) {
+static void read_info(struct store *store, cache_info *info, const struct stored *stored,
+                      struct store_object *object) {
   info->status = stored->status;
   info->date = stored->date;
   info->expire = stored->expire;
   info->request_time = stored->request_time;
   info->response_time = stored->response_time;
   info->control = stored->control;
-  if (store_is_invalidated(cache_store, object))
+  if (store_is_invalidated(store, object))
     info->control.invalidated = 1;
 }
 
 static int open_entity(cache_handle_t *h, request_rec *r, const char *key) {
   h->cache_obj = NULL;
-  struct store_object *object = cache_store != NULL ? open_key(key) : NULL;
+  struct store *store = cache_store;
+  struct store_object *object = store != NULL ? open_key(store, key) : NULL;
   const char *variant = key;
   const struct stored *stored = object != NULL ? head_read(object) : NULL;
   if (stored != NULL && stored->kind == STORED_VARY) {
     variant = head_variant_key(r->pool, key, stored, r->headers_in);
-    store_release(cache_store, object);
-    object = open_key(variant);
+    store_release(store, object);
+    object = open_key(store, variant);
     stored = object != NULL ? head_read(object) : NULL;
   }
   /* What was stored for a HEAD has no body to give. */
   if (stored == NULL || stored->kind != STORED_ENTITY || (stored->header_only && !r->header_only)) {
     if (object != NULL)
-      store_release(cache_store, object);
+      store_release(store, object);
     return DECLINED;
   }
-  struct entity *entity = make_entity(h, r, key);
+  struct entity *entity = make_entity(store, h, r, key);
   entity->opened = object;
   h->cache_obj->key = apr_pstrdup(r->pool, variant);
-  read_info(&h->cache_obj->info, stored, object);
+  read_info(store, &h->cache_obj->info, stored, object);
   return OK;
 }
 
@@ -122,16 +128,19 @@ static int remove_entity(cache_handle_t *h) {
 
 static int remove_url(cache_handle_t *h, request_rec *r) {
   (void)r;
-  if (cache_store == NULL || h->cache_obj == NULL)
-    return DECLINED;
   struct entity *entity = entity_of(h);
-  struct store_object *object =
-      entity != NULL && entity->opened != NULL ? entity->opened : open_key(h->cache_obj->key);
-  if (object == NULL)
+  struct store *store = entity != NULL ? entity->store : cache_store;
+  if (store == NULL || h->cache_obj == NULL)
+    return DECLINED;
+  if (entity != NULL && entity->opened != NULL) {
+    store_remove(store, entity->opened);
     return OK;
-  store_remove(cache_store, object);
-  if (entity == NULL || object != entity->opened)
-    store_release(cache_store, object);
+  }
+  struct store_object *object = open_key(store, h->cache_obj->key);
+  if (object != NULL) {
+    store_remove(store, object);
+    store_release(store, object);
+  }
   return OK;
 }
 
@@ -148,7 +157,7 @@ static apr_status_t recall_body(cache_handle_t *h, apr_pool_t *pool, apr_bucket_
   const struct entity *entity = entity_of(h);
   if (entity == NULL || entity->opened == NULL)
     return APR_NOTFOUND;
-  body_recall(entity->opened, brigade);
+  body_recall(entity->store, entity->opened, brigade);
   return APR_SUCCESS;
 }
 
@@ -156,16 +165,16 @@ static apr_status_t recall_body(cache_handle_t *h, apr_pool_t *pool, apr_bucket_
 static apr_status_t give_up(struct entity *entity, request_rec *r, const char *why) {
   entity->failed = 1;
   if (entity->made != NULL) {
-    store_release(cache_store, entity->made);
+    store_release(entity->store, entity->made);
     entity->made = NULL;
   }
   ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, "%s: not stored: %s", entity->name, why);
   return APR_EGENERAL;
 }
 
-static void give_back(struct store_object **object) {
+static void give_back(const struct entity *entity, struct store_object **object) {
   if (*object != NULL)
-    store_release(cache_store, *object);
+    store_release(entity->store, *object);
   *object = NULL;
 }
 
@@ -175,7 +184,7 @@ static const char *make_vary(struct entity *entity, request_rec *r, const char *
                              const apr_table_t *in) {
   apr_size_t bytes;
   struct stored *stored = head_make_vary(r->pool, head_vary_names(r->pool, vary), &bytes);
-  entity->made_vary = store_make(cache_store, entity->name, strlen(entity->name), stored, bytes);
+  entity->made_vary = store_make(entity->store, entity->name, strlen(entity->name), stored, bytes);
   return entity->made_vary != NULL ? head_variant_key(r->pool, entity->name, stored, in) : NULL;
 }
 
@@ -187,8 +196,8 @@ static apr_status_t store_headers(cache_handle_t *h, request_rec *r, cache_info 
     h->cache_obj->info = *info;
   const apr_table_t *out = ap_cache_cacheable_headers_out(r);
   const apr_table_t *in = ap_cache_cacheable_headers_in(r);
-  give_back(&entity->made);
-  give_back(&entity->made_vary);
+  give_back(entity, &entity->made);
+  give_back(entity, &entity->made_vary);
   const char *key = entity->name;
   const char *vary = apr_table_get(out, "Vary");
   if (vary != NULL && (key = make_vary(entity, r, vary, in)) == NULL)
@@ -208,10 +217,10 @@ static apr_status_t store_headers(cache_handle_t *h, request_rec *r, cache_info 
   if (entity->opened != NULL) {
     /* The origin says that the body is still right: it stays. */
     stored->header_only = head_read(entity->opened)->header_only;
-    entity->made = store_remake(cache_store, entity->opened, key, strlen(key), stored, bytes);
+    entity->made = store_remake(entity->store, entity->opened, key, strlen(key), stored, bytes);
     entity->complete = 1;
   } else
-    entity->made = store_make(cache_store, key, strlen(key), stored, bytes);
+    entity->made = store_make(entity->store, key, strlen(key), stored, bytes);
   if (entity->made == NULL)
     return give_up(entity, r, "there is no room");
   h->cache_obj->key = apr_pstrdup(r->pool, key);
@@ -247,7 +256,7 @@ static apr_status_t store_bucket(struct entity *entity, request_rec *r, apr_buck
   if (bytes > cache_settings.largest_object - entity->received)
     return give_up(entity, r, "it is larger than CacheTandemMaxObjectSize");
   const apr_off_t left = entity->expected - (apr_off_t)entity->received;
-  if (!store_append(cache_store, entity->made, data, bytes, left > 0 ? (apr_size_t)left : 0))
+  if (!store_append(entity->store, entity->made, data, bytes, left > 0 ? (apr_size_t)left : 0))
     return give_up(entity, r, "there is no room");
   entity->received += bytes;
   return APR_SUCCESS;
@@ -288,11 +297,11 @@ static apr_status_t commit_entity(cache_handle_t *h, request_rec *r) {
   if (entity == NULL || entity->made == NULL || !entity->complete)
     return APR_EGENERAL;
   const uint64_t now = (uint64_t)apr_time_now();
-  if ((entity->made_vary != NULL && !store_commit(cache_store, entity->made_vary, now)) ||
-      !store_commit(cache_store, entity->made, now))
+  if ((entity->made_vary != NULL && !store_commit(entity->store, entity->made_vary, now)) ||
+      !store_commit(entity->store, entity->made, now))
     return give_up(entity, r, "the shared cache is being rebuilt");
-  give_back(&entity->made);
-  give_back(&entity->made_vary);
+  give_back(entity, &entity->made);
+  give_back(entity, &entity->made_vary);
   return APR_SUCCESS;
 }
 
@@ -302,7 +311,7 @@ static apr_status_t invalidate_entity(cache_handle_t *h, request_rec *r) {
   if (entity == NULL || entity->opened == NULL)
     return APR_EGENERAL;
   h->cache_obj->info.control.invalidated = 1;
-  store_invalidate(cache_store, entity->opened);
+  store_invalidate(entity->store, entity->opened);
   return APR_SUCCESS;
 }
 

@@ -189,5 +189,5 @@ void store_leave(struct store *store) {
   shared_enter(store->shared, store->core);
   shared_part(store->shared, store->process);
   shared_leave(store->shared);
-  store->process = -1;
+  /* What is still held is counted down in the slot, which stays this process's then. */
 }
