@@ -125,7 +125,11 @@ MISTAKES = {
         "while (core->linked >= core->most_objects)",
         "while (core->linked >= core->most_objects + 1)",
     ),
-    "a part is cut short": ("store.c", "part->bytes += now;", "part->bytes += now - (now > 1000);"),
+    "a part is cut short": (
+        "store.c",
+        "part->bytes += (uint32_t)now;",
+        "part->bytes += (uint32_t)now - (now > 1000);",
+    ),
     "a refreshed body is freed": (
         "store.c",
         "    body->references++;\n  return true;",

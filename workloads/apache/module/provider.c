@@ -195,11 +195,13 @@ static apr_status_t store_headers(cache_handle_t *h, request_rec *r, cache_info 
   if (&h->cache_obj->info != info)
     h->cache_obj->info = *info;
   const apr_table_t *out = ap_cache_cacheable_headers_out(r);
-  const apr_table_t *in = ap_cache_cacheable_headers_in(r);
   give_back(entity, &entity->made);
   give_back(entity, &entity->made_vary);
   const char *key = entity->name;
   const char *vary = apr_table_get(out, "Vary");
+  /* mod_cache compares the request's headers where the response varies, and only then. */
+  const apr_table_t *in =
+      vary != NULL ? ap_cache_cacheable_headers_in(r) : apr_table_make(r->pool, 0);
   if (vary != NULL && (key = make_vary(entity, r, vary, in)) == NULL)
     return give_up(entity, r, "there is no room for what it varies with");
 

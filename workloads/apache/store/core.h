@@ -17,7 +17,7 @@
 
 struct part {
   struct part *next;
-  size_t bytes, room; /* bytes <= room */
+  uint32_t bytes, room; /* bytes <= room <= kLargestPart of store.c */
   char data[];
 };
 

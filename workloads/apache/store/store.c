@@ -201,7 +201,7 @@ static bool add_body(struct store *store, struct store_object *object, size_t ro
   body->last = &body->first;
   body->first.next = NULL;
   body->first.bytes = 0;
-  body->first.room = room;
+  body->first.room = (uint32_t)room;
   object->body = body;
   return true;
 }
@@ -212,7 +212,7 @@ static bool add_part(struct store *store, struct body *body, size_t room) {
     return false;
   part->next = NULL;
   part->bytes = 0;
-  part->room = room;
+  part->room = (uint32_t)room;
   body->charge += memory_cost(store, sizeof *part + room);
   body->last->next = part;
   body->last = part;
@@ -244,7 +244,7 @@ static bool append(struct store *store, struct store_object *object, const char 
     const size_t left = part->room - part->bytes;
     const size_t now = bytes < left ? bytes : left;
     memcpy(part->data + part->bytes, data, now);
-    part->bytes += now;
+    part->bytes += (uint32_t)now;
     body->bytes += now;
     data += now;
     bytes -= now;
