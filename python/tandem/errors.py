@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "CheckMissed",
     "CommandError",
     "FormatError",
     "InterruptedRun",
@@ -47,6 +48,10 @@ class InterruptedRun(RunError):  # noqa: N818
     """Ctrl-C or SIGTERM; the journal holds what was finished."""
 
     exit_status = 130
+
+
+class CheckMissed(TandemError):  # noqa: N818
+    """An experiment came to its end, and a check that the project has recorded as met differs."""
 
 
 class InvariantError(RunError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -65,7 +66,10 @@ def test_a_run_gives_what_its_program_said(tiny: Harness, tmp_path: Path) -> Non
 def test_the_table_shows_medians_ratios_and_published_values(tiny: Harness) -> None:
     done = tiny()
     row = next(x for x in done.stdout.splitlines() if x.split()[:3] == ["fast", "one", "2"])
-    assert " ".join(row.split()[3:]) == "120 60 – 180 90 – 150 2.00× 2.00 – 2.00 150 s 2.00×"
+    cells = " ".join(row.split()[3:])
+    # Samples as short as these are disturbed as far as can be told, or not: the machine decides.
+    cells = re.sub(r" \d of 3", "", cells)
+    assert cells == "120 60 – 180 90 – 150 2.00× 2.00 – 2.00 150 s 2.00×"
     assert "lines: 120 in all 12 samples" in done.stdout
     assert "shuffled by seed 7" in done.stderr
 

@@ -55,7 +55,18 @@ def make_points(
             Point(
                 at=dict(at),
                 samples=tuple(
-                    Sample(s.round, s.position, s.worker, s.wall_s, s.cpu_s, s.metrics) for s in own
+                    Sample(
+                        s.round,
+                        s.position,
+                        s.worker,
+                        s.wall_s,
+                        s.cpu_s,
+                        s.metrics,
+                        s.others_cpu_s,
+                        s.stolen_s,
+                        s.disturbed,
+                    )
+                    for s in own
                 ),
                 summaries={
                     m.name: summarise(s.metrics[m.name] for s in own) for m in experiment.metrics
@@ -105,6 +116,8 @@ def _ratio(
 def _published(experiment: Experiment, at: At, published: Published) -> list[PublishedValue]:
     found: list[PublishedValue] = []
     for use in experiment.published:
+        if any(at[axis] not in values for axis, values in use.at.items()):
+            continue
         table = published.tables[use.table]
         for row in table.rows:
             wanted: dict[str, Scalar] = {}

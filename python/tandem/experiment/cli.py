@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The command line: `tandem experiment run | list | show`.
 
-Exit status: 0; 1 where an experiment failed; 2 for the user's mistake; 130 after Ctrl-C.
+Exit status: 0; 1 where an experiment failed or a check that should be met differs; 2 for the
+user's mistake; 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tandem import __version__
-from tandem.errors import InterruptedRun, TandemError, UserError
+from tandem.errors import CheckMissed, InterruptedRun, TandemError, UserError
 from tandem.experiment.definition import (
     Experiment,
     from_document,
@@ -244,6 +245,7 @@ def run(
         [path for x, settings in planned for path in _written(x, settings.result, plots, no_plots)],
         [published, *(Path(x.file) for x, _ in planned)],
     )
+    missed: list[str] = []
     for experiment, settings in planned:
         try:
             result = run_experiment(experiment, values, settings, shower)
@@ -258,6 +260,13 @@ def run(
             written += _draw(result, plots or settings.result.parent, str(settings.result))
         for path in written:
             shower.note(f"wrote {_short(path)}")
+        missed += [f"{experiment.name}: {x.name}" for x in result.verdicts if x.is_missed]
+    if missed:
+        raise CheckMissed(
+            f"{len(missed)} checks that should be met differ: {'; '.join(missed)}"
+            if len(missed) > 1
+            else f"a check that should be met differs: {missed[0]}"
+        )
 
 
 def _written(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tandem.errors import FormatError, UserError
+from tandem.experiment.expressions import Expression, ExpressionError, parse_expression
 from tandem.formats.documents import check, find_line, parse_toml, read_text
 from tandem.formats.published import Published, Scalar
 
@@ -26,11 +27,13 @@ __all__ = [
     "Axis",
     "Baseline",
     "Build",
+    "Expect",
     "Experiment",
     "GeometricMean",
     "Metric",
     "Plot",
     "PublishedUse",
+    "Quick",
     "Run",
     "describe",
     "expand",
@@ -46,6 +49,7 @@ __all__ = [
 At = Mapping[str, Scalar]  # a point: one value of each axis, in the order of the axes
 
 _RESERVED = ("build", "output", "round", "source", "work")
+_TIME_UNITS = frozenset({"s", "ms", "us", "ns", "ops/s", "1/s", "k/s"})
 _BUILD_FIELDS = frozenset({"build", "source", "work"})
 
 
@@ -84,6 +88,8 @@ class Run:
     repetitions: int = 5  # rounds that are measured
     warm_ups: int = 1  # rounds before them that are not
     seed: int = 1  # of the order within each round
+    side_by_side: bool = False  # samples may run at the same time: no metric depends on the load
+    estimate_s: float = 0  # processor time of one sample, about; 0: not said
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +106,18 @@ class Metric:
     scale: float = 1  # the number read is multiplied by it
     ratio: str = "none"  # none, relative (point / baseline), speedup (baseline / point)
     expect_equal: bool = False  # in all samples of all points
+    depends_on_load: bool | None = None  # of the machine; None: as its source and unit say
 
     @property
     def title(self) -> str:
         return self.label or self.name
+
+    @property
+    def is_time(self) -> bool:
+        """Whether what else the machine does changes it."""
+        if self.depends_on_load is not None:
+            return self.depends_on_load
+        return self.source == "wall" or (self.source != "cpu" and self.unit in _TIME_UNITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +146,33 @@ class PublishedUse:
     where: Mapping[str, Scalar]  # keys of the table that no axis gives
     keys: Mapping[str, str]  # table key -> axis, where the names differ
     values: Mapping[str, Mapping[str, Scalar]]  # axis -> value as text -> the table's value
+    at: Mapping[str, tuple[Scalar, ...]]  # axis -> the values beside which it stands; empty: all
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """What should come out: a comparison that is evaluated after the run, and its sentence."""
+
+    name: str
+    check: str = ""  # docs/formats/experiment.md, "Checks"; empty: it cannot be checked
+    statement: str = ""  # id in published.toml
+    known: str = "met"  # met, differs: what the project has recorded
+    why: str = ""  # why it differs or cannot be checked
+
+    @property
+    def expression(self) -> Expression | None:
+        return parse_expression(self.check) if self.check else None
+
+
+@dataclass(frozen=True, slots=True)
+class Quick:
+    """What a short run changes."""
+
+    parameters: Mapping[str, Scalar]
+    only: Mapping[str, tuple[Scalar, ...]]
+    repetitions: int | None = None
+    warm_ups: int | None = None
+    estimate_s: float = 0  # as Run's
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +212,8 @@ class Experiment:
     geometric_means: tuple[GeometricMean, ...]
     published: tuple[PublishedUse, ...]
     plots: tuple[Plot, ...]
+    expects: tuple[Expect, ...]
+    quick: Quick | None
 
     def axis(self, name: str) -> Axis:
         return next(x for x in self.axes if x.name == name)
@@ -287,10 +330,14 @@ def from_document(
         baseline=Baseline(**document["baseline"]) if "baseline" in document else None,
         geometric_means=tuple(GeometricMean(**x) for x in document.get("geometric_mean", ())),
         published=tuple(
-            PublishedUse(**{"where": {}, "keys": {}, "values": {}, **x})
+            PublishedUse(
+                **{"where": {}, "keys": {}, "values": {}, **x, "at": _tuples(x.get("at", {}))}
+            )
             for x in document.get("published", ())
         ),
         plots=tuple(Plot(**x) for x in document.get("plot", ())),
+        expects=tuple(Expect(**x) for x in document.get("expect", ())),
+        quick=_quick(document.get("quick")),
     )
 
     def refuse(where: Sequence[str | int], message: str) -> FormatError:
@@ -299,6 +346,22 @@ def from_document(
 
     _Checker(experiment, refuse).check(published)
     return experiment
+
+
+def _tuples(table: Mapping[str, list[Scalar]]) -> dict[str, tuple[Scalar, ...]]:
+    return {name: tuple(values) for name, values in table.items()}
+
+
+def _quick(table: Mapping[str, Any] | None) -> Quick | None:
+    if table is None:
+        return None
+    return Quick(
+        parameters=dict(table.get("parameters", {})),
+        only=_tuples(table.get("only", {})),
+        repetitions=table.get("repetitions"),
+        warm_ups=table.get("warm_ups"),
+        estimate_s=table.get("estimate_s", 0),
+    )
 
 
 def _with_tuples(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -324,6 +387,8 @@ class _Checker:
         self._commands()
         self._points()
         self._plots()
+        self._expects()
+        self._quick()
         if published is not None:
             self._published(published)
 
@@ -483,6 +548,47 @@ class _Checker:
                     f"a line needs numbers on x, axis '{plot.x}' has others; use kind = \"bar\"",
                 )
 
+    def _expects(self) -> None:
+        e = self.experiment
+        for index, expect in enumerate(e.expects):
+            here: list[str | int] = ["expect", index]
+            if expect.name in [x.name for x in e.expects[:index]]:
+                raise self.refuse([*here, "name"], f"two checks named '{expect.name}'")
+            if not expect.check and not expect.why:
+                raise self.refuse(here, f"'{expect.name}' has no check; say why")
+            if expect.known == "differs" and not expect.why:
+                raise self.refuse(here, f"'{expect.name}' is known to differ; say why")
+            try:
+                expression = expect.expression
+            except ExpressionError as error:
+                raise self.refuse([*here, "check"], str(error)) from error
+            for query in expression.queries if expression else ():
+                if query.metric not in [x.name for x in e.metrics]:
+                    raise self.refuse([*here, "check"], f"unknown metric '{query.metric}'")
+                if query.is_ratio:
+                    self._ratio_metric(query.metric, [*here, "check"])
+                for name, values in query.at.items():
+                    for value in values:
+                        self._value(name, value, [*here, "check"])
+
+    def _quick(self) -> None:
+        e, quick = self.experiment, self.experiment.quick
+        if e.run.side_by_side:
+            times = [x.name for x in e.metrics if x.is_time or x.source in ("wall", "cpu")]
+            if times:
+                raise self.refuse(
+                    ["run", "side_by_side"],
+                    f"metric '{times[0]}' depends on the load; samples must run one by one",
+                )
+        if quick is None:
+            return
+        for name in quick.parameters:
+            if name not in e.parameters:
+                raise self.refuse(["quick", "parameters", name], f"unknown parameter '{name}'")
+        for name, values in quick.only.items():
+            for value in values:
+                self._value(name, value, ["quick", "only", name])
+
     def _ratio_metric(self, name: str, where: list[str | int]) -> None:
         metric = next((x for x in self.experiment.metrics if x.name == name), None)
         if metric is None:
@@ -495,6 +601,11 @@ class _Checker:
         for index, statement in enumerate(e.statements):
             if statement not in published.statements:
                 raise self.refuse(["statements", index], f"unknown statement '{statement}'")
+        for index, expect in enumerate(e.expects):
+            if expect.statement and expect.statement not in published.statements:
+                raise self.refuse(
+                    ["expect", index, "statement"], f"unknown statement '{expect.statement}'"
+                )
         axes = [x.name for x in e.axes]
         for index, use in enumerate(e.published):
             here: list[str | int] = ["published", index]
@@ -518,6 +629,9 @@ class _Checker:
                         here,
                         f"key '{name}' of table '{use.table}' is no axis; name it in keys or where",
                     )
+            for axis, values in use.at.items():
+                for given in values:
+                    self._value(axis, given, [*here, "at", axis])
             for axis, mapping in use.values.items():
                 if axis not in axes:
                     raise self.refuse([*here, "values"], f"unknown axis '{axis}'")

@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from tandem.experiment.definition import PLOT_KINDS, Experiment, Plot, plot_paths, shown
-from tandem.experiment.tables import definition_of
+from tandem.experiment.tables import definition_of, disturbed_samples
 from tandem.files import write_bytes
 from tandem.formats.published import Scalar
 from tandem.formats.result import Point, Result
@@ -121,9 +121,14 @@ def _y_label(experiment: Experiment, plot: Plot) -> str:
 def _caption(result: Result, plot: Plot) -> str:
     rounds = result.configuration["repetitions"]
     commit = (result.commit["git"] or "no commit")[:12]
+    if not definition_of(result, "result").metric(plot.metric).is_time:
+        # Nothing of this machine is in a count or a simulated time.
+        spread = "" if rounds == 1 else f"Median of {rounds} rounds; bars: minimum to maximum. "
+        return f"{spread}{commit}"
+    disturbed = disturbed_samples(result)
     return (
         f"Median of {rounds} interleaved rounds; bars: minimum to maximum. {result.host['cpu']}, "
-        f"{result.host['cores']} cores. {commit}"
+        f"{result.host['cores']} cores. {commit}" + (f"\n{disturbed}" if disturbed else "")
     )
 
 

@@ -33,6 +33,7 @@ from tandem.experiment.executor import DaskExecutor, Executor, LocalExecutor
 from tandem.experiment.journal import Journal, Record, read_journal
 from tandem.experiment.progress import Progress
 from tandem.experiment.sample import Measured, Task, run_command
+from tandem.experiment.verdicts import verdicts_of
 from tandem.formats.documents import write_text
 from tandem.formats.published import Published, Scalar, Statement
 from tandem.formats.result import Result, result_to_json
@@ -280,6 +281,7 @@ class _Run:
             finished=_now(),
             points=points,
             geometric_means=geometric_means(e, points),
+            verdicts=verdicts_of(e, points, self.host.cores),
             statements=tuple(
                 Statement(x.id, self.published.papers[x.paper].title, x.place, x.text)
                 for x in named

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tandem.errors import CommandError, FormatError
 from tandem.experiment.definition import Metric
+from tandem.experiment.load import Watch, disturbance
 from tandem.formats.documents import parse_json, resolve_pointer
 
 __all__ = ["Finished", "Measured", "Task", "measure", "run_command"]
@@ -53,6 +54,9 @@ class Measured:
     wall_s: float  # from before the start of the command to after its end
     cpu_s: float  # user and system time of the command and the children it waited for
     metrics: Mapping[str, int | float]
+    others_cpu_s: float | None = None  # processor time of everything else on that machine meanwhile
+    stolen_s: float | None = None  # that its hypervisor gave to others
+    disturbed: str = ""  # why its times are no evidence; empty: they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,9 @@ def measure(task: Task) -> Measured:
     with _one_at_a_time:
         output.unlink(missing_ok=True)
         try:
+            watch = Watch()
             done = run_command(task.command, dict(task.environment), task.timeout_s, place=place)
+            load = watch.load(done.cpu_s)
             values: dict[str, int | float] = {}
             cache: dict[str, str] = {"stdout": done.stdout, "stderr": done.stderr}
             for metric, origin in zip(task.metrics, task.origins, strict=True):
@@ -90,6 +96,9 @@ def measure(task: Task) -> Measured:
         wall_s=done.wall_s,
         cpu_s=done.cpu_s,
         metrics=values,
+        others_cpu_s=load.others_cpu_s if load else None,
+        stolen_s=load.stolen_s if load else None,
+        disturbed=disturbance(load, done.wall_s),
     )
 
 

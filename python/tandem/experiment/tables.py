@@ -13,7 +13,7 @@ from tandem.files import printable
 from tandem.formats.result import Point, Result
 from tandem.statistics import Ratio, Summary
 
-__all__ = ["definition_of", "number", "print_result"]
+__all__ = ["definition_of", "disturbed_samples", "number", "print_result"]
 
 
 def definition_of(result: Result, place: str) -> Experiment:
@@ -57,6 +57,7 @@ def print_result(result: Result, console: Console, place: str = "result") -> Non
         console.print(Text("What the paper says", style="bold"))
         for statement in result.statements:
             console.print(_text(f"  “{statement.text}” ({statement.paper}, {statement.place})"))
+    _print_verdicts(result, console)
     console.print(_text(_circumstances(result), "dim"))
 
 
@@ -70,6 +71,7 @@ def _unit(metric: Metric) -> str:
 
 
 def _table(result: Result, experiment: Experiment, metric: Metric) -> Table:
+    with_disturbed = _disturbed_column(result, metric)
     with_ratio = any(metric.name in x.ratios for x in result.points)
     with_published = any(x.published_of(metric.name) for x in result.points)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -80,6 +82,8 @@ def _table(result: Result, experiment: Experiment, metric: Metric) -> Table:
     table.add_column(_text(f"{metric.title}{unit}"), justify="right", style="bold", no_wrap=True)
     table.add_column("min – max", justify="right", no_wrap=True)
     table.add_column("quartiles", justify="right", no_wrap=True)
+    if with_disturbed:
+        table.add_column("disturbed", justify="right", style="yellow", no_wrap=True)
     if with_ratio:
         kind = "speed-up" if metric.ratio == "speedup" else "relative"
         table.add_column(kind, justify="right", style="bold", no_wrap=True)
@@ -94,14 +98,23 @@ def _table(result: Result, experiment: Experiment, metric: Metric) -> Table:
         first = experiment.axes[0].name
         if previous is not None and len(point.at) > 1 and previous.at[first] != point.at[first]:
             table.add_section()
-        cells = _row(point, experiment, metric, with_ratio, with_published)
+        cells = _row(point, experiment, metric, with_disturbed, with_ratio, with_published)
         table.add_row(*map(_text, cells))
         previous = point
     return table
 
 
+def _disturbed_column(result: Result, metric: Metric) -> bool:
+    return metric.is_time and any(s.disturbed for x in result.points for s in x.samples)
+
+
 def _row(
-    point: Point, experiment: Experiment, metric: Metric, with_ratio: bool, with_published: bool
+    point: Point,
+    experiment: Experiment,
+    metric: Metric,
+    with_disturbed: bool,
+    with_ratio: bool,
+    with_published: bool,
 ) -> list[str]:
     summary: Summary = point.summaries[metric.name]
     cells = [axis.label_of(point.at[axis.name]) for axis in experiment.axes]
@@ -110,6 +123,9 @@ def _row(
         f"{number(summary.minimum)} – {number(summary.maximum)}",
         f"{number(summary.q1)} – {number(summary.q3)}",
     ]
+    if with_disturbed:
+        count = sum(bool(s.disturbed) for s in point.samples)
+        cells.append(f"{count} of {len(point.samples)}" if count else "")
     if with_ratio:
         ratio: Ratio = point.ratios[metric.name]
         cells.append(f"{ratio.value:.2f}×")
@@ -136,12 +152,49 @@ def _print_means(result: Result, experiment: Experiment, console: Console) -> No
         )
 
 
+_STYLES = {"met": "green", "differs": "red", "undecided": "yellow", "not checked": "dim"}
+
+
+def _print_verdicts(result: Result, console: Console) -> None:
+    if not result.verdicts:
+        return
+    console.print(Text("Checks", style="bold"))
+    for x in result.verdicts:
+        line = Text("  ").append(x.state, style=_STYLES[x.state])
+        line.append(printable(f"  {x.name}"))
+        if x.compared:
+            line.append(printable(f": {x.compared}"))
+        if x.state != "met" and x.why:
+            line.append(printable(f" ({x.why})"), style="dim")
+        console.print(line)
+
+
+def disturbed_samples(result: Result) -> str:
+    """How many samples were taken while others used the machine, where a metric is a time."""
+    experiment = definition_of(result, "result")
+    if not any(x.is_time for x in experiment.metrics):
+        return ""
+    samples = [s for point in result.points for s in point.samples]
+    known = [s for s in samples if s.disturbed is not None]
+    count = sum(s.disturbed != "" for s in known)
+    if not known or count == 0:
+        return ""
+    others = sum(s.others_cpu_s or 0 for s in known) / (sum(s.wall_s for s in known) or 1)
+    stolen = sum(s.stolen_s or 0 for s in known) / (sum(s.wall_s for s in known) or 1)
+    return (
+        f"{count} of {len(samples)} samples disturbed: others took {others:.2f} processors, "
+        f"{stolen:.2f} were stolen"
+    )
+
+
 def _circumstances(result: Result) -> str:
     host, commit, run = result.host, result.commit, result.configuration
     git = commit["git"][:12] + ("+changes" if commit["dirty"] else "") if commit["git"] else "none"
     parameters = " ".join(f"{k}={v}" for k, v in run["parameters"].items())
+    disturbed = disturbed_samples(result)
     return (
-        f"median of {run['repetitions']} interleaved rounds (seed {result.seed}); {host['cpu']}, "
+        (f"{disturbed}; " if disturbed else "")
+        + f"median of {run['repetitions']} interleaved rounds (seed {result.seed}); {host['cpu']}, "
         f"{host['cores']} cores, RTM {'yes' if host['rtm'] else 'no'}, {host['kernel']}; "
         f"commit {git}; {parameters + '; ' if parameters else ''}{result.finished}"
     )

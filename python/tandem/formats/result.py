@@ -23,6 +23,7 @@ __all__ = [
     "PublishedValue",
     "Result",
     "Sample",
+    "Verdict",
     "read_result",
     "result_from_json",
     "result_to_json",
@@ -42,6 +43,27 @@ class Sample:
     wall_s: float
     cpu_s: float
     metrics: Mapping[str, int | float]
+    others_cpu_s: float | None = None  # processor time of everything else meanwhile; None: unknown
+    stolen_s: float | None = None  # time that the hypervisor gave to others
+    disturbed: str | None = None  # why its times are no evidence; "": they are; None: not recorded
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of one check of the experiment."""
+
+    name: str
+    state: str  # met, differs, undecided, not checked
+    known: str  # met, differs: what the project has recorded
+    check: str  # the expression
+    compared: str  # its two sides; empty where there are none
+    why: str
+    statement: str  # id of the sentence, if there is one
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether it differs where the project has recorded that it is met."""
+        return self.state == "differs" and self.known == "met"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +120,7 @@ class Result:
     points: tuple[Point, ...]
     geometric_means: tuple[Mean, ...]
     statements: tuple[Statement, ...]
+    verdicts: tuple[Verdict, ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """Every raw sample as a row: axes, round, position, worker, wall_s, cpu_s, metric.NAME."""
@@ -164,6 +187,7 @@ def result_from_json(text: str, place: str) -> Result:
             "points": points,
             "geometric_means": tuple(Mean(**x) for x in document["geometric_means"]),
             "statements": tuple(Statement(**x) for x in document["statements"]),
+            "verdicts": tuple(Verdict(**x) for x in document.get("verdicts", ())),
         }
     )
 
