@@ -58,7 +58,7 @@ def test_the_list_names_everything() -> None:
     done = machine("list", "--json", "-")
     listed = json.loads(done.stdout)
     names = [x["name"] for x in listed["protocols"]]
-    assert {"mesi-snoop", "token-b", "sparse-directory", "mosaic", "flask"} <= set(names)
+    assert {"mesi-snoop", "token-b", "sparse-directory", "mosaic", "flask", "flask-plus"} <= set(names)
     assert {x["name"] for x in listed["configurations"]} >= {"flask", "metatm"}
     stand_ins = [x for x in listed["workloads"] if x["family"] != "kernel"]
     assert len(stand_ins) == 10
@@ -97,7 +97,7 @@ def test_a_run_as_table_and_as_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "protocol", ["mesi-snoop", "token-b", "sparse-directory", "mosaic", "flask"]
+    "protocol", ["mesi-snoop", "token-b", "sparse-directory", "mosaic", "flask", "flask-plus"]
 )
 def test_the_same_seed_gives_the_same_cycles(protocol: str) -> None:
     bus = ("--set", "network.kind=bus") if protocol == "mesi-snoop" else ()
@@ -126,7 +126,7 @@ def test_settings_change_the_machine() -> None:
 
 
 @pytest.mark.parametrize(
-    "protocol", ["mesi-snoop", "token-b", "sparse-directory", "mosaic", "flask"]
+    "protocol", ["mesi-snoop", "token-b", "sparse-directory", "mosaic", "flask", "flask-plus"]
 )
 def test_a_device_reads_and_writes_beside_the_cores(protocol: str) -> None:
     bus = ("--set", "network.kind=bus") if protocol == "mesi-snoop" else ()

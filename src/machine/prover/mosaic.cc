@@ -19,9 +19,12 @@ Prover mosaic_prover() {
   const auto stays = [](unsigned cores) {
     return checker::Options{.cores = cores, .never = checker::bit(Mosaic::Event::dir_evict)};
   };
+  const std::vector<std::string> one{"no-two_phase"};
   const Case plain{"3 cores, 1 block", three, {}};
-  const Case two_phase{"two-phase, 3 cores, 1 block", three, {"two_phase"}};
-  const Case parallel{"memory in parallel, 3 cores, 1 block", three, {"parallel_memory"}};
+  const Case one_phase{"one phase, 3 cores, 1 block", three, one};
+  const Case parallel{"one phase, memory in parallel, 3 cores, 1 block",
+                      three,
+                      {"no-two_phase", "parallel_memory"}};
   const Case two_sets{"2 cores, 2 blocks, sets of 1 way", set, {}};
   const Case device_set{
       "device, 1 core, 2 blocks, sets of 1 way",
@@ -31,7 +34,7 @@ Prover mosaic_prover() {
   return make_prover<Mosaic>(
       {
           plain,
-          two_phase,
+          one_phase,
           parallel,
           {"all options, 3 cores, 1 block", three, {"two_phase", "parallel_memory"}},
           {"3 cores, 1 block, 4 tokens", {.cores = 3, .tokens = 4}, {}},
@@ -59,20 +62,24 @@ Prover mosaic_prover() {
           device_set,
           home_sets,
           device_two,
-          {"entries stay, 2 cores, 1 block", stays(2), {}},
+          {"one phase, entries stay, 2 cores, 1 block", stays(2), one},
           {"two-phase, entries stay, 2 cores, 1 block", stays(2), {"two_phase"}},
-          {"memory in parallel, entries stay, 2 cores, 1 block", stays(2), {"parallel_memory"}},
+          {"one phase, memory in parallel, entries stay, 2 cores, 1 block",
+           stays(2),
+           {"no-two_phase", "parallel_memory"}},
           {"all options, entries stay, 2 cores, 1 block",
            stays(2),
            {"two_phase", "parallel_memory"}},
-          {"2 cores, 1 block", {.cores = 2}, {}},
-          {"2 cores, 1 block, 3 tokens", {.cores = 2, .tokens = 3}, {}},
+          {"one phase, 2 cores, 1 block", {.cores = 2}, one},
+          {"one phase, 2 cores, 1 block, 3 tokens", {.cores = 2, .tokens = 3}, one},
           {"two-phase, 2 cores, 1 block", {.cores = 2}, {"two_phase"}},
-          {"memory in parallel, 2 cores, 1 block", {.cores = 2}, {"parallel_memory"}},
+          {"one phase, memory in parallel, 2 cores, 1 block",
+           {.cores = 2},
+           {"no-two_phase", "parallel_memory"}},
           {"two-phase, entries stay, 3 cores, 1 block", stays(3), {"two_phase"}},
-          plain,
+          one_phase,
           {"all options, 3 cores, 1 block", three, {"two_phase", "parallel_memory"}},
-          {"3 cores, 1 block, 4 tokens", {.cores = 3, .tokens = 4}, {}},
+          {"one phase, 3 cores, 1 block, 4 tokens", {.cores = 3, .tokens = 4}, one},
       });
 }
 

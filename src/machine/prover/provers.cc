@@ -5,7 +5,8 @@ namespace tandem::machine {
 
 std::span<const Prover> provers() {
   static const std::vector<Prover> all = {mesi_snoop_prover(), sparse_directory_prover(),
-                                          token_b_prover(), mosaic_prover(), flask_prover()};
+                                          token_b_prover(),    mosaic_prover(),
+                                          flask_prover(),      flask_plus_prover()};
   return all;
 }
 

@@ -8,6 +8,7 @@
 namespace tandem::machine {
 
 Prover flask_prover();
+Prover flask_plus_prover();
 Prover mesi_snoop_prover();
 Prover mosaic_prover();
 Prover sparse_directory_prover();

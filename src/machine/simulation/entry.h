@@ -73,8 +73,9 @@ void fill_from_system(RunResult &result, const S &system, const Configuration &c
     result.filter_members = system.mean_filter_members();
     result.filter_sub_tables = system.mean_sub_tables();
     result.filter_spilled = system.mean_filter_spilled();
-    result.filter_expected = timed::expected_false_positives(configuration, result.filter_members,
-                                                             result.filter_spilled);
+    result.filter_expected =
+        timed::expected_false_positives(configuration, result.filter_members, result.filter_spilled,
+                                        timed::spill_groups<P>(system.protocol_config()));
   }
   result.statistics = system.statistics();
   result.network = system.mesh().statistics();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "machine/simulation/metrics.h"
 
+#include "machine/protocol/types.h"
+
 #include <array>
 #include <cmath>
 
@@ -45,6 +47,10 @@ void add_home(std::vector<Metric> &all, const RunResult &r) {
                  1000 * ratio(n(r.statistics.broadcasts), requests)});
   if (home.filter_inserts + home.filter_lookups == 0)
     return;
+  all.push_back({"broadcasts_in_vain", "broadcasts that found nobody", "per 1000 requests",
+                 1000 * ratio(n(home.false_positives), requests)});
+  all.push_back({"broadcasts_found", "broadcasts that found a holder", "per 1000 requests",
+                 1000 * ratio(n(r.statistics.broadcasts) - n(home.false_positives), requests)});
   all.push_back({"filter_false_positive_percent", "filter: false positives of non-members", "%",
                  100 * ratio(n(home.false_positives),
                              n(home.filter_lookups - home.filter_hits + home.false_positives))});
@@ -72,6 +78,15 @@ void add_network(std::vector<Metric> &all, const RunResult &r) {
   const MeshStatistics::Network total = r.network.total();
   all.push_back({"flit_hops", "network traffic", "flits x links per 1000 accesses",
                  1000 * ratio(n(total.link_flits), accesses)});
+  const auto links_of = [&](Vnet vnet) {
+    return n(r.network.networks[static_cast<std::size_t>(vnet)].link_flits);
+  };
+  const double asking = links_of(Vnet::request) + links_of(Vnet::forward) + links_of(Vnet::memory);
+  all.push_back({"request_flit_hops", "of that, requests and forwards",
+                 "flits x links per 1000 accesses", 1000 * ratio(asking, accesses)});
+  all.push_back({"response_flit_hops", "of that, responses and write-backs",
+                 "flits x links per 1000 accesses",
+                 1000 * ratio(n(total.link_flits) - asking, accesses)});
   all.push_back({"packet_latency", "latency of a packet", "cycles",
                  ratio(n(total.latency), n(total.deliveries))});
   all.push_back({"busiest_link_percent", "use of the busiest link", "%",

@@ -6,7 +6,7 @@ namespace tandem::machine {
 std::span<const ProtocolEntry> protocols() {
   static const std::vector<ProtocolEntry> all = {
       simulation::mesi_snoop(), simulation::token_b(), simulation::sparse_directory(),
-      simulation::mosaic(),     simulation::flask(),
+      simulation::mosaic(),     simulation::flask(),   simulation::flask_plus(),
   };
   return all;
 }

@@ -11,6 +11,7 @@ ProtocolEntry mesi_snoop();
 ProtocolEntry token_b();
 ProtocolEntry sparse_directory();
 ProtocolEntry flask();
+ProtocolEntry flask_plus();
 ProtocolEntry mosaic();
 
 } // namespace tandem::machine::simulation

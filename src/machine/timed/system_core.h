@@ -49,8 +49,8 @@ System<P, Client>::System(const Configuration &configuration, const typename P::
     unit.number = i;
     unit.tile = configuration.slice_tile(i);
     if (timed::has_filter<P>())
-      unit.filter.emplace(
-          timed::filter_parameters(configuration, options.seed, options.check_values));
+      unit.filter.emplace(timed::filter_parameters(
+          configuration, options.seed, options.check_values, timed::spill_groups<P>(protocol_)));
     if (moves) {
       unit.policy = filter::PartitionPolicy(configuration.filter.repartition_interval);
       unit.directory.use_ways(configuration.directory.ways - filter_ways);

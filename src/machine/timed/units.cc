@@ -9,7 +9,7 @@
 namespace tandem::machine::timed {
 
 filter::PresenceParameters filter_parameters(const Configuration &configuration, std::uint64_t seed,
-                                             bool exact_set_beside) {
+                                             bool exact_set_beside, bool spill_groups) {
   const FilterConfiguration &given = configuration.filter;
   // The hashes need a power of two.
   const std::uint32_t rows =
@@ -17,7 +17,8 @@ filter::PresenceParameters filter_parameters(const Configuration &configuration,
   filter::PresenceParameters parameters;
   parameters.kind = given.kind;
   parameters.exact_set_beside = exact_set_beside;
-  // What the cells leave of a row counts the members that find none.
+  // What the cells leave of a row counts the members that find none: in as many groups as it has
+  // room for, or all in one.
   const std::uint32_t left =
       kFilterRowBits - given.cells * (given.remainder_bits + given.counter_bits);
   parameters.d_left = {.sub_tables = given.sub_tables,
@@ -25,15 +26,17 @@ filter::PresenceParameters filter_parameters(const Configuration &configuration,
                        .cells = given.cells,
                        .remainder_bits = given.remainder_bits,
                        .counter_bits = given.counter_bits,
-                       .spill_counters = std::max(left / filter::DLeft::kSpillBits, 1U),
+                       .spill_counters =
+                           spill_groups ? std::max(left / filter::DLeft::kSpillBits, 1U) : 1U,
                        .seed = seed};
   parameters.counting_bloom = filter::counting_bloom_in_ways(given.sub_tables, rows, seed);
   return parameters;
 }
 
-double expected_false_positives(const Configuration &configuration, double members,
-                                double spilled) {
-  const filter::PresenceParameters parameters = filter_parameters(configuration, 1, false);
+double expected_false_positives(const Configuration &configuration, double members, double spilled,
+                                bool spill_groups) {
+  const filter::PresenceParameters parameters =
+      filter_parameters(configuration, 1, false, spill_groups);
   const auto n = static_cast<std::size_t>(members + 0.5);
   switch (parameters.kind) {
   case filter::Kind::always_hit:

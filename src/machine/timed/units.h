@@ -67,13 +67,23 @@ template <class P> constexpr bool has_filter() {
 }
 
 // The filter of a slice: as many rows as the directory has sets; with an exact set beside it where
-// values are checked.
+// values are checked. `spill_groups`: a row counts members without a cell in all groups that it has
+// room for, else in one.
 filter::PresenceParameters filter_parameters(const Configuration &configuration, std::uint64_t seed,
-                                             bool exact_set_beside);
+                                             bool exact_set_beside, bool spill_groups);
+
+// What the protocol says of it.
+template <class P> bool spill_groups(const typename P::Config &config) {
+  if constexpr (requires { P::spill_groups(config); })
+    return P::spill_groups(config);
+  else
+    return true;
+}
 
 // The share of false positives that the formula of the filter's kind gives for so many members of a
 // slice, `spilled` of them without a cell.
-double expected_false_positives(const Configuration &configuration, double members, double spilled);
+double expected_false_positives(const Configuration &configuration, double members, double spilled,
+                                bool spill_groups);
 
 // Tokens of a block: what the protocol asks for, else as many as cores.
 template <class P> constexpr unsigned usual_tokens(unsigned cores) {

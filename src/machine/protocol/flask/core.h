@@ -202,8 +202,6 @@ template <class Proto> struct TokenCore {
         when(in(L::I), in(T::R, T::W, T::P), Event::store).stall()
             .because("P: with a second request before PutAck the directory would lose a holder"),
         when(in(L::N, L::S, L::O, L::D), in(T::W), Event::store).stall(),
-        when(in(L::S), in(T::none), Event::evict).given(lent).run(put_token).next(L::I, T::P)
-            .because("the LLC has kept the data: all ways to its owner token ask for this token, too"),
         when(in(L::S, L::O, L::D, L::E, L::M), in(T::none), Event::evict).run(put).next(L::I, T::P),
         when(in(L::I), in(T::P), Event::put_ack).run(wake).next(T::none),
 
@@ -251,6 +249,14 @@ template <class Proto> struct TokenCore {
         when(in(L::E, L::M), in(T::none), Event::fetch).run(return_with_data).next(L::I),
         when(in(L::I), kAnyState<T>, Event::fetch).run(return_nothing));
 
+    static constexpr auto lent_rows() {
+      if constexpr (Proto::kLends)
+        return rows(
+            when(in(L::S), in(T::none), Event::evict).given(lent).run(put_token).next(L::I, T::P)
+                .because("the LLC has kept the data: all ways to its owner token ask for this token, too"));
+      else
+        return std::array<Row<E, TokenCore>, 0>{};
+    }
     static constexpr auto filter_rows() {
       if constexpr (Proto::kFilter)
         return rows(
@@ -262,7 +268,7 @@ template <class Proto> struct TokenCore {
         return std::array<Row<E, TokenCore>, 0>{};
     }
     // clang-format on
-    static constexpr auto kRows = join(kCommon, filter_rows());
+    static constexpr auto kRows = join(lent_rows(), kCommon, filter_rows());
   };
 };
 

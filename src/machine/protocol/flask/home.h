@@ -135,7 +135,6 @@ template <class P> struct TokenHome {
     using If = Guard<E>;
 
     static unsigned tokens_after(E &e) { return e.llc().tokens + e.message().count; }
-    static bool others(E &e, CoreSet set) { return !set.without(e.tbe().requester).empty(); }
 
     static void ask(E &e, CoreSet whom, Event event) {
       whom = whom.without(e.tbe().requester);
@@ -195,10 +194,6 @@ template <class P> struct TokenHome {
     static constexpr If waiting{"answers are to come", [](E &e) { return e.tbe().answers != 0; }};
     static constexpr If untouched{"no tokens were seen, and memory was not asked",
                                   [](E &e) { return !e.tbe().seen && !e.tbe().asked; }};
-    static constexpr If owner_found{"the owner was found",
-                                    [](E &e) { return !e.tbe().owner.is_none(); }};
-    static constexpr If holders_found{"holders were found",
-                                      [](E &e) { return others(e, e.tbe().sharers); }};
     static constexpr If makes_entry{"an entry is to be made, and the holders are known", [](E &e) {
                                       return e.tbe().allocate && P::known_holders(e.tbe());
                                     }};
@@ -212,6 +207,10 @@ template <class P> struct TokenHome {
                                    [](E &e) { return e.message().src != e.tbe().requester; }};
     static constexpr If gave{"it gave tokens",
                              [](E &e) { return (e.message().flags & kGave) != 0; }};
+    static constexpr If has_owner{"it has the owner token",
+                                  [](E &e) { return (e.message().flags & kOwner) != 0; }};
+    static constexpr If holds{"it holds tokens",
+                              [](E &e) { return (e.message().flags & kHolds) != 0; }};
 
     // The beginning of a request.
     static constexpr Act begin{"note the requester", [](E &e) {
@@ -255,17 +254,16 @@ template <class P> struct TokenHome {
                                   }};
     static constexpr Act fwd_s_owner{
         "FwdS to the owner", [](E &e) { ask(e, CoreSet::only(e.line().owner), Event::fwd_s); }};
-    static constexpr Act fwd_s_found{"FwdS to the owner that was found", [](E &e) {
-                                       ask(e, CoreSet::only(e.tbe().owner), Event::fwd_s);
-                                     }};
+    static constexpr Act fwd_s_sender{
+        "FwdS to it", [](E &e) { ask(e, CoreSet::only(e.message().src), Event::fwd_s); }};
     static constexpr Act fwd_s_sharers{"FwdS to the sharers",
                                        [](E &e) { ask(e, e.line().sharers, Event::fwd_s); }};
     static constexpr Act fwd_s_all{"FwdS to all cores",
                                    [](E &e) { ask(e, everybody(e), Event::fwd_s); }};
     static constexpr Act fwd_x_sharers{"FwdX to the sharers",
                                        [](E &e) { ask(e, e.line().sharers, Event::fwd_x); }};
-    static constexpr Act fwd_x_found{"FwdX to the holders that were found",
-                                     [](E &e) { ask(e, e.tbe().sharers, Event::fwd_x); }};
+    static constexpr Act fwd_x_sender{
+        "FwdX to it", [](E &e) { ask(e, CoreSet::only(e.message().src), Event::fwd_x); }};
     static constexpr Act fwd_x_all{"FwdX to all cores",
                                    [](E &e) { ask(e, everybody(e), Event::fwd_x); }};
     static constexpr Act query_all{"Query to all cores",
@@ -452,6 +450,9 @@ template <class P> struct TokenHome {
     static constexpr auto kCourse = rows(
         // Answers.
         when(any, in(T::load), Event::ack).given(gave).run(count_answer, note_ack).next(T::load_served),
+        when(any, in(T::load_query), Event::ack).given(has_owner).run(count_answer, note_ack, fwd_s_sender).next(T::load)
+            .because("the other holders are counted meanwhile"),
+        when(any, in(T::store_query), Event::ack).given(holds).run(count_answer, note_ack, fwd_x_sender),
         when(any, in(T::load, T::load_query, T::store, T::store_query), Event::ack).run(count_answer, note_ack, advance),
         when(any, in(T::load_served), Event::ack).run(count_answer, note_ack),
         when(any, in(T::load_closing, T::store_closing), Event::ack).run(count_answer, note_ack, advance),
@@ -479,12 +480,10 @@ template <class P> struct TokenHome {
         when(any, in(T::load, T::load_query), Event::progress).given(llc_all).run(plan_anew, serve_all).next(L::U, T::load_served),
         when(any, in(T::load, T::load_query), Event::progress).given(llc_spare).run(serve_one).next(T::load_served),
         when(any, in(T::load, T::load_query), Event::progress).given(llc_some).run(serve_last).next(T::load_served),
-        when(any, in(T::load_query), Event::progress).given(owner_found).run(fwd_s_found).next(T::load),
         when(any, in(T::load, T::load_query), Event::progress).given(untouched).run(read_memory).next(T::load)
             .because("all have answered that they have nothing: the filter was wrong, or tokens are in a Put"),
         when(any, in(T::load, T::load_query), Event::progress).next(T::load).because("the tokens are on their way, in a Put"),
         // A store.
-        when(any, in(T::store_query), Event::progress).given(holders_found).run(fwd_x_found).next(T::store),
         when(any, in(T::store, T::store_query), Event::progress).given(untouched).run(read_memory).next(T::store),
         when(any, in(T::store, T::store_query), Event::progress).next(T::store).because("the tokens are on their way to the requester, or in a Put"),
         // The end of both.

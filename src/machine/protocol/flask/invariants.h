@@ -67,22 +67,32 @@ template <class View> bool entry_of_use(const View &view) {
 }
 
 // Whether the home asks as the options say: `parallel`, memory together with the cores; two phases,
-// whom it has found.
+// only whom it has found, each once it has said what it holds.
 template <class View> const char *asked_wrongly(const View &view, bool parallel) {
   const auto &tbe = view.home().tbe;
   using T = decltype(tbe.state);
-  bool forwards = false;
+  CoreSet told;    // to give tokens
+  CoreSet queried; // what they hold
   view.each_message([&](const Message &m) {
-    forwards = forwards || m.type == static_cast<std::uint8_t>(Event::fwd_s) ||
-               m.type == static_cast<std::uint8_t>(Event::fwd_x);
+    if (m.type == static_cast<std::uint8_t>(Event::fwd_s) ||
+        m.type == static_cast<std::uint8_t>(Event::fwd_x))
+      told = told.with(m.dst);
+    if (m.type == static_cast<std::uint8_t>(Event::query))
+      queried = queried.with(m.dst);
   });
+  const bool forwards = !told.empty();
   const bool queries = tbe.state == T::load_query || tbe.state == T::store_query;
   if (queries && !view.config().two_phase)
     return "the home counts holders, though reconstruction is in one phase";
   if (queries && tbe.answers == 0)
     return "the home counts holders, and nobody is to answer";
-  if (queries && (forwards || (tbe.asked && !parallel)))
-    return "the home counts holders, and has begun to ask for tokens";
+  if (queries && tbe.asked && !parallel)
+    return "the home counts holders, and has asked memory";
+  if (tbe.state == T::load_query && forwards)
+    return "the home looks for the owner, and has told a core to give";
+  for (unsigned c = 0; c < view.cores(); ++c)
+    if (told.contains(Node::core(c)) && queried.contains(Node::core(c)))
+      return "a core is told to give tokens before it has said what it holds";
   if (view.config().two_phase && forwards && !tbe.seen)
     return "cores are asked for tokens before holders were found";
   const bool asks = queries || (forwards && (tbe.state == T::load || tbe.state == T::store));

@@ -26,29 +26,26 @@ struct Mosaic {
   static constexpr auto &kFlags = flask::kFlags;
 
   struct Config {
-    bool two_phase = false;       // reconstruction counts the holders first, then asks them
+    bool two_phase = true;        // cores say what they hold, and are then told to give it
     bool parallel_memory = false; // memory is asked together with the cores, not after them
-    bool light_put = true;        // a token that the LLC lent comes back without data
   };
   static constexpr ConfigField<Config> kConfigFields[] = {
       {"two_phase", &Config::two_phase,
-       "reconstruction first counts the holders, then asks them for tokens"},
+       "reconstruction first asks what cores hold, then tells the holders to give it"},
       {"parallel_memory", &Config::parallel_memory,
        "memory is asked together with the cores, not after they have answered"},
-      {"light_put", &Config::light_put,
-       "a core gives a token that the LLC lent back without data (with more tokens than cores)"},
   };
 
   // As FLASK's.
-  static constexpr unsigned tokens(unsigned cores) { return cores + 1; }
+  static constexpr unsigned tokens(unsigned cores) { return cores; }
 
   // What the shared controllers ask.
-  static constexpr bool kFilter = false;
+  static constexpr bool kFilter = false, kLends = false;
   static constexpr bool kEntriesForPrivate = true;
   static constexpr Event kHomeSpontaneous[] = {Event::dir_evict, Event::llc_evict, Event::dma_read,
                                                Event::dma_write};
   static bool chip_scope(const Config &) { return false; }
-  static bool light_put(const Config &config) { return config.light_put; }
+  static bool light_put(const Config &) { return false; }
   static bool purges(const Config &) { return false; }
   static bool parallel_memory(const Config &config) { return config.parallel_memory; }
   static bool known_holders(const auto &) { return true; }
