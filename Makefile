@@ -2,7 +2,7 @@
 # The front door: every target installs what it lacks by itself. The work is done by the scripts of
 # scripts/ and by CMake; the result is in build/release.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-linux test verify soak bench check install clean
+.PHONY: help setup build demo demo-linux test verify soak bench paper check install clean
 PREFIX ?= /usr/local
 # Builds of other projects run below these targets; they must not inherit this make's flags.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
@@ -45,6 +45,11 @@ bench: ## measure, and compare with the peers
 	@scripts/setup
 	@scripts/build --tests release
 	@bench/run
+
+paper: ## every table and figure of the papers on one page, with verdicts (QUICK=1: the short form)
+	@scripts/setup build demo
+	@scripts/build release
+	@build/release/bin/tandem experiment paper $(if $(QUICK),--quick)
 
 check: ## format, lint, types, dead paths in the documents
 	@scripts/setup build test check

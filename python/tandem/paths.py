@@ -3,16 +3,17 @@
 
 python/tandem/       this package
 docs/formats/        the JSON schemas
-experiments/         one file per table or figure, and published.toml
+experiments/         one file per table or figure, published.toml and paper.toml
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["EXPERIMENTS", "FORMATS", "PUBLISHED", "ROOT"]
+__all__ = ["EXPERIMENTS", "FORMATS", "PAPER", "PUBLISHED", "ROOT"]
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FORMATS = ROOT / "docs" / "formats"
 EXPERIMENTS = ROOT / "experiments"
 PUBLISHED = EXPERIMENTS / "published.toml"
+PAPER = EXPERIMENTS / "paper.toml"

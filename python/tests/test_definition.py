@@ -16,7 +16,7 @@ from tandem.experiment.cli import main
 from tandem.experiment.definition import expand, points_of, read_experiment
 from tandem.formats.documents import schema
 from tandem.formats.published import read_published
-from tandem.paths import EXPERIMENTS, PUBLISHED
+from tandem.paths import EXPERIMENTS, PAPER, PUBLISHED
 
 TINY = (HERE / "tiny.toml").read_text()
 VALUES = read_published(HERE / "published.toml")
@@ -131,7 +131,9 @@ def test_the_documented_defaults_are_the_real_ones(kind: type, where: tuple[str,
 
 
 @pytest.mark.parametrize(
-    "path", sorted(x for x in EXPERIMENTS.glob("*.toml") if x != PUBLISHED), ids=lambda x: x.stem
+    "path",
+    sorted(x for x in EXPERIMENTS.glob("*.toml") if x not in (PUBLISHED, PAPER)),
+    ids=lambda x: x.stem,
 )
 def test_the_projects_experiments_are_valid(path: Path) -> None:
     experiment = read_experiment(path, read_published(PUBLISHED))
@@ -143,7 +145,9 @@ def test_list_names_them_all(harness: Harness) -> None:
     done = harness("list", "--json", "-")
     assert done.returncode == 0
     names = [x["name"] for x in json.loads(done.stdout)["experiments"]]
-    assert names == sorted(x.stem for x in EXPERIMENTS.glob("*.toml") if x != PUBLISHED)
+    assert names == sorted(
+        x.stem for x in EXPERIMENTS.glob("*.toml") if x not in (PUBLISHED, PAPER)
+    )
     assert "lockstm-figure6" in harness("list").stdout
 
 

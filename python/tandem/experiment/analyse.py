@@ -69,12 +69,17 @@ def make_points(
                     for s in own
                 ),
                 summaries={
-                    m.name: summarise(s.metrics[m.name] for s in own) for m in experiment.metrics
+                    m.name: summarise(s.metrics[m.name] for s in own)
+                    for m in experiment.metrics
+                    if _has(m, own)
                 },
                 ratios={
                     m.name: _ratio(experiment, m, at, own, samples[key_of(base)])
                     for m in experiment.metrics
-                    if m.ratio != "none" and base is not None
+                    if m.ratio != "none"
+                    and base is not None
+                    and _has(m, own)
+                    and _has(m, samples[key_of(base)])
                 },
                 published=tuple(
                     _with_ratio(
@@ -87,6 +92,11 @@ def make_points(
             )
         )
     return tuple(made)
+
+
+def _has(metric: Metric, samples: Sequence[Measured]) -> bool:
+    """Whether the point has the number: only an optional metric may be missing."""
+    return not metric.optional or all(metric.name in s.metrics for s in samples)
 
 
 def _ratio(

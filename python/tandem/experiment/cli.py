@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command line: `tandem experiment run | list | show`.
+"""The command line: `tandem experiment run | paper | list | show`.
 
 Exit status: 0; 1 where an experiment failed or a check that should be met differs; 2 for the
 user's mistake; 130 after Ctrl-C.
@@ -29,6 +29,7 @@ from tandem.experiment.definition import (
     read_experiment,
     shown,
 )
+from tandem.experiment.plan import read_plan
 from tandem.experiment.progress import Progress
 from tandem.experiment.run import Settings, journal_path, run_experiment
 from tandem.experiment.tables import definition_of, print_result
@@ -36,7 +37,7 @@ from tandem.files import check_outputs, printable
 from tandem.formats.documents import parse_toml, read_text, to_json, write_text
 from tandem.formats.published import Scalar, read_published
 from tandem.formats.result import Result, read_result, result_to_json
-from tandem.paths import EXPERIMENTS, PUBLISHED, ROOT
+from tandem.paths import EXPERIMENTS, PAPER, PUBLISHED, ROOT
 from tandem.program import answer, guarded
 
 __all__ = ["main"]
@@ -86,14 +87,14 @@ def _find(name: str) -> Path:
     if path.suffix == ".toml" or "/" in name:
         return path
     found = EXPERIMENTS / f"{name}.toml"
-    if found.exists() and found != PUBLISHED:
+    if found.exists() and found not in (PUBLISHED, PAPER):
         return found
     known = ", ".join(x.stem for x in _known()) or "none"
     raise UserError(f"unknown experiment '{name}'; name a .toml file or one of: {known}")
 
 
 def _known() -> list[Path]:
-    return sorted(x for x in EXPERIMENTS.glob("*.toml") if x != PUBLISHED)
+    return sorted(x for x in EXPERIMENTS.glob("*.toml") if x not in (PUBLISHED, PAPER))
 
 
 def _parameters(experiment: Experiment, texts: Sequence[str]) -> dict[str, Scalar]:
@@ -188,6 +189,9 @@ def run(
         Path | None, typer.Option(metavar="DIR", help="Where plots go; default: with the result.")
     ] = None,
     no_plots: Annotated[bool, typer.Option("--no-plots", help="Draw none.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="The short form that the file declares.")
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Start anew where one was interrupted.")
@@ -219,6 +223,8 @@ def run(
     planned: list[tuple[Experiment, Settings]] = []
     for name in experiments:
         experiment = read_experiment(_find(name), values)
+        if quick and experiment.quick is None:
+            raise UserError(f"--quick: {experiment.name} declares no short form; leave it out")
         target = folder / f"{experiment.name}.json"
         if json_ is not None and json_ != "-":
             target = Path(json_)
@@ -237,6 +243,7 @@ def run(
             scheduler=scheduler,
             resume=resume,
             fresh=fresh,
+            quick=quick,
         )
         planned.append((experiment, settings))
     if plots is not None:
@@ -295,6 +302,64 @@ def _short(path: Path) -> str:
         return printable(str(path.resolve().relative_to(Path.cwd())))
     except ValueError:
         return printable(str(path))
+
+
+@app.command()
+def paper(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="The short form of each: at most 15 minutes.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep what is done; continue what was interrupted.")
+    ] = False,
+    counts: Annotated[
+        bool, typer.Option("--counts", help="Leave out experiments that measure times.")
+    ] = False,
+    results: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where results, plots and the pages go.")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run on the Dask cluster of this scheduler."),
+    ] = None,
+    source: Annotated[Path, typer.Option(metavar="DIR", help="What {source} stands for.")] = ROOT,
+    build: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="What {build} stands for.")
+    ] = None,
+    published: Annotated[
+        Path, typer.Option(metavar="FILE", help="The published values.")
+    ] = PUBLISHED,
+    plan: Annotated[Path, typer.Option(metavar="FILE", help="The list of rows.")] = PAPER,
+    progress: Annotated[
+        bool | None,
+        typer.Option("--progress/--no-progress", help="Default: a bar on a terminal, else lines."),
+    ] = None,
+) -> None:
+    """Every table and figure of the papers on one page, with verdicts."""
+    from tandem.experiment.paper import Campaign, run_campaign
+
+    values = read_published(published)
+    rows = read_plan(plan, values)
+    folder = results or _results() / ("paper-quick" if quick else "paper")
+    _check_target(folder, "--results", directory=True)
+    campaign = Campaign(
+        plan=rows,
+        published=values,
+        folder=folder,
+        source=source.resolve(),
+        build=_build(build),
+        quick=quick,
+        resume=resume,
+        counts_only=counts,
+        scheduler=scheduler,
+    )
+    shower = Progress.automatic(progress)
+    try:
+        run_campaign(campaign, shower)
+    finally:
+        for name in ("paper.html", "paper.md"):
+            if (folder / name).exists():
+                shower.note(f"wrote {_short(folder / name)}")
 
 
 @app.command(name="list")

@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where samples are taken: here, one after the other, or by the workers of a Dask cluster.
+"""Where samples are taken: here, one after the other or side by side, or by a Dask cluster.
 
 On a cluster a round stays on one worker, so that ratios within a round compare like with like; a
-worker takes one sample at a time.
+worker takes one sample at a time. Samples whose metrics do not depend on the load are spread over
+the processors of this machine, or over all workers.
 """
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import importlib
+import os
 import re
 import socket
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from tandem.errors import RunError, TandemError, UserError
-from tandem.experiment.sample import Measured, Task, measure
+from tandem.experiment.sample import Measured, Task, kill_running, measure
 
-__all__ = ["DaskExecutor", "Executor", "LocalExecutor"]
+__all__ = ["DaskExecutor", "Executor", "LocalExecutor", "SideBySideExecutor"]
 
 
 class Executor(Protocol):
@@ -37,6 +40,30 @@ class LocalExecutor:
         for tasks in rounds:
             for task in tasks:
                 yield measure(task)
+
+    def warm_up(self, tasks: Sequence[Task]) -> Iterator[Measured]:
+        return self.run([tasks])
+
+    def close(self) -> None:
+        pass
+
+
+class SideBySideExecutor:
+    """This machine, as many samples at a time as it has processors, in any order."""
+
+    def __init__(self, processors: int | None = None) -> None:
+        self._processors = processors or len(os.sched_getaffinity(0))
+
+    def run(self, rounds: Sequence[Sequence[Task]]) -> Iterator[Measured]:
+        pool = concurrent.futures.ThreadPoolExecutor(self._processors)
+        futures = [pool.submit(measure, task, False) for tasks in rounds for task in tasks]
+        try:
+            for future in concurrent.futures.as_completed(futures):
+                yield future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            kill_running()
+            pool.shutdown(wait=True)
 
     def warm_up(self, tasks: Sequence[Task]) -> Iterator[Measured]:
         return self.run([tasks])
@@ -66,7 +93,10 @@ def _check_address(address: str, timeout_s: float) -> None:
 class DaskExecutor:
     """The workers of a Dask cluster, which must see the same files under the same paths."""
 
-    def __init__(self, scheduler: str, timeout_s: float = 15) -> None:
+    def __init__(
+        self, scheduler: str, timeout_s: float = 15, *, side_by_side: bool = False
+    ) -> None:
+        self._side_by_side = side_by_side
         _check_address(scheduler, timeout_s)
         distributed: Any = importlib.import_module("distributed")
 
@@ -83,9 +113,11 @@ class DaskExecutor:
             raise UserError(f"--scheduler {scheduler}: the cluster has no worker; start one")
 
     def run(self, rounds: Sequence[Sequence[Task]]) -> Iterator[Measured]:
+        pieces = [list(tasks) for tasks in rounds]
+        if self._side_by_side:
+            pieces = [[task] for tasks in rounds for task in tasks]
         chains = [
-            (self._workers[index % len(self._workers)], list(tasks))
-            for index, tasks in enumerate(rounds)
+            (self._workers[index % len(self._workers)], tasks) for index, tasks in enumerate(pieces)
         ]
         yield from self._submit(chains)
 

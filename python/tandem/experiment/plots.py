@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A result as pictures: SVG and PNG, drawn without a display.
+"""A result as pictures: SVG, PNG and PDF, drawn without a display.
 
 Measured values are filled and solid with bars from minimum to maximum; published ones are hollow
 and dashed. Colours are Okabe and Ito's, which stay apart for colour-blind readers.
@@ -8,6 +8,7 @@ and dashed. Colours are Okabe and Ito's, which stay apart for colour-blind reade
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,13 @@ from tandem.experiment.tables import definition_of, disturbed_samples
 from tandem.files import write_bytes
 from tandem.formats.published import Scalar
 from tandem.formats.result import Point, Result
+from tandem.statistics import geometric_mean
 
 __all__ = ["PALETTE", "draw", "spread_labels"]
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8B6F00")
 _MARKERS = "osD^vPX*"
+_ALIKE = 1.6  # largest over smallest ratio that are drawn from below the smallest, not from 0
 _GREY = "#666666"
 _STYLE: Any = {
     "font.family": "DejaVu Sans",
@@ -51,8 +54,13 @@ _STYLE: Any = {
 }
 
 
+# What would make two files of one result differ.
+_DATED = {"svg": ("Date",), "png": ("Software",), "pdf": ("CreationDate", "Creator", "Producer")}
+_COLUMN_WIDTHS_IN = {"single": 3.35, "double": 7.0}
+
+
 def draw(result: Result, directory: Path, place: str = "result") -> list[Path]:
-    """Draws all plots of the experiment as EXPERIMENT-PLOT.svg and .png; returns the paths."""
+    """Draws all plots as EXPERIMENT-PLOT.svg, .png and .pdf; returns the paths."""
     experiment = definition_of(result, place)
     paths = plot_paths(experiment, directory)
     left = iter(paths)
@@ -62,7 +70,7 @@ def draw(result: Result, directory: Path, place: str = "result") -> list[Path]:
             try:
                 for kind in PLOT_KINDS:
                     buffer = io.BytesIO()
-                    metadata = {"Date": None} if kind == "svg" else {"Software": None}
+                    metadata = dict.fromkeys(_DATED[kind])
                     figure.savefig(buffer, format=kind, dpi=160, metadata=metadata)
                     write_bytes(next(left), buffer.getvalue())
             finally:
@@ -72,34 +80,75 @@ def draw(result: Result, directory: Path, place: str = "result") -> list[Path]:
 
 def _figure(result: Result, experiment: Experiment, plot: Plot) -> Any:
     facets = _values(result, plot.facet) if plot.facet else [None]
-    columns = min(len(facets), 3)
+    bars = len(_values(result, plot.x)) + len(_mean_columns(experiment, plot))
+    crowded = plot.kind == "bar" and bars > 5
+    columns = 1 if crowded or plot.width == "single" else min(len(facets), 3)
     rows = -(-len(facets) // columns)
-    width = 6.6 if len(facets) == 1 else 1.2 + 3.4 * columns
+    width = (11.0 if crowded else 6.6) if columns == 1 else 1.2 + 3.4 * columns
+    width = _COLUMN_WIDTHS_IN.get(plot.width, width)
     figure, grid = plt.subplots(
         rows,
         columns,
-        figsize=(width, 4.1 if rows == 1 else 3.0 * rows),
+        figsize=(width, 4.1 if rows == 1 else (2.4 if crowded else 3.0) * rows),
         squeeze=False,
         layout="constrained",
+        sharey=True,
     )
     panels = list(grid.flat)
     for index, facet in enumerate(facets):
         points = [x for x in result.points if facet is None or x.at[plot.facet] == facet]
         axes = panels[index]
         (_lines if plot.kind == "line" else _bars)(axes, result, points, experiment, plot)
-        axes.set_xlabel(experiment.axis(plot.x).title)
-        if index % columns == 0:
+        if index + columns >= len(facets):
+            axes.set_xlabel(experiment.axis(plot.x).title)
+        if index % columns == 0 and rows == 1:
             axes.set_ylabel(_y_label(experiment, plot))
         if facet is not None:
-            axes.set_title(experiment.axis(plot.facet).label_of(facet), fontsize=10)
-        axes.set_ylim(bottom=0)
+            axis = experiment.axis(plot.facet)
+            axes.set_title(f"{axis.title}: {axis.label_of(facet)}", fontsize=10)
+    if rows > 1:
+        figure.supylabel(_y_label(experiment, plot), fontsize=9.5)
     for axes in panels[len(facets) :]:
         axes.set_visible(False)
+    from_zero = _scale(panels[: len(facets)], result, experiment, plot)
     figure.suptitle(plot.title or experiment.title, x=0.01, ha="left", fontsize=11, weight="bold")
     _legend(figure, result, plot)
-    figure.supxlabel(_caption(result, plot), x=0.01, ha="left", fontsize=7.5, color=_GREY)
+    caption = _caption(result, plot) + ("" if from_zero else "\nThe axis does not begin at 0.")
+    figure.supxlabel(caption, x=0.01, ha="left", fontsize=7.5, color=_GREY)
     figure.canvas.draw()
+    for axes in panels[: len(facets)]:
+        _untangle(figure, axes)
     return figure
+
+
+def _scale(panels: Sequence[Axes], result: Result, experiment: Experiment, plot: Plot) -> bool:
+    """One scale for all panels; whether it begins at 0.
+
+    Ratios that differ little would all look alike from 0: their axis begins below the smallest.
+    """
+    drawn = [y for x in result.points if (y := _measured(x, experiment, plot)) is not None]
+    if plot.scale == "log":
+        for axes in panels:
+            axes.set_yscale("log")
+        return False
+    low, high = min(x[1] for x in drawn), max(x[2] for x in drawn)
+    if plot.y == "ratio" and low > 0 and high < _ALIKE * low and plot.kind == "bar":
+        margin = 0.15 * (high - low) or 0.05
+        panels[0].set_ylim(min(low, 1) - margin, max(high, 1) + margin)
+        return False
+    panels[0].set_ylim(bottom=0)
+    return True
+
+
+def _untangle(figure: Any, axes: Axes) -> None:
+    """Turns the labels of the x axis where they would touch each other."""
+    labels = [x for x in axes.get_xticklabels() if x.get_text()]
+    boxes = [x.get_window_extent(figure.canvas.get_renderer()) for x in labels]
+    if any(a.x1 > b.x0 - 2 for a, b in itertools.pairwise(boxes)):
+        for label in labels:
+            label.set_rotation(35)
+            label.set_horizontalalignment("right")
+            label.set_rotation_mode("anchor")
 
 
 def _y_label(experiment: Experiment, plot: Plot) -> str:
@@ -107,6 +156,8 @@ def _y_label(experiment: Experiment, plot: Plot) -> str:
     if plot.y == "value":
         return f"{metric.title} ({metric.unit})" if metric.unit else metric.title
     base = experiment.baseline.at if experiment.baseline else {}
+    if any(isinstance(x, str) for x in base.values()):  # a variant's name says enough
+        base = {axis: value for axis, value in base.items() if isinstance(value, str)}
     name = ", ".join(
         experiment.axis(axis).label_of(value)
         if isinstance(value, str)
@@ -124,6 +175,8 @@ def _caption(result: Result, plot: Plot) -> str:
     if not definition_of(result, "result").metric(plot.metric).is_time:
         # Nothing of this machine is in a count or a simulated time.
         spread = "" if rounds == 1 else f"Median of {rounds} rounds; bars: minimum to maximum. "
+        if definition_of(result, "result").metric(plot.metric).interval:
+            spread = "Bars: 95 % confidence interval over seeds. "
         return f"{spread}{commit}"
     disturbed = disturbed_samples(result)
     return (
@@ -140,8 +193,22 @@ def _values(result: Result, axis: str) -> list[Scalar]:
     return found
 
 
-def _measured(point: Point, plot: Plot) -> tuple[float, float, float]:
-    """Value, minimum, maximum."""
+def _measured(
+    point: Point, experiment: Experiment, plot: Plot
+) -> tuple[float, float, float] | None:
+    """Value, and the ends of its bar: minimum and maximum, or the interval that the program gave.
+
+    None where the point has no such number.
+    """
+    if not _is_drawn(point, plot):
+        return None
+    interval = experiment.metric(plot.metric).interval
+    if interval and interval in point.summaries:
+        value = point.ratios[plot.metric].value if plot.y == "ratio" else None
+        middle = point.summaries[plot.metric].median
+        shown = middle if value is None else value
+        half = point.summaries[interval].median * (shown / middle if middle else 0)
+        return shown, shown - half, shown + half
     if plot.y == "ratio":
         ratio = point.ratios[plot.metric]
         low = ratio.value if ratio.minimum is None else ratio.minimum
@@ -149,6 +216,12 @@ def _measured(point: Point, plot: Plot) -> tuple[float, float, float]:
         return ratio.value, low, high
     summary = point.summaries[plot.metric]
     return summary.median, summary.minimum, summary.maximum
+
+
+def _is_drawn(point: Point, plot: Plot) -> bool:
+    there = point.ratios if plot.y == "ratio" else point.summaries
+    chosen = all(point.at[name] in values for name, values in (plot.only or {}).items())
+    return chosen and plot.metric in there
 
 
 def _published(point: Point, plot: Plot) -> float | None:
@@ -173,6 +246,7 @@ def _series(
             [x for x in points if x.at[plot.series] == value],
         )
         for index, value in enumerate(_values(result, plot.series))
+        if any(x.at[plot.series] == value and _is_drawn(x, plot) for x in result.points)
     ]
 
 
@@ -182,11 +256,12 @@ def _lines(
     ends: list[tuple[float, float, str, str]] = []
     xs_all = sorted(float(x) for x in _values(result, plot.x))
     for label, colour, marker, members in _series(result, points, experiment, plot):
+        members = [x for x in members if _is_drawn(x, plot)]
         if not members:
             continue
         members = sorted(members, key=lambda x: float(x.at[plot.x]))
         xs = np.array([float(x.at[plot.x]) for x in members])
-        ys = np.array([_measured(x, plot) for x in members])
+        ys = np.array([_measured(x, experiment, plot) for x in members])
         spread = np.maximum(np.vstack([ys[:, 0] - ys[:, 1], ys[:, 2] - ys[:, 0]]), 0)
         if len(xs) == 1 and len(xs_all) > 1:
             # A series with one value, such as a sequential program, is a level to compare with.
@@ -222,8 +297,8 @@ def _lines(
     margin = 0.04 * (xs_all[-1] - xs_all[0] or 1)
     axes.set_xlim(xs_all[0] - margin * 2, xs_all[-1] + margin * 2)
     _reference(axes, plot, xs_all)
-    top = axes.get_ylim()[1]
-    axes.set_ylim(0, top)
+    if plot.scale != "log":
+        axes.set_ylim(0, axes.get_ylim()[1])
     _label_ends(axes, ends, xs_all[-1])
 
 
@@ -268,15 +343,24 @@ def spread_labels(wanted: Sequence[float], gap: float, low: float, high: float) 
 def _bars(
     axes: Axes, result: Result, points: Sequence[Point], experiment: Experiment, plot: Plot
 ) -> None:
-    groups = _values(result, plot.x)
+    groups: list[Scalar] = _values(result, plot.x)
     series = _series(result, points, experiment, plot)
     width = 0.8 / len(series)
     highest = 0.0
+    means = _mean_columns(experiment, plot)
     for index, (label, colour, _, members) in enumerate(series):
         offset = (index - (len(series) - 1) / 2) * width
+        for column, (_, of) in enumerate(means):
+            mean = _mean_of(members, plot, of)
+            if mean is not None:
+                x = len(groups) + 0.3 + column + offset
+                axes.bar(x, mean, width * 0.92, color=colour, zorder=2, hatch="///", alpha=0.85)
         for point in members:
             x = groups.index(point.at[plot.x]) + offset
-            y, low, high = _measured(point, plot)
+            measured = _measured(point, experiment, plot)
+            if measured is None:
+                continue
+            y, low, high = measured
             published = _published(point, plot)
             highest = max(highest, high, published or 0)
             axes.bar(x, y, width * 0.92, color=colour, zorder=2)
@@ -301,12 +385,30 @@ def _bars(
                 )
         if members and len(series) > 1:
             axes.bar(0, 0, color=colour, label=label)
-    axes.set_xticks(range(len(groups)), [experiment.axis(plot.x).label_of(x) for x in groups])
+    places = [*range(len(groups)), *(len(groups) + 0.3 + i for i in range(len(means)))]
+    names = [experiment.axis(plot.x).label_of(x) for x in groups] + [x for x, _ in means]
+    axes.set_xticks(places, names)
     axes.tick_params(axis="x", length=0)
-    axes.set_xlim(-0.6, len(groups) - 0.4)
-    axes.set_ylim(0, highest * 1.12 or 1)
-    _label_bars(axes, series, groups, width, highest, plot)
+    axes.set_xlim(-0.6, places[-1] + 0.6)
+    if plot.scale != "log":
+        axes.set_ylim(0, highest * 1.12 or 1)
+    _label_bars(axes, series, groups, width, highest, experiment, plot)
     _reference(axes, plot, [])
+
+
+def _mean_columns(experiment: Experiment, plot: Plot) -> list[tuple[str, tuple[Scalar, ...]]]:
+    """Names of the geometric means behind the values of x, and what each is of."""
+    groups = [x for x in experiment.groups if x.axis == plot.x]
+    if plot.y != "ratio" or not plot.means or not groups:
+        return []
+    return [*((x.name, x.values) for x in groups), ("all", experiment.axis(plot.x).values)]
+
+
+def _mean_of(points: Sequence[Point], plot: Plot, values: tuple[Scalar, ...]) -> float | None:
+    ratios = [
+        x.ratios[plot.metric].value for x in points if _is_drawn(x, plot) and x.at[plot.x] in values
+    ]
+    return geometric_mean(ratios) if ratios and min(ratios) > 0 else None
 
 
 def _label_bars(
@@ -315,6 +417,7 @@ def _label_bars(
     groups: Sequence[Scalar],
     width: float,
     highest: float,
+    experiment: Experiment,
     plot: Plot,
 ) -> None:
     """The value above each bar, where there is room for it."""
@@ -323,7 +426,10 @@ def _label_bars(
         return
     for index, (_, _, _, members) in enumerate(series):
         for point in members:
-            y, _, high = _measured(point, plot)
+            measured = _measured(point, experiment, plot)
+            if measured is None:
+                continue
+            y, _, high = measured
             x = groups.index(point.at[plot.x]) + (index - (len(series) - 1) / 2) * width
             top = max(high, _published(point, plot) or 0)
             axes.text(

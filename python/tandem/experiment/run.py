@@ -23,13 +23,19 @@ from tandem.experiment.analyse import EqualityCheck, geometric_means, make_point
 from tandem.experiment.definition import (
     At,
     Experiment,
+    Quick,
     describe,
     expand,
     key_of,
     points_of,
     shown,
 )
-from tandem.experiment.executor import DaskExecutor, Executor, LocalExecutor
+from tandem.experiment.executor import (
+    DaskExecutor,
+    Executor,
+    LocalExecutor,
+    SideBySideExecutor,
+)
 from tandem.experiment.journal import Journal, Record, read_journal
 from tandem.experiment.progress import Progress
 from tandem.experiment.sample import Measured, Task, run_command
@@ -58,6 +64,7 @@ class Settings:
     scheduler: str | None = None
     resume: bool = False
     fresh: bool = False
+    quick: bool = False  # the experiment's [quick], where nothing else is said
 
     @property
     def journal(self) -> Path:
@@ -84,11 +91,16 @@ def run_experiment(
     record = run.earlier()
     with _work_directory(experiment, settings) as work, contextlib.ExitStack() as stack:
         run.build(work)
-        executor: Executor = (
-            LocalExecutor() if settings.scheduler is None else DaskExecutor(settings.scheduler)
-        )
+        executor = _executor(experiment, settings)
         stack.callback(executor.close)
         return run.sample(executor, work, record)
+
+
+def _executor(experiment: Experiment, settings: Settings) -> Executor:
+    side_by_side = experiment.run.side_by_side
+    if settings.scheduler is not None:
+        return DaskExecutor(settings.scheduler, side_by_side=side_by_side)
+    return SideBySideExecutor() if side_by_side else LocalExecutor()
 
 
 @contextlib.contextmanager
@@ -121,12 +133,16 @@ class _Run:
         self.published = published
         self.settings = s
         self.progress = progress
-        self.points = points_of(e, s.only)
-        self.repetitions = s.repetitions or e.run.repetitions
-        self.warm_ups = e.run.warm_ups if s.warm_ups is None else s.warm_ups
+        short = e.quick if s.quick and e.quick is not None else Quick({}, {})
+        only = {**short.only, **(s.only or {})}
+        self.points = points_of(e, only)
+        self.repetitions = s.repetitions or short.repetitions or e.run.repetitions
+        self.warm_ups = next(
+            x for x in (s.warm_ups, short.warm_ups, e.run.warm_ups) if x is not None
+        )
         self.seed = e.run.seed if s.seed is None else s.seed
         self.timeout_s = s.timeout_s or e.run.timeout_s
-        self.parameters = {**e.parameters, **(s.parameters or {})}
+        self.parameters = {**e.parameters, **short.parameters, **(s.parameters or {})}
         self.host = host.this_host()
         self.commit = host.commit_of(s.source)
         self.configuration: dict[str, Any] = {
@@ -134,8 +150,9 @@ class _Run:
             "warm_ups": self.warm_ups,
             "timeout_s": self.timeout_s,
             "parameters": self.parameters,
-            "axes": {x.name: list((s.only or {}).get(x.name, x.values)) for x in e.axes},
+            "axes": {x.name: list(only.get(x.name, x.values)) for x in e.axes},
             "scheduler": s.scheduler,
+            "quick": s.quick,
         }
 
     @property
@@ -281,7 +298,7 @@ class _Run:
             finished=_now(),
             points=points,
             geometric_means=geometric_means(e, points),
-            verdicts=verdicts_of(e, points, self.host.cores),
+            verdicts=verdicts_of(e, points, self.host.cores, quick=self.settings.quick),
             statements=tuple(
                 Statement(x.id, self.published.papers[x.paper].title, x.place, x.text)
                 for x in named

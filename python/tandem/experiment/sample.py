@@ -24,7 +24,7 @@ from tandem.experiment.definition import Metric
 from tandem.experiment.load import Watch, disturbance
 from tandem.formats.documents import parse_json, resolve_pointer
 
-__all__ = ["Finished", "Measured", "Task", "measure", "run_command"]
+__all__ = ["Finished", "Measured", "Task", "kill_running", "measure", "run_command"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,26 @@ class Finished:
 
 
 _one_at_a_time = threading.Lock()
+_running: set[int] = set()  # process groups of commands under way
+_running_lock = threading.Lock()
 
 
-def measure(task: Task) -> Measured:
-    """Runs the task and reads all its metrics; CommandError names the point and what went wrong."""
+def kill_running() -> None:
+    """Kills all commands that run now; who waits for one gets a CommandError."""
+    with _running_lock:
+        for group in _running:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
+
+
+def measure(task: Task, alone: bool = True) -> Measured:
+    """Runs the task and reads all its metrics; CommandError names the point and what went wrong.
+
+    `alone`: not before another one of this process has ended.
+    """
     place = task.label if task.round >= 0 else f"{task.label} (warm-up)"
     output = Path(task.output)
-    with _one_at_a_time:
+    with _one_at_a_time if alone else contextlib.nullcontext():
         output.unlink(missing_ok=True)
         try:
             watch = Watch()
@@ -85,7 +98,9 @@ def measure(task: Task) -> Measured:
             values: dict[str, int | float] = {}
             cache: dict[str, str] = {"stdout": done.stdout, "stderr": done.stderr}
             for metric, origin in zip(task.metrics, task.origins, strict=True):
-                values[metric.name] = _read(metric, origin, done, cache, place)
+                value = _read(metric, origin, done, cache, place)
+                if value is not None:
+                    values[metric.name] = value
         finally:
             output.unlink(missing_ok=True)
     return Measured(
@@ -124,7 +139,8 @@ def run_command(
                     env={**os.environ, **environment},
                     start_new_session=True,
                 )
-            status, cpu_s, expired = _wait(process, timeout_s)
+            with _noted(process.pid):
+                status, cpu_s, expired = _wait(process, timeout_s)
         except BaseException as error:
             if process is not None and process.returncode is None:
                 _kill(process)
@@ -170,6 +186,17 @@ def _signals_put_off() -> Iterator[None]:
             signal.raise_signal(number)
 
 
+@contextlib.contextmanager
+def _noted(group: int) -> Iterator[None]:
+    with _running_lock:
+        _running.add(group)
+    try:
+        yield
+    finally:
+        with _running_lock:
+            _running.discard(group)
+
+
 def _kill(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -205,7 +232,7 @@ def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> tuple[int, floa
 
 def _read(
     metric: Metric, origin: str, done: Finished, cache: dict[str, str], place: str
-) -> int | float:
+) -> int | float | None:
     if metric.source == "wall":
         return done.wall_s * metric.scale
     if metric.source == "cpu":
@@ -220,18 +247,24 @@ def _read(
     value = (
         _from_json(metric, text, where) if metric.source == "json" else _match(metric, text, where)
     )
+    if value is None:
+        return None
     if not math.isfinite(value):
         raise CommandError(f"{where}: {value} is not a finite number")
     return value if metric.scale == 1 else value * metric.scale
 
 
-def _from_json(metric: Metric, text: str, where: str) -> int | float:
+def _from_json(metric: Metric, text: str, where: str) -> int | float | None:
     try:
         value = resolve_pointer(parse_json(text, where), metric.pointer)
     except FormatError as error:
         raise CommandError(str(error)) from error
     except LookupError as error:
+        if metric.optional:
+            return None
         raise CommandError(f"{where}: no value at {metric.pointer}") from error
+    if value is None and metric.optional:
+        return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise CommandError(f"{where}: {metric.pointer} is not a number: {json.dumps(value)[:60]}")
     return value

@@ -13,7 +13,7 @@ from tandem.files import printable
 from tandem.formats.result import Point, Result
 from tandem.statistics import Ratio, Summary
 
-__all__ = ["definition_of", "disturbed_samples", "number", "print_result"]
+__all__ = ["definition_of", "disturbed_samples", "metric_rows", "number", "print_result"]
 
 
 def definition_of(result: Result, place: str) -> Experiment:
@@ -44,7 +44,10 @@ def print_result(result: Result, console: Console, place: str = "result") -> Non
     console.print(_text(experiment.title, "bold"))
     if experiment.paper:
         console.print(_text(experiment.paper, "dim"))
+    intervals = {x.interval for x in experiment.metrics}
     for metric in experiment.metrics:
+        if metric.name in intervals:
+            continue  # drawn as bars
         if metric.expect_equal:
             value = result.points[0].summaries[metric.name].median
             samples = sum(len(x.samples) for x in result.points)
@@ -104,6 +107,17 @@ def _table(result: Result, experiment: Experiment, metric: Metric) -> Table:
     return table
 
 
+def metric_rows(
+    result: Result, experiment: Experiment, metric: Metric
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """The metric's table as plain text: head and rows."""
+    table = _table(result, experiment, metric)
+    head = tuple(str(x.header) for x in table.columns)
+    columns = [[str(cell) for cell in column.cells] for column in table.columns]
+    rows = tuple(zip(*(x for x in columns), strict=True)) if columns else ()
+    return head, rows
+
+
 def _disturbed_column(result: Result, metric: Metric) -> bool:
     return metric.is_time and any(s.disturbed for x in result.points for s in x.samples)
 
@@ -116,8 +130,10 @@ def _row(
     with_ratio: bool,
     with_published: bool,
 ) -> list[str]:
-    summary: Summary = point.summaries[metric.name]
     cells = [axis.label_of(point.at[axis.name]) for axis in experiment.axes]
+    if metric.name not in point.summaries:
+        return [*cells, "–", "", ""]
+    summary: Summary = point.summaries[metric.name]
     cells += [
         number(summary.median),
         f"{number(summary.minimum)} – {number(summary.maximum)}",
@@ -126,7 +142,11 @@ def _row(
     if with_disturbed:
         count = sum(bool(s.disturbed) for s in point.samples)
         cells.append(f"{count} of {len(point.samples)}" if count else "")
-    if with_ratio:
+    if with_ratio and metric.name not in point.ratios:
+        cells += (
+            ["–", ""] if experiment.baseline and experiment.baseline.pairing == "round" else ["–"]
+        )
+    elif with_ratio:
         ratio: Ratio = point.ratios[metric.name]
         cells.append(f"{ratio.value:.2f}×")
         if experiment.baseline is not None and experiment.baseline.pairing == "round":

@@ -9,6 +9,7 @@ agree; else it is undecided, whatever the numbers say.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from tandem.experiment.definition import At, Expect, Experiment, describe, key_of
 from tandem.experiment.expressions import Expression, ExpressionError, Query
@@ -72,7 +73,9 @@ class _Samples:
 
     def _values(self, point: Point, metric: str, is_time: bool) -> Mapping[int, float]:
         return {
-            s.round: float(s.metrics[metric]) for s in point.samples if not is_time or self._keep(s)
+            s.round: float(s.metrics[metric])
+            for s in point.samples
+            if metric in s.metrics and (not is_time or self._keep(s))
         }
 
 
@@ -81,10 +84,15 @@ def _undisturbed(sample: Sample) -> bool:
 
 
 def verdicts_of(
-    experiment: Experiment, points: Sequence[Point], processors: int
+    experiment: Experiment, points: Sequence[Point], processors: int, *, quick: bool = False
 ) -> tuple[Verdict, ...]:
-    """One for each [[expect]], in their order."""
-    return tuple(_verdict(experiment, points, processors, x) for x in experiment.expects)
+    """One for each [[expect]], in their order; `quick`: of a quick run."""
+    return tuple(
+        _verdict(experiment, points, processors, replace(x, known=x.known_quick or x.known))
+        if quick
+        else _verdict(experiment, points, processors, x)
+        for x in experiment.expects
+    )
 
 
 def _verdict(

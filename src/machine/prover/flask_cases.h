@@ -15,6 +15,7 @@ namespace flask_cases {
 using Set = std::vector<std::string>;
 
 inline const Set kOne{"no-two_phase", "no-purge"};
+inline const Set kOneShared{"no-two_phase", "no-purge", "shared_stays"};
 inline const Set kTwo{"two_phase", "purge"};
 inline const Set kAll{"two_phase", "purge", "chip_scope", "shared_stays"};
 
@@ -101,7 +102,7 @@ template <class P> std::vector<Case> mutation() {
       {"1 core, 2 blocks, directory and LLC sets of 1 way", home_sets, kOne},
       {"two phases, 1 core, 1 block", cores<P>(1), kTwo},
       {"one phase, 2 cores, 1 block", cores<P>(2), kOne},
-      {"one phase, 2 cores, 1 block, 3 tokens", more, kOne},
+      {"one phase, shared blocks stay, 2 cores, 1 block, 3 tokens", more, kOneShared},
       {"two phases, 2 cores, 1 block", cores<P>(2), kTwo},
       {"two phases, chip scope, 2 cores, 1 block", cores<P>(2), {"two_phase", "chip_scope"}},
       {"loads only, 2 cores, 2 blocks, sets of 1 way", loads, kOne},
