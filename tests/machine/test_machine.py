@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import re
@@ -222,7 +224,8 @@ def test_the_random_tester() -> None:
     done = machine("test", "sparse-directory", "--seeds", "5", "--option", "moesi")
     assert done.returncode == 0
     assert re.search(r"5 seeds, \d+ accesses, every value right", done.stdout)
-    assert "has no such option" in refused("test", "flask", "--option", "moesi")
+    assert "flask has these options: two_phase" in refused("test", "flask", "--option", "moesi")
+    assert machine("test", "flask", "--seeds", "1", "--option", "no-two_phase").returncode == 0
 
 
 def test_a_comparison(tmp_path: Path) -> None:
@@ -244,11 +247,72 @@ def test_a_comparison(tmp_path: Path) -> None:
     assert len(points) == 6
 
 
+def test_a_filter_alone_agrees_with_its_formula() -> None:
+    for kind in ("d-left", "counting-bloom"):
+        done = machine("filter", "--kind", kind, "--lookups", "100000", "--json", "-")
+        assert done.returncode == 0, done.stderr
+        rates = json.loads(done.stdout)
+        sampling = 4 * (rates["formula_percent"] / 100000) ** 0.5 * 10
+        assert abs(rates["false_positive_percent"] - rates["formula_percent"]) < sampling + 0.03 * rates["formula_percent"]
+    assert "must be a power of 2" in refused("filter", "--rows", "250")
+    assert "give d-left or counting-bloom" in refused("filter", "--kind", "exact")
+
+
+def test_a_directory_may_have_one_way_and_no_filter() -> None:
+    narrow = ("-w", "lu-like", *SHORT, "--set", "directory.ways=1", "--set", "filter.sub_tables=0")
+    assert result("-p", "sparse-directory", *narrow)["runs"][0]["complete"]
+    # Without a cell every member is counted beside the filter.
+    metrics = result("-p", "flask", *narrow)["metrics"]
+    assert metrics["filter_spilled"]["mean"] == metrics["filter_members"]["mean"] > 0
+
+
+def test_sizes_that_cannot_differ_are_said() -> None:
+    common = ("compare", "-p", "sparse-directory", "-w", "migratory", *SHORT, "--provision")
+    alike = machine(*common, "160", "--provision", "80")
+    assert alike.returncode == 0
+    assert "no directory entry was evicted at 160 %, 80 %: these sizes cannot differ" in alike.stderr
+    assert "cannot differ" not in machine(*common, "160").stderr
+
+
+def test_a_comparison_as_csv() -> None:
+    done = machine(
+        "compare", "-p", "flask", "-w", "migratory", *SHORT, "--provision", "40", "--seeds", "2",
+        "--csv", "-",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert {(x["protocol"], x["workload"], x["provision_percent"]) for x in rows} == {
+        ("flask", "migratory", "40")
+    }
+    cycles = [x for x in rows if x["metric"] == "cycles"]
+    assert [x["seed"] for x in cycles] == ["1", "2"]
+    assert all(float(x["value"]) > 0 for x in cycles)
+
+
+def test_options_are_spelled_alike() -> None:
+    run = ("-p", "flask", "-w", "lu-like", *SHORT)
+    by_option = result(*run, "--option", "no-two_phase")["runs"][0]
+    by_setting = result(*run, "--set", "options.flask.two_phase=false")["runs"][0]
+    assert by_option["cycles"] == by_setting["cycles"] != result(*run)["runs"][0]["cycles"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
         (["rum"], "did you mean 'run'"),
         (["run", "-w", "locks"], "--protocol"),
+        (["compare", "-p", "flask", "--metric", "bogus"], "no such metric; there are cycles, ipc"),
+        # Known, but none of these protocols has it.
+        (["compare", "-p", "token-b", "--metric", "filter_members"], "no such metric"),
+        (
+            ["compare", "-p", "flask", "-p", "token-b", "--baseline", "flask 41%"],
+            "no such row; there are flask 160%, flask 40%, flask 5%, token-b",
+        ),
+        (
+            ["run", "-p", "token-b", "-w", "locks", "--option", "two_phase"],
+            "token-b has these options: migratory",
+        ),
+        (["compare", "-p", "mesi-snoop", "--option", "x"], "mesi-snoop has no options"),
         (["run", "-p", "flask"], "--workload NAME or --trace FILE"),
         (["run", "-p", "flsk", "-w", "locks"], "there is no protocol 'flsk'"),
         (["run", "-p", "flask", "-w", "lokcs"], "there is no workload 'lokcs'"),

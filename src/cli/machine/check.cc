@@ -68,7 +68,7 @@ Result<std::vector<Case>> cases(const Prover &prover, const Arguments &a) {
     const std::string plain = name.starts_with("no-") ? name.substr(3) : name;
     if (std::find(known.begin(), known.end(), plain) == known.end())
       return Error{fmt::format(
-          "--set {}: {} has {}", name, prover.name,
+          "--option {}: {} has {}", name, prover.name,
           known.empty() ? "no options" : fmt::format("these options: {}", fmt::join(known, ", ")))};
   }
   const machine::checker::Options &o = a.options;
@@ -229,7 +229,8 @@ void declare(Program &program, Arguments &a) {
   number("--cores", a.options.cores, 1, kCheckerCores, "cores (default 3)");
   number("--blocks", a.options.blocks, 1, kCheckerBlocks, "blocks, all of one set (default 1)");
   number("--tokens", a.options.tokens, 1, 63, "tokens of a block (default: one for each core)");
-  app.add_option("--set", a.set, "an option of the protocol to set; no-OPTION clears it")
+  app.add_option("--option,--set", a.set,
+                 "switch an option of the protocol on, or off as no-NAME; may be given again")
       ->type_name("OPTION");
   program.add_flag("--ordered", a.options.ordered,
                    "messages of one pair and virtual network stay in order");

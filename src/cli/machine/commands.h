@@ -9,6 +9,7 @@ namespace tandem::machine_cli {
 int boot_command(int argc, char **argv);
 int exec_command(int argc, char **argv);
 int image_command(int argc, char **argv);
+int filter_command(int argc, char **argv);
 int check_command(int argc, char **argv);
 int tables_command(int argc, char **argv);
 int list_command(int argc, char **argv);

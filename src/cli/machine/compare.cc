@@ -8,7 +8,9 @@
 #include "cli/machine/simulate.h"
 #include "machine/simulation/metrics.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 
 namespace tandem::machine_cli {
 namespace {
@@ -21,6 +23,7 @@ struct Arguments {
   std::string metric = "cycles";
   std::string baseline;
   std::string json;
+  std::string csv;
 };
 
 // One machine, protocol and workload, all its seeds.
@@ -39,6 +42,10 @@ Result<machine::Configuration> configuration_for(const Arguments &arguments,
   settings.push_back("directory.provision_percent=" + provision);
   if (protocol.bus)
     settings.emplace_back("network.kind=bus");
+  Result<std::vector<std::string>> options = option_settings(arguments.machine.options, protocol);
+  if (!options)
+    return options.error();
+  settings.insert(settings.end(), options->begin(), options->end());
   Result<machine::Configuration> configuration =
       machine::load_configuration(arguments.machine.configuration, settings);
   if (configuration)
@@ -71,18 +78,41 @@ Result<std::vector<Point>> plan(const Arguments &arguments) {
   return points;
 }
 
-double mean_of(const Point &point, const std::string &name) {
+// Nothing where the protocol has no such metric.
+std::optional<double> mean_of(const Point &point, const std::string &name) {
   std::vector<double> values;
   for (const machine::RunResult &result : point.results)
     if (const auto value = machine::metric(result, name))
       values.push_back(*value);
-  return values.empty() ? 0 : machine::estimate(values).mean;
+  if (values.empty())
+    return std::nullopt;
+  return machine::estimate(values).mean;
 }
 
 std::string label(const Point &point, const Arguments &arguments) {
   const bool sized = point.provision == arguments.provisions.front() &&
                      (point.protocol == "token-b" || point.protocol == "mesi-snoop");
   return sized ? point.protocol : fmt::format("{} {}%", point.protocol, point.provision);
+}
+
+// Whether the table can show what was asked for: known before anything runs.
+Status check_table(const Arguments &arguments, const std::vector<Point> &points) {
+  std::vector<std::string> metrics;
+  std::vector<std::string> rows;
+  for (const Point &point : points) {
+    for (const std::string &name : machine::metric_names(**machine::find_protocol(point.protocol)))
+      if (std::ranges::find(metrics, name) == metrics.end())
+        metrics.push_back(name);
+    if (const std::string row = label(point, arguments); std::ranges::find(rows, row) == rows.end())
+      rows.push_back(row);
+  }
+  if (std::ranges::find(metrics, arguments.metric) == metrics.end())
+    return Error{fmt::format("--metric {}: there is no such metric; there are {}", arguments.metric,
+                             fmt::join(metrics, ", "))};
+  if (!arguments.baseline.empty() && std::ranges::find(rows, arguments.baseline) == rows.end())
+    return Error{fmt::format("--baseline {}: there is no such row; there are {}",
+                             arguments.baseline, fmt::join(rows, ", "))};
+  return Unit{};
 }
 
 std::string to_text(const Arguments &arguments, const std::vector<Point> &points,
@@ -95,8 +125,8 @@ std::string to_text(const Arguments &arguments, const std::vector<Point> &points
     const std::string name = label(point, arguments);
     if (values.find(name) == values.end())
       rows.push_back(name);
-    if (!point.results.empty())
-      values[name][point.workload] = mean_of(point, arguments.metric);
+    if (const auto mean = mean_of(point, arguments.metric))
+      values[name][point.workload] = *mean;
   }
   std::vector<Column> columns = {{arguments.metric, Column::Align::left}};
   for (const std::string &workload : arguments.workloads)
@@ -123,6 +153,27 @@ std::string to_text(const Arguments &arguments, const std::vector<Point> &points
          table.text(terminal);
 }
 
+// Sizes of a directory that never filled: all that a table could show of them is the same run.
+void say_alike(const std::vector<Point> &points) {
+  std::map<std::string, std::vector<std::string>> alike; // by protocol and workload: sizes
+  for (const Point &point : points) {
+    if (point.results.empty() || (*machine::find_protocol(point.protocol))->bus)
+      continue;
+    const bool filled = std::ranges::any_of(point.results, [](const machine::RunResult &each) {
+      return each.statistics.home.directory_evictions != 0 ||
+             each.statistics.home.filter_lookups != 0;
+    });
+    if (!filled)
+      alike[point.protocol + " on " + point.workload].push_back(point.provision + " %");
+  }
+  for (const auto &[what, sizes] : alike)
+    if (sizes.size() > 1)
+      fmt::print(stderr,
+                 "tandem machine compare: {}: no directory entry was evicted at {}: these sizes "
+                 "cannot differ; measure more accesses (--accesses), or smaller sizes\n",
+                 printable(what), fmt::join(sizes, ", "));
+}
+
 nlohmann::ordered_json comparison_json(const std::vector<Point> &points, bool complete) {
   nlohmann::ordered_json file;
   file["version"] = kResultVersion;
@@ -142,6 +193,26 @@ nlohmann::ordered_json comparison_json(const std::vector<Point> &points, bool co
   return file;
 }
 
+// A line for each metric of each seed of each point: for spreadsheets and data frames.
+std::string to_csv(const std::vector<Point> &points) {
+  const auto quoted = [](const std::string &text) {
+    if (text.find_first_of(",\"\n") == std::string::npos)
+      return text;
+    std::string result = "\"";
+    for (const char c : text)
+      result += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return result + "\"";
+  };
+  std::string text = "protocol,workload,provision_percent,seed,metric,unit,value\n";
+  for (const Point &point : points)
+    for (const machine::RunResult &result : point.results)
+      for (const machine::Metric &metric : machine::metrics(result))
+        text += fmt::format("{},{},{},{},{},{},{}\n", quoted(point.protocol),
+                            quoted(point.workload), point.provision, result.seed, metric.name,
+                            quoted(metric.unit), metric.value);
+  return text;
+}
+
 Result<int> run(Arguments &arguments) {
   if (arguments.protocols.empty())
     for (const machine::ProtocolEntry &protocol : machine::protocols())
@@ -153,9 +224,11 @@ Result<int> run(Arguments &arguments) {
   Result<std::vector<Point>> points = plan(arguments);
   if (!points)
     return points.error();
+  if (Status shown = check_table(arguments, *points); !shown)
+    return shown.error();
   std::vector<std::string> inputs = inputs_of(arguments.machine);
   inputs.insert(inputs.end(), arguments.workloads.begin(), arguments.workloads.end());
-  if (Status apart = check_outputs({arguments.json}, inputs); !apart)
+  if (Status apart = check_outputs({arguments.json, arguments.csv}, inputs); !apart)
     return apart.error();
   const Interrupt interrupt;
   for (Point &point : *points) {
@@ -170,12 +243,16 @@ Result<int> run(Arguments &arguments) {
     if (!interrupt.asked())
       point.results = std::move(*results);
   }
+  say_alike(*points);
   if (!arguments.json.empty())
     if (Status written =
             write_file(arguments.json, comparison_json(*points, !interrupt.asked()).dump(2) + "\n");
         !written)
       return written.error();
-  if (arguments.json != "-")
+  if (!arguments.csv.empty())
+    if (Status written = write_file(arguments.csv, to_csv(*points)); !written)
+      return written.error();
+  if (arguments.json != "-" && arguments.csv != "-")
     if (Status written = write_file("-", to_text(arguments, *points, Terminal::of(stdout)));
         !written)
       return written.error();
@@ -210,6 +287,9 @@ int compare_command(int argc, char **argv) {
                  "(default: the first)")
       ->type_name("ROW");
   declare_machine(program, arguments.machine);
+  app.add_option("--csv", arguments.csv,
+                 "write every metric of every seed as a line of CSV; - is standard output")
+      ->type_name("FILE");
   program.add_json(arguments.json, "write all results as JSON instead of, or beside, the table");
   if (const std::optional<int> status = program.parse(argc, argv))
     return *status;

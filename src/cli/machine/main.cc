@@ -24,6 +24,7 @@ constexpr Word kWords[] = {
     {"run", run_command, "simulate a protocol under a workload: time, traffic, energy"},
     {"compare", compare_command, "all protocols at several directory sizes, as one table"},
     {"check", check_command, "prove a protocol by searching all states, or show what goes wrong"},
+    {"filter", filter_command, "a presence filter alone: bits, false positives"},
     {"tables", tables_command, "print a protocol's states, events and transitions"},
     {"test", test_command, "random tester: random machines and scripts, every value checked"},
     {"trace", trace_command, "write synthetic traffic as a trace"},
@@ -51,7 +52,8 @@ int main(int argc, char **argv) {
     for (const Word &word : kWords)
       if (std::string_view(argv[1]) == word.name)
         return word.command(argc - 1, argv + 1);
-  tandem::Program program("machine", "a simulated multicore: RV64 harts that boot Linux, coherence protocols");
+  tandem::Program program("machine",
+                          "a simulated multicore: RV64 harts that boot Linux, coherence protocols");
   std::string word;
   program.app().add_option("WORD", word, "what to do")->required();
   std::string epilogue = "Words:\n";

@@ -25,8 +25,13 @@ Result<int> run(const Arguments &arguments) {
       machine::find_protocol(arguments.protocol);
   if (!protocol)
     return protocol.error();
+  Result<std::vector<std::string>> options = option_settings(arguments.machine.options, **protocol);
+  if (!options)
+    return options.error();
+  std::vector<std::string> settings = arguments.machine.settings;
+  settings.insert(settings.end(), options->begin(), options->end());
   const Result<machine::Configuration> configuration =
-      machine::load_configuration(arguments.machine.configuration, arguments.machine.settings);
+      machine::load_configuration(arguments.machine.configuration, settings);
   if (!configuration)
     return configuration.error();
   if (Status fit = machine::check_fit(*configuration, **protocol); !fit)

@@ -18,6 +18,10 @@ void declare_machine(Program &program, MachineOptions &options) {
                  "change a field of the configuration, as SECTION.FIELD=VALUE; may be given again")
       ->type_name("SETTING")
       ->allow_extra_args(false);
+  app.add_option("--option", options.options,
+                 "switch an option of the protocol on, or off as no-NAME; may be given again")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   app.add_option("--accesses", options.accesses,
                  "accesses to data that are measured, over all cores (default: 4000000)")
       ->type_name("N")
@@ -40,6 +44,34 @@ void declare_machine(Program &program, MachineOptions &options) {
       ->check(CLI::Range(1U, 1000U));
   program.add_flag("--check-values", options.check_values,
                    "compare every access with the last store (slower)");
+}
+
+Result<ProtocolSwitch> protocol_switch(const std::string &text,
+                                       const machine::ProtocolEntry &protocol) {
+  ProtocolSwitch result{text, true};
+  std::vector<std::string> known;
+  for (const machine::ProtocolOption &option : protocol.options) {
+    if (text == option.name)
+      return result;
+    if (text == "no-" + option.name)
+      return ProtocolSwitch{option.name, false};
+    known.push_back(option.name);
+  }
+  return Error{fmt::format(
+      "--option {}: {} has {}", text, protocol.name,
+      known.empty() ? "no options" : fmt::format("these options: {}", fmt::join(known, ", ")))};
+}
+
+Result<std::vector<std::string>> option_settings(const std::vector<std::string> &texts,
+                                                 const machine::ProtocolEntry &protocol) {
+  std::vector<std::string> settings;
+  for (const std::string &text : texts) {
+    const Result<ProtocolSwitch> which = protocol_switch(text, protocol);
+    if (!which)
+      return which.error();
+    settings.push_back(fmt::format("options.{}.{}={}", protocol.name, which->name, which->on));
+  }
+  return settings;
 }
 
 std::vector<std::string> inputs_of(const MachineOptions &options) {

@@ -12,6 +12,7 @@ namespace tandem::machine_cli {
 struct MachineOptions {
   std::string configuration = "flask";
   std::vector<std::string> settings;
+  std::vector<std::string> options; // of the protocol: NAME, or no-NAME
   std::string trace;
   std::uint64_t accesses = 4'000'000;
   static constexpr std::uint64_t kUsual = ~std::uint64_t{0};
@@ -23,6 +24,18 @@ struct MachineOptions {
 };
 
 void declare_machine(Program &program, MachineOptions &options);
+
+// NAME switches an option of the protocol on, no-NAME off: its plain name and which; the error says
+// what it has. All subcommands spell options like this.
+struct ProtocolSwitch {
+  std::string name;
+  bool on = true;
+};
+Result<ProtocolSwitch> protocol_switch(const std::string &text,
+                                       const machine::ProtocolEntry &protocol);
+// The same as settings of the configuration.
+Result<std::vector<std::string>> option_settings(const std::vector<std::string> &texts,
+                                                 const machine::ProtocolEntry &protocol);
 
 // The files that are read because of the options.
 std::vector<std::string> inputs_of(const MachineOptions &options);

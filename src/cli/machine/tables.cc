@@ -3,6 +3,7 @@
 // `tandem machine tables`: what a protocol's tables say, and which rows its proof takes.
 #include "base/file.h"
 #include "cli/common/program.h"
+#include "cli/common/progress.h"
 #include "cli/machine/commands.h"
 #include "cli/machine/interrupt.h"
 #include "cli/machine/provers.h"
@@ -57,6 +58,13 @@ Result<int> tables(const Arguments &a) {
   machine::TableDocument document = (*prover)->document();
   const Interrupt interrupt;
   if (!a.no_coverage)
+    fmt::print(
+        stderr,
+        "tandem machine tables: counting how often each row is taken: {} searches and random "
+        "tests, up to minutes; --no-coverage leaves that out\n",
+        (*prover)->proof.size());
+  Progress progress(a.protocol, a.no_coverage ? 0 : (*prover)->proof.size());
+  if (!a.no_coverage)
     for (const machine::Case &c : (*prover)->proof) {
       machine::checker::Options options = c.options;
       options.liveness = false;
@@ -66,7 +74,9 @@ Result<int> tables(const Arguments &a) {
         return kInterruptedStatus;
       (*prover)->cover(document, r);
       document.proofs.push_back(fmt::format("{}: {} states", c.name, r.states));
+      progress.advance();
     }
+  progress.clear();
   if (!a.no_coverage)
     if (Status tested = test(a.protocol, document); !tested)
       return tested.error();

@@ -6,6 +6,7 @@
 #include "cli/common/progress.h"
 #include "cli/machine/commands.h"
 #include "cli/machine/interrupt.h"
+#include "cli/machine/simulate.h"
 #include "machine/simulation/tester.h"
 
 #include <nlohmann/json.hpp>
@@ -34,13 +35,10 @@ struct Totals {
 Status read_options(const Arguments &arguments, const machine::ProtocolEntry &protocol,
                     machine::TestRequest &request) {
   for (const std::string &name : arguments.options) {
-    bool known = false;
-    for (const machine::ProtocolOption &option : protocol.options)
-      known = known || option.name == name;
-    if (!known)
-      return Error{fmt::format("--option {}: {} has no such option; see tandem machine list", name,
-                               protocol.name)};
-    request.options[name] = 1;
+    const Result<ProtocolSwitch> which = protocol_switch(name, protocol);
+    if (!which)
+      return which.error();
+    request.options[which->name] = which->on ? 1 : 0;
   }
   return Unit{};
 }
@@ -143,7 +141,8 @@ int test_command(int argc, char **argv) {
   app.add_option("--operations", arguments.operations, "of a seed's script (default: 20000)")
       ->type_name("N")
       ->check(CLI::Range(1U, 100'000'000U));
-  app.add_option("--option", arguments.options, "switch an option of the protocol on")
+  app.add_option("--option", arguments.options,
+                 "switch an option of the protocol on, or off as no-NAME; may be given again")
       ->type_name("NAME")
       ->allow_extra_args(false);
   program.add_json(arguments.json, "write the result as JSON instead of, or beside, the text");

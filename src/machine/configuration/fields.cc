@@ -68,7 +68,7 @@ const std::vector<Field> &table() {
     {"directory", "replacement", "", "which entry gives way", TANDEM_REPLACEMENT(directory.replacement)},
 
     {"filter", "kind", "", "of the filter in front of reconstructions, in protocols that have one", TANDEM_CHOICE(filter.kind, "always-hit", "exact", "counting-bloom", "d-left")},
-    {"filter", "sub_tables", "", "of the directory's ways that the filter takes (the rest are directory)", TANDEM_NUMBER(filter.sub_tables, 1, 8)},
+    {"filter", "sub_tables", "", "of the directory's ways that the filter takes (the rest are directory)", TANDEM_NUMBER(filter.sub_tables, 0, 8)},
     {"filter", "cells", "", "of a bucket (`d-left`)", TANDEM_NUMBER(filter.cells, 1, 16)},
     {"filter", "remainder_bits", "bits", "of a cell (`d-left`)", TANDEM_NUMBER(filter.remainder_bits, 1, 15)},
     {"filter", "counter_bits", "bits", "of a cell (`d-left`)", TANDEM_NUMBER(filter.counter_bits, 1, 8)},

@@ -116,6 +116,16 @@ std::vector<Metric> metrics(const RunResult &r) {
   return all;
 }
 
+std::vector<std::string> metric_names(const ProtocolEntry &protocol) {
+  RunResult any; // a run in which nothing happened, on a machine of the kind that it needs
+  any.routers = protocol.bus ? 0 : 1;
+  any.statistics.home.filter_inserts = protocol.filter ? 1 : 0;
+  std::vector<std::string> names;
+  for (const Metric &each : metrics(any))
+    names.push_back(each.name);
+  return names;
+}
+
 std::optional<double> metric(const RunResult &result, std::string_view name) {
   for (const Metric &each : metrics(result))
     if (each.name == name)

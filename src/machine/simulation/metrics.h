@@ -21,6 +21,9 @@ struct Metric {
 // runs of one protocol on one machine have the same ones.
 std::vector<Metric> metrics(const RunResult &result);
 
+// The names of the metrics that runs of this protocol have, in that order.
+std::vector<std::string> metric_names(const ProtocolEntry &protocol);
+
 // The value of a metric of `result`; nothing if it has no such one.
 std::optional<double> metric(const RunResult &result, std::string_view name);
 
