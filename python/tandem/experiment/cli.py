@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command line: `tandem experiment run | paper | list | show`.
+"""The command line: `tandem experiment run | paper | list | show | record | quote`.
 
 Exit status: 0; 1 where an experiment failed or a check that should be met differs; 2 for the
 user's mistake; 130 after Ctrl-C.
@@ -419,6 +419,40 @@ def show(
         if plots is not None:
             for file in _draw(result, plots, str(path)):
                 print(f"wrote {_short(file)}", file=sys.stderr)
+
+
+@app.command()
+def record(
+    result: Annotated[Path, typer.Argument(metavar="RESULT.json", help="A result file.")],
+    to: Annotated[Path, typer.Option(metavar="FILE", help="Where the record goes.")],
+) -> None:
+    """Write a result without its samples, for documents to quote."""
+    from tandem.experiment.quote import record_of
+
+    text = record_of(read_result(result), str(result))
+    check_outputs([to], [result])
+    write_text(to, text)
+
+
+@app.command()
+def quote(
+    documents: Annotated[list[Path], typer.Argument(metavar="FILE.md", help="Documents.")],
+    check_: Annotated[
+        bool, typer.Option("--check", help="Change nothing; status 1 where one differs.")
+    ] = False,
+) -> None:
+    """Make the tables of documents anew from recorded results."""
+    from tandem.experiment.quote import quoted
+
+    made = [(path, quoted(path)) for path in documents]
+    old = [str(path) for path, text in made if text != read_text(path)]
+    if check_:
+        if old:
+            raise CheckMissed(f"not what its record says: {', '.join(old)}; run without --check")
+        return
+    for path, text in made:
+        if str(path) in old:
+            write_text(path, text)
 
 
 def main(arguments: Sequence[str]) -> int:

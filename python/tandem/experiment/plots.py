@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import matplotlib.colors
 
 matplotlib.use("Agg")
 
@@ -79,7 +80,12 @@ def draw(result: Result, directory: Path, place: str = "result") -> list[Path]:
 
 
 def _figure(result: Result, experiment: Experiment, plot: Plot) -> Any:
-    facets = _values(result, plot.facet) if plot.facet else [None]
+    facets: list[Scalar | None] = [None]
+    if plot.facet:
+        drawn = [x for x in result.points if _is_drawn(x, plot)]
+        there = {x.at[plot.facet] for x in drawn}
+        facets = [x for x in _values(result, plot.facet) if x in there]
+    facets = facets or [None]
     bars = len(_values(result, plot.x)) + len(_mean_columns(experiment, plot))
     crowded = plot.kind == "bar" and bars > 5
     columns = 1 if crowded or plot.width == "single" else min(len(facets), 3)
@@ -136,7 +142,10 @@ def _scale(panels: Sequence[Axes], result: Result, experiment: Experiment, plot:
         margin = 0.15 * (high - low) or 0.05
         panels[0].set_ylim(min(low, 1) - margin, max(high, 1) + margin)
         return False
-    panels[0].set_ylim(bottom=0)
+    if plot.kind == "bar":
+        panels[0].set_ylim(0, max(1.12 * high, 1e-9))
+    else:
+        panels[0].set_ylim(bottom=0)
     return True
 
 
@@ -175,7 +184,8 @@ def _caption(result: Result, plot: Plot) -> str:
     if not definition_of(result, "result").metric(plot.metric).is_time:
         # Nothing of this machine is in a count or a simulated time.
         spread = "" if rounds == 1 else f"Median of {rounds} rounds; bars: minimum to maximum. "
-        if definition_of(result, "result").metric(plot.metric).interval:
+        interval = definition_of(result, "result").metric(plot.metric).interval
+        if any(interval in x.summaries for x in result.points):
             spread = "Bars: 95 % confidence interval over seeds. "
         return f"{spread}{commit}"
     disturbed = disturbed_samples(result)
@@ -231,6 +241,13 @@ def _published(point: Point, plot: Plot) -> float | None:
     return found.ratio if plot.y == "ratio" else found.value
 
 
+def _colour(index: int) -> str:
+    """The palette, then its lighter tints."""
+    rgb = np.array(matplotlib.colors.to_rgb(PALETTE[index % len(PALETTE)]))
+    tint = min(index // len(PALETTE), 2) * 0.45
+    return matplotlib.colors.to_hex(tuple(rgb + (1 - rgb) * tint))
+
+
 def _series(
     result: Result, points: Sequence[Point], experiment: Experiment, plot: Plot
 ) -> list[tuple[str, str, str, list[Point]]]:
@@ -241,7 +258,7 @@ def _series(
     return [
         (
             axis.label_of(value),
-            PALETTE[index % len(PALETTE)],
+            _colour(index),
             _MARKERS[index % len(_MARKERS)],
             [x for x in points if x.at[plot.series] == value],
         )
@@ -422,7 +439,7 @@ def _label_bars(
 ) -> None:
     """The value above each bar, where there is room for it."""
     series = list(series)
-    if len(series) * len(groups) > 14:
+    if len(series) * len(groups) > 14 or _mean_columns(experiment, plot):
         return
     for index, (_, _, _, members) in enumerate(series):
         for point in members:
@@ -432,10 +449,11 @@ def _label_bars(
             y, _, high = measured
             x = groups.index(point.at[plot.x]) + (index - (len(series) - 1) / 2) * width
             top = max(high, _published(point, plot) or 0)
-            axes.text(
-                x,
-                top + highest * 0.025,
+            axes.annotate(
                 f"{y:.3g}",
+                (x, top),
+                (0, 3),
+                textcoords="offset points",
                 ha="center",
                 va="bottom",
                 fontsize=8,
@@ -489,7 +507,8 @@ def _legend(figure: Any, result: Result, plot: Plot) -> None:
         figure.legend(
             handles,
             labels,
-            loc="outside upper right",
+            # The title has the first line of the upper edge.
+            loc="outside upper right" if len(handles) <= 4 else "outside lower right",
             ncols=min(len(handles), 4),
             frameon=False,
             fontsize=8.5,
