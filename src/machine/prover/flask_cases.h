@@ -66,6 +66,8 @@ template <class P> std::vector<Case> proof() {
       {"one phase, 3 cores, 1 block, a token more", more, kOne},
       {"two phases, 3 cores, 1 block, a token more", more, kTwo},
       {"3 cores, 1 block, 6 tokens", {.cores = 3, .tokens = 6}, {}},
+      // With a token to spare the owner's never goes to a reader.
+      {"one phase, 2 cores, 1 block, 2 tokens", {.cores = 2, .tokens = 2}, kOne},
       {"3 cores, 1 block, ordered", ordered, {}},
       {"3 cores, 1 block, one buffer of each kind", buffers, {}},
       {"1 core, 2 blocks, sets of 1 way", sets<P>(1), {}},
@@ -103,6 +105,7 @@ template <class P> std::vector<Case> mutation() {
       {"two phases, 1 core, 1 block", cores<P>(1), kTwo},
       {"one phase, 2 cores, 1 block", cores<P>(2), kOne},
       {"one phase, shared blocks stay, 2 cores, 1 block, 3 tokens", more, kOneShared},
+      {"one phase, 2 cores, 1 block, 2 tokens", {.cores = 2, .tokens = 2}, kOne},
       {"two phases, 2 cores, 1 block", cores<P>(2), kTwo},
       {"two phases, chip scope, 2 cores, 1 block", cores<P>(2), {"two_phase", "chip_scope"}},
       {"loads only, 2 cores, 2 blocks, sets of 1 way", loads, kOne},
