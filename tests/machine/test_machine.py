@@ -60,7 +60,9 @@ def test_the_list_names_everything() -> None:
     done = machine("list", "--json", "-")
     listed = json.loads(done.stdout)
     names = [x["name"] for x in listed["protocols"]]
-    assert {"mesi-snoop", "token-b", "sparse-directory", "mosaic", "flask", "flask-plus"} <= set(names)
+    assert {"mesi-snoop", "token-b", "sparse-directory", "mosaic", "flask", "flask-plus"} <= set(
+        names
+    )
     assert {x["name"] for x in listed["configurations"]} >= {"flask", "metatm"}
     stand_ins = [x for x in listed["workloads"] if x["family"] != "kernel"]
     assert len(stand_ins) == 10
@@ -253,7 +255,10 @@ def test_a_filter_alone_agrees_with_its_formula() -> None:
         assert done.returncode == 0, done.stderr
         rates = json.loads(done.stdout)
         sampling = 4 * (rates["formula_percent"] / 100000) ** 0.5 * 10
-        assert abs(rates["false_positive_percent"] - rates["formula_percent"]) < sampling + 0.03 * rates["formula_percent"]
+        assert (
+            abs(rates["false_positive_percent"] - rates["formula_percent"])
+            < sampling + 0.03 * rates["formula_percent"]
+        )
     assert "must be a power of 2" in refused("filter", "--rows", "250")
     assert "give d-left or counting-bloom" in refused("filter", "--kind", "exact")
 
@@ -270,7 +275,9 @@ def test_sizes_that_cannot_differ_are_said() -> None:
     common = ("compare", "-p", "sparse-directory", "-w", "migratory", *SHORT, "--provision")
     alike = machine(*common, "160", "--provision", "80")
     assert alike.returncode == 0
-    assert "no directory entry was evicted at 160 %, 80 %: these sizes cannot differ" in alike.stderr
+    assert (
+        "no directory entry was evicted at 160 %, 80 %: these sizes cannot differ" in alike.stderr
+    )
     assert "cannot differ" not in machine(*common, "160").stderr
 
 
