@@ -2,6 +2,7 @@
 #include "machine/timing/timing.h"
 
 #include "machine/protocol/flask/flask.h"
+#include "machine/protocol/flask/flask_plus.h"
 #include "machine/protocol/mesi_snoop/mesi_snoop.h"
 #include "machine/protocol/mosaic/mosaic.h"
 #include "machine/protocol/sparse_directory/sparse_directory.h"
@@ -35,6 +36,7 @@ Result<std::unique_ptr<TimedCores>> TimedCores::make(const std::string &protocol
       {SparseDirectory::kName, timing::make<SparseDirectory>},
       {Mosaic::kName, timing::make<Mosaic>},
       {Flask::kName, timing::make<Flask>},
+      {FlaskPlus::kName, timing::make<FlaskPlus>},
   };
   for (const auto &[name, maker] : makers)
     if (protocol == name)
