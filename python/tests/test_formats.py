@@ -50,7 +50,11 @@ def test_all_lists_the_public_names(name: str) -> None:
         and not symbol.startswith("_")
     }
     unlisted = defined - set(listed)
-    commands = {"run", "list_", "show"} if name == "tandem.experiment.cli" else set()
+    commands = (
+        {"run", "list_", "show", "paper", "record", "quote"}
+        if name == "tandem.experiment.cli"
+        else set()
+    )
     assert unlisted <= commands
 
 
@@ -113,7 +117,9 @@ def test_show_prints_a_result_again_and_draws_it(
     assert done.returncode == 0, done.stderr
     assert "Tiny: a made-up program" in done.stdout
     names = sorted(x.name for x in (tmp_path / "plots").iterdir())
-    assert names == ["tiny-bars.png", "tiny-bars.svg", "tiny-time.png", "tiny-time.svg"]
+    assert names == [
+        f"tiny-{plot}.{kind}" for plot in ("bars", "time") for kind in ("pdf", "png", "svg")
+    ]
 
 
 def test_plots_name_their_series_and_mark_what_is_published(

@@ -21,7 +21,17 @@ from tandem.formats.published import Published
 from tandem.formats.published import Table as PublishedTable
 from tandem.formats.result import Result, Verdict
 
-__all__ = ["STATES", "Entry", "Page", "state_of"]
+__all__ = [
+    "STATES",
+    "Command",
+    "Entry",
+    "Grid",
+    "Heading",
+    "Page",
+    "Paragraph",
+    "Picture",
+    "state_of",
+]
 
 STATES = ("met", "differs", "undecided", "not yet")
 _MOST_ROWS = 80  # of a table on the page; the result has them all
