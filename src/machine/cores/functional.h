@@ -71,7 +71,7 @@ public:
 
   // Runs until `instructions` more have been run by all harts together, exactly.
   End run(std::uint64_t instructions);
-  // From now on `driver` is asked first; null: nobody. It must outlive the cores.
+  // From now on `driver` is asked first; null: no driver. It must outlive the cores.
   void use(Driver *driver) { driver_ = driver; }
   [[nodiscard]] const Driver *driver() const { return driver_; }
   [[nodiscard]] Agenda *agenda() const { return agenda_; }

@@ -240,7 +240,7 @@ TYPED_TEST(Port, ReservationsOfTwoCoresEndInSuccess) {
   }
 }
 
-// A store-conditional without a reservation asks nobody.
+// A store-conditional without a reservation sends no request.
 TYPED_TEST(Port, AFailingStoreConditionalSendsNothing) {
   Counters client(2, {});
   System<TypeParam, Counters> system(this->machine(2, 0), {}, {.seed = 1}, client);
@@ -314,7 +314,7 @@ TYPED_TEST(Port, StoresToOwnedBlocksAskNoTable) {
   EXPECT_TRUE(system.access(0, {5, RequestKind::store, 2}).hit);
   EXPECT_TRUE(system.access(0, {5, RequestKind::atomic, 3}).hit);
   EXPECT_EQ(system.statistics().steps, steps);
-  // A clean copy that nobody else has is not: the table has to learn that it is dirty now.
+  // A clean, exclusive copy is not: the table has to learn that it is dirty now.
   system.access(1, {77, RequestKind::load, 4});
   while (!system.idle())
     system.run(100);

@@ -196,7 +196,8 @@ Outcome System<P, Client>::access(unsigned core, const Request &request) {
   const Access access = access_of(request.kind);
   const Cycle first = fetch ? configuration_.l1i.latency : configuration_.l1d.latency;
   CoreStatistics &counts = statistics_.core;
-  // What is bound to fail asks nobody: it would only take the block from who may succeed.
+  // A store-conditional that must fail sends no request: it would take the block from one that can
+  // succeed.
   if (request.kind == RequestKind::store_conditional && unit.reserved != request.block) {
     cancel_reservation(core);
     ++statistics_.conditional_failures;

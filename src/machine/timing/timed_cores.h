@@ -93,7 +93,7 @@ private:
     std::uint64_t pc = 0; // of the instruction that wants, or is under way
     bool done = false;    // the instruction whose access is under way has run
     Cycle since = 0;
-    // What concerns all: nobody runs past it.
+    // Whether it concerns all harts: none runs past its cycle.
     [[nodiscard]] bool meets_all() const {
       return serves || want == Want::device || want == Want::hint;
     }
@@ -336,7 +336,7 @@ template <class P> void CoresOf<P>::burst(unsigned number) {
   }
 }
 
-// At its cycle, with nobody further.
+// Runs at its cycle, when no hart has run past it.
 template <class P> void CoresOf<P>::serve(unsigned number) {
   Core &core = cores_[number];
   Hart &hart = harts_[number];

@@ -12,7 +12,7 @@
 // Harts run ahead of the event wheel while nothing can reach them (System::horizon); what they do
 // does not depend on how far. A cycle is: the machine's events, then the harts in their order. What
 // concerns all harts at once (traps that the environment serves, devices, hints, the agenda) is
-// done when nobody has run further than its cycle.
+// done when no hart has run past its cycle.
 //
 // Modes: `timing`; `warming`, in which every access runs through the tables and the caches, but
 // messages take a cycle; `functional`, in which the functional cores run and no cache is touched.

@@ -5,8 +5,8 @@
  *
  * A hit writes the object only: its references and its priority. The heap has the priority that the
  * object had when the heap last looked, which is never above the present one, since priorities only
- * grow. So who is at the top is compared again before it goes, and sinks where it was asked for
- * meanwhile: the same objects go as if the heap were kept in order at each hit.
+ * grow. So the object at the top of the heap is compared again before it is evicted, and sinks where it was
+ * hit meanwhile: the same objects go as if the heap were kept in order at each hit.
  */
 #pragma once
 

@@ -222,7 +222,7 @@ def killed_process(server: Httpd, source: Origin) -> str | None:
                 client.recv(100)
             for child in server.children():
                 os.kill(child, signal.SIGKILL)
-        # Who is served by a process that dies sees that; nobody sees wrong bytes.
+        # A client whose process dies sees the connection end; no client gets wrong bytes.
         for i in range(40):
             path = f"/page/30000/killed-{i}"
             with contextlib.suppress(OSError, http.client.HTTPException):

@@ -175,7 +175,7 @@ def _conformance(package: Path, folder: Path, results: Sequence[SuiteResult]) ->
             continue
         again = run(result)
         result.lost = sorted(disk.runs[0] - result.runs[0] - again)
-    # What disk itself passes only now and then is nobody's loss.
+    # A test that disk itself passes only in some runs does not count as lost.
     if any(x.lost for x in results):
         steady = run(disk)
         for result in results:
