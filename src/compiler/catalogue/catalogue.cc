@@ -6,6 +6,8 @@
 #include "compiler/catalogue/builtin.h"
 #include "compiler/catalogue/entry_reader.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace tandem {
@@ -16,6 +18,7 @@ using namespace catalogue_file;
 using Entries = std::map<std::string, CatalogueEntry, std::less<>>;
 using Names = std::set<std::string, std::less<>>;
 using Arguments = std::map<std::string, unsigned, std::less<>>;
+using Hooks = std::vector<Catalogue::Hook>;
 
 constexpr int kVersion = 1;
 
@@ -30,6 +33,7 @@ public:
   [[nodiscard]] Names &own_variables() { return own_variables_; }
   [[nodiscard]] Names &allocators() { return allocators_; }
   [[nodiscard]] Arguments &deallocators() { return deallocators_; }
+  [[nodiscard]] Hooks &hooks() { return hooks_; }
 
   [[nodiscard]] Error at(const toml::source_position &position, std::string_view message) const {
     return mistake(place_, position, message);
@@ -50,6 +54,7 @@ private:
   Status read_groups(const toml::node &node);
   Status read_variables(const toml::node &node);
   Status read_program(const toml::node &node);
+  Status read_hooks(const toml::node &node);
   Status read_allocator(const toml::node &node);
   Status read_deallocator(const toml::node &node);
   Status add(std::string_view name, CatalogueEntry entry, const toml::source_position &position);
@@ -60,6 +65,7 @@ private:
   Names own_variables_;
   Names allocators_;
   Arguments deallocators_;
+  Hooks hooks_;
 };
 
 Status Reader::read_version(const toml::node *node) {
@@ -210,6 +216,31 @@ Status Reader::read_deallocator(const toml::node &node) {
   return Unit{};
 }
 
+// [[hook]]: functions of the program that a library runs from many of its functions.
+Status Reader::read_hooks(const toml::node &node) {
+  if (!node.is_array_of_tables())
+    return at(node, "hook is not a list of tables; write [[hook]]");
+  for (const toml::node &element : *node.as_array()) {
+    Catalogue::Hook hook;
+    for (const auto &[key, value] : *element.as_table()) {
+      const bool installs = key.str() == "installed-by";
+      if (!installs && key.str() != "run-by")
+        return at(key, fmt::format("unknown key '{}'; use installed-by and run-by", key.str()));
+      if (!value.is_array())
+        return at(value, fmt::format("{} is not a list of names", key.str()));
+      for (const toml::node &name : *value.as_array()) {
+        if (!name.is_string())
+          return at(name, "a name is not a string; write it in quotes");
+        (installs ? hook.installed_by : hook.run_by).push_back(name.as_string()->get());
+      }
+    }
+    if (hook.installed_by.empty() || hook.run_by.empty())
+      return at(element, "a hook has no installed-by or no run-by; name the functions of both");
+    hooks_.push_back(std::move(hook));
+  }
+  return Unit{};
+}
+
 Status Reader::read(const toml::table &root) {
   if (Status version = read_version(root.get("version")); !version)
     return version;
@@ -227,9 +258,11 @@ Status Reader::read(const toml::table &root) {
       read = read_variables(value);
     else if (key.str() == "program")
       read = read_program(value);
+    else if (key.str() == "hook")
+      read = read_hooks(value);
     else if (key.str() != "version")
       read = at(key, fmt::format("unknown key '{}'; use version, extends, functions, function, "
-                                 "group, variables or program",
+                                 "group, variables, program or hook",
                                  key.str()));
     if (!read)
       return read;
@@ -269,12 +302,14 @@ Result<Catalogue> Catalogue::parse(std::string_view text, const std::string &pla
   catalogue.own_variables_ = std::move(reader.own_variables());
   catalogue.allocators_ = std::move(reader.allocators());
   catalogue.deallocators_ = std::move(reader.deallocators());
+  catalogue.hooks_ = std::move(reader.hooks());
   if (reader.extends_builtin()) {
     Result<Catalogue> builtin = load("");
     if (!builtin)
       return builtin.error();
     catalogue.entries_.merge(builtin->entries_); // keeps what the file says about the same name
     catalogue.own_variables_.merge(builtin->own_variables_);
+    std::ranges::move(builtin->hooks_, std::back_inserter(catalogue.hooks_));
   }
   return catalogue;
 }
@@ -295,6 +330,20 @@ Result<Catalogue> Catalogue::load(const std::string &path) {
   if (!text)
     return text.error();
   return parse(*text, path);
+}
+
+void Catalogue::enable_hooks(const std::function<bool(std::string_view)> &uses) {
+  for (const Hook &hook : hooks_) {
+    if (std::ranges::none_of(hook.installed_by, uses))
+      continue;
+    for (const std::string &name : hook.run_by)
+      if (const auto found = entries_.find(name); found != entries_.end()) {
+        CatalogueEntry &entry = found->second;
+        entry.effect = ExternalEffect::irrevocable;
+        entry.replacement.clear();
+        entry.touches_anything = true;
+      }
+  }
 }
 
 CatalogueEntry Catalogue::lookup(std::string_view function) const {

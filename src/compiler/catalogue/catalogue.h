@@ -8,6 +8,7 @@
 #include "base/result.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -196,13 +197,25 @@ public:
     return found == deallocators_.end() ? std::nullopt : std::optional(found->second);
   }
 
+  // Hooks: functions of the program that a library runs from many of its functions once it has been
+  // given them: streams of fopencookie, new handlers. Where `uses` is true of a function, or of a
+  // variable, that gives the library such hooks, what may run them may touch anything from then on
+  // and cannot be undone.
+  void enable_hooks(const std::function<bool(std::string_view)> &uses);
+
   // All entries by name, for listings and tests.
   [[nodiscard]] const std::map<std::string, CatalogueEntry, std::less<>> &entries() const {
     return entries_;
   }
 
+  struct Hook {
+    std::vector<std::string> installed_by; // functions and variables, by their linker names
+    std::vector<std::string> run_by;
+  };
+
 private:
   std::map<std::string, CatalogueEntry, std::less<>> entries_;
+  std::vector<Hook> hooks_;
   std::set<std::string, std::less<>> own_variables_;
   std::set<std::string, std::less<>> allocators_;
   std::map<std::string, unsigned, std::less<>> deallocators_;

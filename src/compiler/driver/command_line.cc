@@ -138,6 +138,8 @@ bool Parser::value_option(std::string_view word) {
     line_.search.names.push_back(value);
   else if (word == "-Xlinker" || word == "--for-linker")
     linker_word(value);
+  else if (word == "-T")
+    linker_word("--script=" + value);
   else
     return false;
   return true;
@@ -169,6 +171,9 @@ bool Parser::joined_option(std::string_view word) {
     line_.search.folders.push_back(value("-L"));
   } else if (word.starts_with("-l") && word.size() > 2 && !word.starts_with("-lazy_")) {
     line_.search.names.push_back(value("-l"));
+  } else if (word.starts_with("-T") && !word.starts_with("-Ttext") && !word.starts_with("-Tdata") &&
+             !word.starts_with("-Tbss")) {
+    linker_word("--script=" + value("-T"));
   } else {
     return false;
   }

@@ -124,6 +124,18 @@ Environment link_environment(const Request &request, const CommandLine &line,
 
 } // namespace
 
+namespace {
+
+// The file of a linker's option that names a script; a file of its own word is an input like any.
+std::string_view script_of(std::string_view word) {
+  for (const std::string_view option : {"--script=", "-script=", "-T"})
+    if (word.starts_with(option))
+      return word.substr(option.size());
+  return {};
+}
+
+} // namespace
+
 std::vector<std::string> link_inputs(const CommandLine &line, const FileView &files,
                                      std::string_view library_path) {
   std::vector<std::string> inputs;
@@ -138,6 +150,8 @@ std::vector<std::string> link_inputs(const CommandLine &line, const FileView &fi
       search.folders.push_back(word.substr(2));
     else if (word.starts_with("@"))
       inputs.push_back("?" + word);
+    else if (const std::string_view script = script_of(word); !script.empty())
+      inputs.emplace_back(script);
     else if (!word.starts_with("-") && !is_shared_library(word) &&
              (word.ends_with(".o") || word.ends_with(".a") || files.exists(word)))
       inputs.push_back(word);

@@ -163,10 +163,9 @@ void Effects::add_facts(const Instruction &instruction, FunctionFacts &facts) {
 // earlier: an event loop runs the handlers of events.
 ArrayRef<const Function *> Effects::targets_of(const CallBase &call) {
   const Function *callee = called_function(call);
-  const bool outside = callee == nullptr ? points_to_.may_leave(call)
-                                         : callee->isDeclaration() && !callee->isIntrinsic() &&
-                                               !is_lock_operation(*callee) &&
-                                               points_to_.entry(*callee).touches_anything;
+  const bool outside = points_to_.may_leave(call) ||
+                       (callee != nullptr && callee->isDeclaration() && !callee->isIntrinsic() &&
+                        !is_lock_operation(*callee) && points_to_.entry(*callee).touches_anything);
   if (!outside || known_outside_.empty())
     return points_to_.targets(call);
   if (points_to_.targets(call).empty())
@@ -331,6 +330,8 @@ void Effects::touch_call(const CallBase &call, std::vector<Touch> &out) {
     if (Type *copied = call.getParamByValType(i))
       touch(call.getArgOperand(i), layout_.getTypeStoreSize(copied).getFixedValue(), true, false,
             out);
+  if (points_to_.may_leave(call))
+    touch_outside(true, true, out);
   const auto *intrinsic = dyn_cast<IntrinsicInst>(&call);
   if (call.isInlineAsm() || intrinsic != nullptr) {
     const bool nothing = intrinsic != nullptr ? is_harmless(*intrinsic)
@@ -349,8 +350,6 @@ void Effects::touch_call(const CallBase &call, std::vector<Touch> &out) {
   }
   for (const Function *target : points_to_.external_targets(call))
     touch_external(call, *target, out);
-  if (points_to_.may_leave(call))
-    touch_outside(true, true, out);
 }
 
 void Effects::touch_external(const CallBase &call, const Function &callee,

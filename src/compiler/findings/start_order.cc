@@ -56,6 +56,8 @@ void StartOrder::find_calls(std::uint32_t entry, Start &start) {
     const Function *function = call->getFunction();
     if (!entered.insert(function).second)
       continue;
+    if (is_contained(sharing_.start().before, function))
+      start.always = true; // before main
     for (const Calls *calls : callers_[function])
       if (arrays.insert(calls).second)
         work.insert(work.end(), calls->begin(), calls->end());

@@ -213,6 +213,14 @@ private:
     return known->second;
   }
 
+  // The functions that an entry's thread begins with; main's runs what comes before main, too.
+  SmallVector<const Function *, 2> begins(const Entry &entry) const {
+    SmallVector<const Function *, 2> functions{entry.function};
+    if (entry.kind == EntryKind::main)
+      append_range(functions, view_.sharing.start().before);
+    return functions;
+  }
+
   // Finds which entries' threads run each function outside all sections. What is known of a
   // function or array of targets goes on to what it leads to, until nothing changes.
   void find_entered() {
@@ -227,12 +235,13 @@ private:
       all |= more;
       work.push_back(next);
     };
-    for (std::uint32_t entry = 0; entry < count; ++entry)
-      if (const Function *begin = entries[entry].function; !marked_.contains(begin)) {
-        BitVector one(count);
-        one.set(entry);
-        add(begin, one, begin);
-      }
+    for (std::uint32_t entry = 0; entry < count; ++entry) {
+      BitVector one(count);
+      one.set(entry);
+      for (const Function *begin : begins(entries[entry]))
+        if (!marked_.contains(begin))
+          add(begin, one, begin);
+    }
     while (!work.empty()) {
       const auto next = work.front();
       work.pop_front();
@@ -262,10 +271,11 @@ private:
     if (!fresh)
       return known->second;
     Ways &ways = known->second;
-    const Function *begin = view_.sharing.entries()[entry].function;
-    std::deque<const Function *> work{begin};
+    const SmallVector<const Function *, 2> first = begins(view_.sharing.entries()[entry]);
+    std::deque<const Function *> work(first.begin(), first.end());
     DenseSet<const Function *const *> arrays; // of which all are reached
-    ways[begin] = nullptr;
+    for (const Function *begin : first)
+      ways[begin] = nullptr;
     while (!work.empty()) {
       const Function *function = work.front();
       work.pop_front();

@@ -52,6 +52,8 @@ void inspect_object(const std::string &name, MemoryBufferRef content, bool membe
   case file_magic::unknown:
     if (content.getBuffer().contains("INPUT") || content.getBuffer().contains("GROUP"))
       inputs.complete = false;
+    if (content.getBuffer().contains('='))
+      inputs.script_defines = true;
     return;
   default:
     return;

@@ -19,6 +19,8 @@ struct LinkInputs {
   std::set<std::string> native_definitions;
   // Whether all is known: no linker script or response file names more.
   bool complete = true;
+  // Whether a linker script defines symbols.
+  bool script_defines = false;
   // Bitcode for thin LTO: lld compiles each such file by itself and shows the pass none of them.
   std::vector<std::string> thin;
 };

@@ -13,6 +13,7 @@
 #include "compiler/observe/instrument.h"
 #include "compiler/pass/analyse.h"
 #include "compiler/pass/link_inputs.h"
+#include "compiler/pass/link_symbols.h"
 #include "compiler/pass/process_colour.h"
 #include "compiler/sections/section.h"
 #include "compiler/sections/told.h"
@@ -218,10 +219,16 @@ void break_module(Module &module) {
 PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   keep_bitcode(module);
   const Doing whole("reading what is linked");
-  const Result<Catalogue> catalogue = Catalogue::load(options_.catalogue);
+  Result<Catalogue> catalogue = Catalogue::load(options_.catalogue);
   if (!catalogue)
     stop(catalogue.error().message);
-  if (const LinkInputs inputs = inspect_link_inputs(options_.link_inputs); !inputs.thin.empty())
+  catalogue->enable_hooks([&](std::string_view name) {
+    const GlobalValue *value = module.getNamedValue(name);
+    return value != nullptr && value->isDeclaration() && !value->use_empty();
+  });
+  const LinkInputs inputs = inspect_link_inputs(options_.link_inputs);
+  keep_linked_symbols(module, inputs, *catalogue);
+  if (!inputs.thin.empty())
     stop(fmt::format(
         "{}: was compiled with -flto=thin, which hides it from the analysis; compile it "
         "with tandem-cc or with -flto=full",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/pass/process_colour.h"
 
+#include "compiler/points_to/program_start.h"
+
 #include <algorithm>
 #include <set>
 
@@ -18,8 +20,7 @@ bool is_known(const Function &function, const Catalogue &catalogue) {
 
 bool may_meet_other_outputs(const Module &module, const PassOptions &options,
                             const Catalogue &catalogue) {
-  const Function *main = module.getFunction("main");
-  if (options.link_shared || main == nullptr || main->isDeclaration())
+  if (options.link_shared || main_function(module) == nullptr)
     return true;
   for (const Function &function : module)
     if (function.isDeclaration() && !is_known(function, catalogue))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What calls say about pointers: to functions of the program, through pointers, and intrinsics.
+#include "compiler/points_to/assembly.h"
 #include "compiler/points_to/solver.h"
 #include "compiler/sections/called_function.h"
 
@@ -94,6 +95,10 @@ void PointsToGraph::link_site(std::uint32_t site, const Value *value) {
 // The functions that the insensitive run found for a site.
 void PointsToGraph::enter_preset(std::uint32_t number) {
   const Site site = sites_[number];
+  if (!site.direct)
+    for (const auto &[other, function] : preset_->external_callbacks_)
+      if (preset_->sites_[other].call == site.call && preset_->sites_[other].when == site.when)
+        enter(number, *function);
   if (site.when != Callback::When::now) {
     for (const Spawn &spawn : preset_->spawns_)
       if (spawn.call == site.call && spawn.when == site.when)
@@ -116,6 +121,11 @@ void PointsToGraph::enter_preset(std::uint32_t number) {
 // Told by the graph, too: a site may enter a function.
 void PointsToGraph::enter(std::uint32_t number, const Function &function) {
   const Site site = sites_[number];
+  if (function.isDeclaration() && site.call != nullptr && !site.direct) {
+    if (external_callbacks_.insert({number, &function}).second)
+      enter_external_callback(site, function);
+    return;
+  }
   if (function.isDeclaration()) {
     if (site.call != nullptr && site.direct) {
       auto &external = external_targets_[site.call];
@@ -237,6 +247,8 @@ void PointsToGraph::bind(const Site &site, const Function &function) {
 
 void PointsToGraph::add_call(const CallBase &call) {
   if (call.isInlineAsm()) {
+    if (leaves_by_assembly(call) && calling_outside_.insert(&call).second)
+      leave(call, nullptr);
     add_assembly(call);
     return;
   }

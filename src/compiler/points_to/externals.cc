@@ -77,16 +77,9 @@ std::optional<Pointer> PointsToGraph::source(const CallBase &call, const Pointer
 
 // Functions of the C++ runtime that move exceptions and start threads. Whether it was one.
 bool PointsToGraph::add_runtime_function(const CallBase &call, const Function &callee) {
-  const StringRef name = callee.getName();
-  if (name == "__cxa_throw" || name == "__cxa_begin_catch" || name == "__cxa_get_exception_ptr" ||
-      name == "__cxa_free_exception") {
-    if (const std::optional<Pointer> thrown = pointer(call.getArgOperand(0)))
-      pass(*thrown, exceptions_);
-    if (call.getType()->isPointerTy())
-      define(&call, 0, exceptions_);
+  if (add_exception_call(call, callee))
     return true;
-  }
-  if (name.starts_with(kStartThread)) {
+  if (callee.getName().starts_with(kStartThread)) {
     add_thread_object(call);
     return true;
   }
@@ -111,6 +104,22 @@ void PointsToGraph::add_thread_object(const CallBase &call) {
     enter_preset(site);
   else
     graph_.add_call(run.cell.node, site);
+}
+
+// A function outside the program that a library is given to call.
+void PointsToGraph::enter_external_callback(const Site &site, const Function &function) {
+  const CatalogueEntry &known = entry(function);
+  for (unsigned i = 0; i < site.actuals.size(); ++i)
+    if (site.actuals[i]) {
+      if (known.captures.contains(i))
+        escape(*site.actuals[i]);
+      if (known.stores_anything && known.writes.contains(i)) {
+        collapse(*site.actuals[i]);
+        store(*site.actuals[i], outside());
+      }
+    }
+  if (site.when == Callback::When::now && (known.touches_anything || !known.writes.empty()))
+    calling_outside_.insert(site.call);
 }
 
 void PointsToGraph::add_callback(const CallBase &call, const Callback &callback,

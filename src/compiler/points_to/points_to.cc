@@ -103,6 +103,8 @@ std::vector<ObjectRange> PointsToAnalysis::objects(const Value &pointer, std::ui
   std::set<ObjectRange> found;
   for (const ElementId id : *known) {
     const auto [object, offset] = flow_->flow().element(id);
+    if (is_constant(object))
+      continue;
     if (flow_->flow().is_outside(object)) {
       found.insert(ObjectRange{});
       continue;
@@ -122,6 +124,12 @@ bool PointsToAnalysis::comes_from_nowhere(const Value &pointer) const {
   return known != nullptr && known->empty();
 }
 
+// Whether nobody writes it, whoever knows it.
+bool PointsToAnalysis::is_constant(ObjectId object) const {
+  const auto *global = dyn_cast_or_null<GlobalVariable>(flow_->flow().label(object));
+  return global != nullptr && global->isConstant() && !global->isDeclaration();
+}
+
 // Whether it is data that two threads could both reach and one write.
 bool PointsToAnalysis::counts(ObjectId object) const {
   const Value *label = flow_->flow().label(object);
@@ -138,6 +146,8 @@ std::vector<ObjectRange> PointsToAnalysis::reachable_objects(const Value &pointe
     return {{}};
   std::vector<ObjectRange> found;
   for (const ObjectId object : flow_->flow().reachable(*known)) {
+    if (is_constant(object))
+      continue;
     if (flow_->flow().is_outside(object))
       found.push_back(ObjectRange{});
     else if (counts(object))

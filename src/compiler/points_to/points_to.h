@@ -89,7 +89,7 @@ public:
   // by their parameters is the whole program's.
   [[nodiscard]] bool is_in_crowd(const llvm::CallBase &call) const;
   // Functions outside the program that a call by pointer may enter, as far as their names are
-  // known; and whether it may also enter others.
+  // known; and whether it may also enter others, by a callback or by assembly, too.
   [[nodiscard]] llvm::ArrayRef<const llvm::Function *>
   external_targets(const llvm::CallBase &call) const;
   [[nodiscard]] bool may_leave(const llvm::CallBase &call) const;
@@ -183,6 +183,7 @@ public:
 
 private:
   [[nodiscard]] bool counts(ObjectId object) const;
+  [[nodiscard]] bool is_constant(ObjectId object) const;
 
   std::unique_ptr<PointsToGraph> graph_;
   std::unique_ptr<PointsToGraph> insensitive_; // sensitive mode: where the targets come from

@@ -3,6 +3,7 @@
 // The order in which the program is read: all at once, or callees first.
 #include "compiler/points_to/solver.h"
 #include "compiler/points_to/components.h"
+#include "compiler/points_to/program_start.h"
 
 namespace tandem {
 
@@ -43,28 +44,40 @@ bool PointsToGraph::is_released(const Argument &argument) const {
 
 void PointsToGraph::start() {
   external_ = {graph_.add_node(kProgram), 0};
-  exceptions_ = nowhere(kProgram);
   graph_.collapse(external_.node);
   graph_.unify(graph_.content(external_), external_);
   share(outside());
   Site from_outside{.pointer = std::nullopt, .actuals = {}, .direct = false, .anything_else = true};
   graph_.add_call(external_.node, new_site(std::move(from_outside)));
   find_address_arithmetic();
+  start_exceptions();
+  add_ifuncs();
   for (const GlobalVariable &global : module_.globals())
     initialise(global);
-  for (const Function &function : module_)
-    if (!function.isDeclaration() && !function.hasLocalLinkage() &&
-        !function.hasAvailableExternallyLinkage() && function.getName() != "main")
-      escape(global(function));
-  if (const Function *main = module_.getFunction("main"); main != nullptr && !main->isDeclaration())
-    for (const Argument &argument : main->args())
+  escape_known_symbols();
+  add_program_arguments();
+}
+
+// The arguments, the environment, and their strings, as main and what runs before it get them.
+void PointsToGraph::add_program_arguments() {
+  const ProgramStart known = program_start(module_);
+  std::map<unsigned, Pointer> given;
+  const auto pass_to = [&](const Function &function) {
+    for (const Argument &argument : function.args())
       if (argument.getType()->isPointerTy()) {
-        // The arguments, the environment, and their strings.
-        const Pointer own = object(argument, kProgram);
-        collapse(own);
-        store(own, own);
-        define(&argument, 0, own);
+        const auto [entry, fresh] = given.try_emplace(argument.getArgNo());
+        if (fresh) {
+          entry->second = object(argument, kProgram);
+          collapse(entry->second);
+          store(entry->second, entry->second);
+        }
+        define(&argument, 0, entry->second);
       }
+  };
+  if (known.main != nullptr)
+    pass_to(*known.main);
+  for (const Function *function : known.before)
+    pass_to(*function);
 }
 
 void PointsToGraph::finish() {

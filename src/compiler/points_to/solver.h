@@ -62,9 +62,10 @@ public:
     return known == external_targets_.end() ? llvm::ArrayRef<const llvm::Function *>()
                                             : llvm::ArrayRef(known->second);
   }
-  // Whether a call by pointer may enter code outside the program that nothing is known of.
+  // Whether a call by pointer, a callback of a call, or assembly may enter code outside the program
+  // that nothing is known of.
   [[nodiscard]] bool may_leave(const llvm::CallBase &call) const {
-    return leaving_.contains(&call);
+    return leaving_.contains(&call) || calling_outside_.contains(&call);
   }
   using Spawn = PointsToAnalysis::Spawn;
   [[nodiscard]] const std::vector<Spawn> &spawns() const { return spawns_; }
@@ -149,6 +150,7 @@ private:
   };
 
   void start();
+  void add_program_arguments();
   std::size_t summary_size(llvm::ArrayRef<const llvm::Function *> group);
   void finish();
 
@@ -206,6 +208,18 @@ private:
   void bind(const Site &site, const llvm::Function &function);
   Pointer result(const llvm::Function &function, unsigned leaf);
 
+  // symbols.cc
+  void add_ifuncs();
+  void escape(const llvm::GlobalValue &value);
+  void escape_known_symbols();
+
+  // exceptions.cc
+  bool has_foreign_exceptions();
+  void start_exceptions();
+  void catch_any(const llvm::CallBase &call);
+  void destroy_exceptions(const llvm::CallBase &call);
+  bool add_exception_call(const llvm::CallBase &call, const llvm::Function &callee);
+
   // crowds.cc
   Crowd &crowd(CrowdId id);
   std::string shape_of(const Site &site);
@@ -229,6 +243,7 @@ private:
                     const llvm::Function &callee);
   void add_thread_object(const llvm::CallBase &call);
   bool add_runtime_function(const llvm::CallBase &call, const llvm::Function &callee);
+  void enter_external_callback(const Site &site, const llvm::Function &function);
   Pointer own(const llvm::Function &callee);
   std::optional<Pointer> place(const llvm::CallBase &call, int where, const llvm::Function &callee);
   std::optional<Pointer> source(const llvm::CallBase &call, const PointerSource &source,
@@ -251,7 +266,10 @@ private:
   bool has_all_contexts_ = true;
   bool records_flow_ = true; // not in sensitive runs
   Cell external_;
-  Pointer exceptions_;
+  Pointer exceptions_;  // what is thrown
+  Pointer destructors_; // of what is thrown
+  bool has_inner_bases_ = false;
+  llvm::DenseMap<const llvm::GlobalObject *, Pointer> ifuncs_;
   const PointsToGraph *preset_ = nullptr; // sensitive: what the insensitive run found
 
   llvm::DenseMap<llvm::Type *, llvm::SmallVector<Leaf, 1>> leaves_of_;
@@ -275,6 +293,7 @@ private:
   TargetMap external_targets_;
   std::vector<Spawn> spawns_;
   std::vector<const llvm::Function *> exported_;
+  std::set<std::pair<std::uint32_t, const llvm::Function *>> external_callbacks_; // by site
   std::vector<Cell> roots_; // what threads share beyond globals
   struct Guarded {
     const llvm::CallBase *call;
@@ -289,7 +308,8 @@ private:
   llvm::DenseMap<const llvm::CallBase *, std::pair<CrowdId, std::string>> preset_crowds_;
   llvm::DenseMap<const llvm::CallBase *, llvm::ArrayRef<const llvm::Function *>> crowd_targets_;
   std::set<std::vector<const llvm::Function *>> target_lists_; // what they may refer to
-  llvm::DenseSet<const llvm::CallBase *> leaving_;
+  llvm::DenseSet<const llvm::CallBase *> leaving_;             // by pointer
+  llvm::DenseSet<const llvm::CallBase *> calling_outside_;     // otherwise
   std::vector<std::pair<const llvm::CallBase *, std::uint32_t>> leaving_guards_; // of the flow
   std::vector<bool> reached_;
   std::map<std::pair<const llvm::CallBase *, const llvm::Function *>, Graph::Copies> copies_;

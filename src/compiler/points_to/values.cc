@@ -175,7 +175,7 @@ Pointer PointsToGraph::global(const GlobalObject &global) {
 
 std::optional<Pointer> PointsToGraph::constant(const Constant *constant, unsigned leaf) {
   if (const auto *object = dyn_cast<GlobalObject>(constant); object != nullptr)
-    return isa<GlobalIFunc>(object) ? outside() : global(*object);
+    return isa<GlobalIFunc>(object) ? ifuncs_.lookup(object) : global(*object);
   if (const auto *alias = dyn_cast<GlobalAlias>(constant))
     return this->constant(alias->getAliasee(), 0);
   if (const auto *gep = dyn_cast<GEPOperator>(constant)) {
@@ -242,9 +242,8 @@ void PointsToGraph::initialise(const GlobalVariable &variable) {
     collapse(at);
     store(at, at);
     own_[variable.getName()] = at; // functions that share it name it so
-  } else if (!variable.hasLocalLinkage() && !variable.hasAvailableExternallyLinkage() &&
-             !variable.isConstant() && !variable.getName().starts_with("llvm.")) {
-    escape(at);
+  } else if (!variable.hasLocalLinkage() && !variable.hasAvailableExternallyLinkage()) {
+    escape(variable);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/CFG.h"
+#include "llvm/IR/GlobalIFunc.h"
 #include "llvm/IR/InstIterator.h"
 
 #include <algorithm>
@@ -71,14 +72,14 @@ std::string_view to_string(EntryKind kind) {
 }
 
 Sharing::Sharing(const Module &module, const PointsToAnalysis &points_to)
-    : points_to_(points_to),
+    : points_to_(points_to), start_(program_start(module)),
       calls_(module, [&](const CallBase &call) { return points_to.targets(call); }) {
   find_callers(module);
   find_entries(module);
   find_creators();
   for (std::uint32_t entry = 0; entry < entries_.size(); ++entry)
     if (entries_[entry].kind == EntryKind::main)
-      run_main(*entries_[entry].function);
+      run_first_thread();
     else
       run(*entries_[entry].function, entry);
   run_callees();
@@ -126,8 +127,8 @@ void Sharing::add_entry(const Function &function, EntryKind kind, bool many) {
 }
 
 void Sharing::find_entries(const Module &module) {
-  if (const Function *main = module.getFunction("main"); main != nullptr && !main->isDeclaration())
-    add_entry(*main, EntryKind::main, false);
+  if (start_.main != nullptr)
+    add_entry(*start_.main, EntryKind::main, false);
   std::set<std::pair<const CallBase *, const Function *>> seen;
   for (const PointsToAnalysis::Spawn &spawn : points_to_.spawns()) {
     spawning_.insert(spawn.call);
@@ -143,6 +144,21 @@ void Sharing::find_entries(const Module &module) {
   for (const Function *function : points_to_.exported())
     if (exported.insert(function).second)
       add_entry(*function, EntryKind::exported, true);
+  add_start(module);
+}
+
+// What the system runs that is not main's.
+void Sharing::add_start(const Module &module) {
+  if (start_.main == nullptr)
+    for (const Function *function : start_.before)
+      add_entry(*function, EntryKind::callback, false);
+  for (const Function *function : start_.after)
+    add_entry(*function, EntryKind::callback, false);
+  // A call from another output may be the first that needs to know which function it is to run.
+  for (const GlobalIFunc &ifunc : module.ifuncs())
+    if (const Function *resolver = ifunc.getResolverFunction();
+        !ifunc.hasLocalLinkage() && resolver != nullptr && !resolver->isDeclaration())
+      add_entry(*resolver, EntryKind::callback, true);
 }
 
 // Whether a call runs at most once in the life of the process.
@@ -154,12 +170,13 @@ bool Sharing::runs_once(const CallBase &call) const {
     if (is_in_cycle(*at) || !seen.insert(function).second)
       return false;
     const auto callers = callers_.find(function);
-    if (function->getName() == "main")
-      return callers == callers_.end();
-    if (callers == callers_.end() || callers->second.size() != 1)
-      return false;
     if (is_contained(points_to_.exported(), function) ||
         any_of(points_to_.spawns(), [&](const auto &spawn) { return spawn.function == function; }))
+      return false;
+    if (function == start_.main || is_contained(start_.before, function) ||
+        is_contained(start_.after, function))
+      return callers == callers_.end();
+    if (callers == callers_.end() || callers->second.size() != 1)
       return false;
     at = callers->second.front();
   }
@@ -232,16 +249,30 @@ void Sharing::run_callees() {
   }
 }
 
-// From the first call on that may start a thread, in main and in what it calls.
-void Sharing::run_main(const Function &main) {
+// Main's thread runs what comes before main, in an order that is not relied on, and then main. What
+// it runs before the first thread is started runs beside nothing.
+void Sharing::run_first_thread() {
+  std::vector<const Function *> roots(start_.before);
+  roots.push_back(start_.main);
   const bool outside_may_start =
       any_of(entries_, [](const Entry &entry) { return entry.kind == EntryKind::exported; });
-  if (outside_may_start || callers_.contains(&main)) {
-    run(main, kMainEntry);
-    return;
+  const auto starters =
+      count_if(start_.before, [&](const Function *root) { return creators_.contains(root); });
+  for (const Function *root : roots) {
+    const bool starts = creators_.contains(root);
+    // Constructors that start threads, others than itself, may have run before it.
+    const bool late = starters > (starts && root != start_.main ? 1 : 0);
+    if (outside_may_start || late || callers_.contains(root))
+      run(*root, kMainEntry);
+    else if (starts)
+      run_from(*root);
   }
-  std::vector<const Function *> work{&main};
-  std::set<const Function *> seen{&main};
+}
+
+// From the first call on that may start a thread, in a function and in what it calls.
+void Sharing::run_from(const Function &root) {
+  std::vector<const Function *> work{&root};
+  std::set<const Function *> seen{&root};
   while (!work.empty()) {
     const Function *function = work.back();
     work.pop_back();

@@ -3,12 +3,15 @@
 // Sharing: the ways into a program that may run beside each other, and what code each of them runs.
 // Entries are main, the functions that threads start with (pthread_create, thrd_create,
 // std::thread, OpenMP's outlined regions), signal handlers, callbacks that a library runs when it
-// likes, and functions that code outside the program may call: exported ones of a shared library,
-// and those whose address leaves the program.
+// likes, what the system runs when the process ends, and functions that code outside the program
+// may call: exported ones of a shared library, and those whose address leaves the program. What
+// runs before main (constructors, .init_array) is run by main's thread, and belongs to main; in a
+// shared library it is a callback, since other threads exist when it is loaded.
 #pragma once
 
 #include "compiler/points_to/components.h"
 #include "compiler/points_to/points_to.h"
+#include "compiler/points_to/program_start.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -41,10 +44,12 @@ public:
   Sharing(const llvm::Module &module, const PointsToAnalysis &points_to);
 
   [[nodiscard]] const std::vector<Entry> &entries() const { return entries_; }
+  // What the system runs by itself, before main and after it.
+  [[nodiscard]] const ProgramStart &start() const { return start_; }
 
   // The entries whose threads may run an instruction, or a part of a function, while another thread
-  // of the program may exist. What main does before it starts the first thread belongs to none; so
-  // does what nothing calls. Equal sets are one object.
+  // of the program may exist. What main, or a constructor, does before the first thread is started
+  // belongs to none; so does what nothing calls. Equal sets are one object.
   [[nodiscard]] const EntrySet &entries_of(const llvm::Instruction &instruction) const;
   [[nodiscard]] const EntrySet &entries_of(const llvm::Function &function) const;
 
@@ -53,18 +58,21 @@ public:
 
 private:
   void find_entries(const llvm::Module &module);
+  void add_start(const llvm::Module &module);
   void add_entry(const llvm::Function &function, EntryKind kind, bool many);
   [[nodiscard]] bool runs_once(const llvm::CallBase &call) const;
   void find_creators();
   void find_callers(const llvm::Module &module);
   void run(const llvm::Function &function, std::uint32_t entry);
-  void run_main(const llvm::Function &function);
+  void run_first_thread();
+  void run_from(const llvm::Function &root);
   void run_callees();
   std::uint32_t unite(std::uint32_t a, std::uint32_t b);
   std::uint32_t set_number(EntrySet set);
   [[nodiscard]] bool creates(const llvm::CallBase &call) const;
 
   const PointsToAnalysis &points_to_;
+  const ProgramStart start_;
   std::vector<Entry> entries_;
   ProgramCalls calls_;
   // Two calls of each function, where it has so many.

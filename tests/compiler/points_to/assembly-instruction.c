@@ -1,0 +1,19 @@
+// Instructions and registers are no symbols.
+// RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
+// RUN: %FileCheck %s --input-file=%t.json
+#include <pthread.h>
+static long mov, rax;
+__attribute__((atomic)) void mine(void) { mov++, rax++; }
+__attribute__((atomic)) void theirs(void) { __asm__ volatile("mov %%rax, %%rax\n\tlock; addl $0, (%%rsp)" ::: "memory"); }
+static void *run(void *unused) {
+  theirs();
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, run, 0);
+  mine();
+  return pthread_join(thread, 0);
+}
+// CHECK: "name": "mine"
+// CHECK: "conflicts": []

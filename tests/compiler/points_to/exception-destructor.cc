@@ -1,0 +1,29 @@
+// Who catches an exception last destroys it.
+// RUN: %cxx -std=c++20 %s | env TANDEM_ENFORCE=none %tandem > %t.ll
+// RUN: %FileCheck %s --input-file=%t.json
+#include <pthread.h>
+static long x;
+__attribute__((atomic)) void mine() { x++; }
+struct Failure {
+  ~Failure() { x++; }
+};
+static void fail() { throw Failure(); }
+__attribute__((atomic)) void theirs() {
+  try {
+    fail();
+  } catch (...) {
+  }
+}
+static void *run(void *unused) {
+  theirs();
+  return unused;
+}
+int main() {
+  pthread_t thread;
+  pthread_create(&thread, nullptr, run, nullptr);
+  mine();
+  return pthread_join(thread, nullptr);
+}
+// CHECK: "name": "mine{{(\(\))?}}"
+// CHECK: "conflicts": [
+// CHECK: "with": "theirs{{(\(\))?}}"

@@ -1,0 +1,21 @@
+// What has the attribute is known to somebody whom no compiler sees.
+// RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
+// RUN: %FileCheck %s --input-file=%t.json
+#include <pthread.h>
+__attribute__((used)) static long x;
+extern long *known(void);
+__attribute__((atomic)) void mine(void) { x++; }
+__attribute__((atomic)) void theirs(void) { ++*known(); }
+static void *run(void *unused) {
+  theirs();
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, run, 0);
+  mine();
+  return pthread_join(thread, 0);
+}
+// CHECK: "name": "mine{{(\(\))?}}"
+// CHECK: "conflicts": [
+// CHECK: "with": "theirs{{(\(\))?}}"

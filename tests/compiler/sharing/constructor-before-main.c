@@ -1,0 +1,20 @@
+// A thread that a constructor has started runs beside all of main.
+// RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
+// RUN: %FileCheck %s --input-file=%t.json
+#include <pthread.h>
+static long x;
+__attribute__((atomic)) void mine(void) { x++; }
+__attribute__((atomic)) void theirs(void) { x++; }
+static void *run(void *unused) {
+  mine();
+  return unused;
+}
+static pthread_t thread;
+__attribute__((constructor)) static void begin(void) { pthread_create(&thread, 0, run, 0); }
+int main(void) {
+  theirs();
+  pthread_join(thread, 0);
+}
+// CHECK: "name": "mine{{(\(\))?}}"
+// CHECK: "conflicts": [
+// CHECK: "with": "theirs{{(\(\))?}}"

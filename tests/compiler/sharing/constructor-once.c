@@ -1,0 +1,16 @@
+// A constructor runs once: the thread that it starts is the only one of its kind.
+// RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
+// RUN: %FileCheck %s --input-file=%t.json
+#include <pthread.h>
+static long x;
+__attribute__((atomic)) void mine(void) { x++; }
+__attribute__((atomic)) void theirs(void) { x++; }
+static void *run(void *unused) {
+  mine();
+  return unused;
+}
+static pthread_t thread;
+__attribute__((constructor)) static void begin(void) { pthread_create(&thread, 0, run, 0); }
+int main(void) { pthread_join(thread, 0); }
+// CHECK: "name": "mine"
+// CHECK: "conflicts": []

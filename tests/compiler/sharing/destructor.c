@@ -1,0 +1,19 @@
+// A destructor runs when main is over and threads may still exist.
+// RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
+// RUN: %FileCheck %s --input-file=%t.json
+#include <pthread.h>
+static long x;
+__attribute__((atomic)) void mine(void) { x++; }
+__attribute__((atomic)) void theirs(void) { x++; }
+static void *run(void *unused) {
+  mine();
+  return unused;
+}
+__attribute__((destructor)) static void end(void) { theirs(); }
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, run, 0);
+}
+// CHECK: "name": "mine{{(\(\))?}}"
+// CHECK: "conflicts": [
+// CHECK: "with": "theirs{{(\(\))?}}"
