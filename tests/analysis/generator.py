@@ -239,7 +239,11 @@ class _Writer:
         self.program.statements += 1
         if depth > 0 and self.rng.random() < 0.2:
             head = self.rng.choice(
-                ("if (v & 1) {", "if (v % 3 == 0) {", "for (int i = 0; i < 2; ++i, ++v) {")
+                (
+                    "if (v & 1) {",
+                    "if (v % 3 == 0) {",
+                    "for (int i = 0; i < 2; ++i, ++v) {",
+                )
             )
             self.emit(f"  {head}")
             for _ in range(self.rng.randrange(1, 4)):
@@ -301,7 +305,10 @@ class _Writer:
         a, b = self.box(1), self.box(1)
         size = self.rng.choice(("sizeof *to", "offsetof(struct box, halves)", "sizeof to->row"))
         how = self.rng.choice(
-            ("memcpy(&held, from, size), memcpy(to, &held, size)", "memmove(to, from, size)")
+            (
+                "memcpy(&held, from, size), memcpy(to, &held, size)",
+                "memmove(to, from, size)",
+            )
         )
         if self.rng.random() < 0.3:
             how = "held = *from, *to = held"
@@ -370,7 +377,11 @@ class _Writer:
     def domains(self) -> None:
         for self.domain in range(DOMAINS):
             allocate = self.rng.choice(
-                ("malloc(sizeof *box)", "calloc(1, sizeof *box)", "realloc(NULL, sizeof *box)")
+                (
+                    "malloc(sizeof *box)",
+                    "calloc(1, sizeof *box)",
+                    "realloc(NULL, sizeof *box)",
+                )
             )
             self.emit(DOMAIN.format(d=self.domain, allocate=allocate))
             for i in range(HELPERS):

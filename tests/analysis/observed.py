@@ -21,7 +21,16 @@ __all__ = ["MODES", "Clash", "clashes", "edges", "execute", "misses", "shrink"]
 
 FOLDER = Path(__file__).parent
 INCLUDE = FOLDER.parent.parent / "include"
-FLAGS = ("-std=gnu17", "-g", "-pthread", "-Wno-self-assign", "-I", str(INCLUDE), "-I", str(FOLDER))
+FLAGS = (
+    "-std=gnu17",
+    "-g",
+    "-pthread",
+    "-Wno-self-assign",
+    "-I",
+    str(INCLUDE),
+    "-I",
+    str(FOLDER),
+)
 MODES = ("insensitive", "sensitive")
 INPUTS = (1, 2, 3)
 RUN_SECONDS = 30.0  # the slowest seen took 0.1 s
@@ -94,7 +103,15 @@ def clashes(records: Iterable[str]) -> dict[tuple[int, int], Clash]:
 def edges(build: Path, source: Path, mode: str) -> set[tuple[int, int]]:
     """The pairs of sections, by number, that the report has as conflicts."""
     report = source.with_suffix(f".{mode}.json")
-    command = [build / "bin" / "tandem", "analyze", "--points-to", mode, "--json", report, source]
+    command = [
+        build / "bin" / "tandem",
+        "analyze",
+        "--points-to",
+        mode,
+        "--json",
+        report,
+        source,
+    ]
     _run([*command, "--", *FLAGS], source.parent)
     found = set()
     for section in json.loads(report.read_text(encoding="utf-8"))["sections"]:
@@ -111,7 +128,11 @@ def _number(name: str) -> int:
 
 
 def misses(
-    build: Path, program: Program, folder: Path, mode: str, without: Collection[int] = ()
+    build: Path,
+    program: Program,
+    folder: Path,
+    mode: str,
+    without: Collection[int] = (),
 ) -> list[Clash]:
     """What was observed and is not in the report."""
     source = folder / f"generated{program.seed}.c"

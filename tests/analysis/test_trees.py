@@ -42,7 +42,15 @@ def test_maps(mode: str, tmp_path: Path) -> None:
     own = {name: value for name, value in os.environ.items() if not name.startswith("TANDEM_")}
     subprocess.run(
         [
-            *(BUILD / "bin" / "tandem", "analyze", "--points-to", mode, "--json", report, source),
+            *(
+                BUILD / "bin" / "tandem",
+                "analyze",
+                "--points-to",
+                mode,
+                "--json",
+                report,
+                source,
+            ),
             *("--", "-std=c++20", "-pthread", "-I", INCLUDE),
         ],
         env=own,

@@ -94,7 +94,10 @@ def test_every_name_of_the_coverage_runtime_exists() -> None:
     query = ["clang-19", "--print-file-name=libclang_rt.profile-x86_64.a"]
     archive = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip()
     listing = subprocess.run(
-        ["llvm-nm-19", "--defined-only", archive], capture_output=True, text=True, check=True
+        ["llvm-nm-19", "--defined-only", archive],
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     defined = {line.split()[-1] for line in listing.splitlines() if " T " in line}
     wanted = {name for name in names() if name.startswith(COVERAGE)}

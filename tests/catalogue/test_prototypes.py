@@ -68,7 +68,9 @@ def parse(text: str) -> Prototype:
     parameters = split_parameters(text[begin + 1 : text.rindex(")")])
     variadic = bool(parameters) and parameters[-1] == "..."
     return Prototype(
-        text[:begin].strip(), tuple(parameters[:-1] if variadic else parameters), variadic
+        text[:begin].strip(),
+        tuple(parameters[:-1] if variadic else parameters),
+        variadic,
     )
 
 
@@ -80,7 +82,14 @@ def prototypes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Prototype]
         for header in HEADERS.split()
     ]
     source.write_text("#define _GNU_SOURCE\n" + "".join(includes))
-    words = [str(CLANG), "-w", "-fsyntax-only", "-fno-color-diagnostics", "-Xclang", "-ast-dump"]
+    words = [
+        str(CLANG),
+        "-w",
+        "-fsyntax-only",
+        "-fno-color-diagnostics",
+        "-Xclang",
+        "-ast-dump",
+    ]
     tree = subprocess.run([*words, str(source)], capture_output=True, text=True, check=True).stdout
     found: dict[str, Prototype] = {}
     for line in tree.splitlines():
@@ -114,14 +123,23 @@ def tables(entry: dict[str, Any], key: str) -> list[dict[str, Any]]:
 def places(entry: dict[str, Any]) -> list[int]:
     """All arguments that an entry names in any key."""
     named = [n for key in ("reads", "writes", "captures", "follows") for n in numbers(entry, key)]
-    named += [place for copied in tables(entry, "copies") for place in copied.values()]
-    for stored in [*tables(entry, "stores"), {"what": entry.get("returns")}]:
+    named += [copied[end] for copied in tables(entry, "copies") for end in ("to", "from")]
+    returned = entry.get("returns")
+    sources = returned if isinstance(returned, list) else [returned]
+    for stored in [*tables(entry, "stores"), *({"what": source} for source in sources)]:
         named.append(stored.get("to", "nothing"))
         if isinstance(stored["what"], dict):
             named += stored["what"].values()
     for callback in tables(entry, "callbacks"):
         # A variadic caller's list of arguments is longer than its prototype.
         named += [callback["function"], *callback.get("gets", [])]
+    for text in [*tables(entry, "prints"), *tables(entry, "scans")]:
+        named += [
+            text["format"],
+            text.get("to", "nothing"),
+            text.get("from", "nothing"),
+        ]
+    named = [end["loaded"] if isinstance(end, dict) else end for end in named]
     return [place for place in named if isinstance(place, int)]
 
 
@@ -138,7 +156,9 @@ def is_constant(parameter: str) -> bool:
     return parameter.startswith("const ") and parameter.count("*") == 1
 
 
-def described(prototypes: dict[str, Prototype]) -> list[tuple[str, dict[str, Any], Prototype]]:
+def described(
+    prototypes: dict[str, Prototype],
+) -> list[tuple[str, dict[str, Any], Prototype]]:
     found = [(n, e, prototypes[n]) for n, e in entries().items() if n in prototypes]
     assert len(found) > 800
     return found
@@ -157,7 +177,16 @@ def test_arguments_exist(prototypes: dict[str, Prototype]) -> None:
 def test_every_pointer_parameter_is_described(prototypes: dict[str, Prototype]) -> None:
     # Their contents do not matter: addresses of mappings, symbols, and what is ignored.
     allowed = {
-        *("mmap", "mmap64", "mremap", "mprotect", "mlock", "mlock2", "munlock", "msync"),
+        *(
+            "mmap",
+            "mmap64",
+            "mremap",
+            "mprotect",
+            "mlock",
+            "mlock2",
+            "munlock",
+            "msync",
+        ),
         *("shmat", "shmdt", "brk", "mincore", "dlsym", "dlvsym", "gettimeofday"),
         # An engine, which OpenSSL 3 ignores; a time limit, which is not written back.
         *("EVP_Digest", "recvmmsg", "event_base_get_method"),

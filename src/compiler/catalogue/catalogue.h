@@ -63,11 +63,13 @@ enum class PointerValue {
 //
 // Where a function stores or finds pointers: an argument's number (the address that it is), or one
 // of these.
-constexpr int kResult = -1; // what the pointer that it returns points to
-constexpr int kOwn = -2;    // its own memory
+constexpr int kResult = -1;  // what the pointer that it returns points to
+constexpr int kOwn = -2;     // its own memory
+constexpr int kChannel = -3; // "outside": bytes that leave the program and may come back: files,
+                             // pipes, sockets, terminals
 
-// A pointer's origin. `of` is the argument for `argument` and `same`, the place for `loaded`, else
-// 0.
+// A pointer's origin, or a number's that may carry one. `of` is the argument for `argument` and
+// `same`, the place for `loaded`, else 0.
 struct PointerSource {
   PointerValue value = PointerValue::anything;
   int of = 0;
@@ -84,11 +86,27 @@ struct StoredPointer {
 
 // Pointers that may lie in memory are copied from one place to another, with all else that lies
 // there: memcpy, realloc. Where `to` and `from` are one place, what lies there is rearranged: each
-// pointer may come to lie at any offset: qsort.
+// pointer may come to lie at any offset: qsort. To and from kChannel: write, read.
 struct CopiedMemory {
-  int to = 0; // argument, kResult or kOwn
+  int to = 0; // argument, kResult, kOwn or kChannel
   int from = 0;
+  // So many times what a pointer there points to: writev's buffers are `from` with 1.
+  int to_loads = 0;
+  int from_loads = 0;
+  int size = kUnknown; // the argument that is the number of bytes
+  static constexpr int kUnknown = -1;
+  bool text = false; // bytes that are one after the other read and written anew: strcpy
   bool operator==(const CopiedMemory &) const = default;
+};
+
+// Text that is made of a format and the arguments behind it, or that they are taken from: printf,
+// scanf. Numbers and addresses lie in it as digits, texts as they are.
+struct FormattedText {
+  int text = 0;       // argument, kResult or kChannel
+  int text_loads = 0; // as in CopiedMemory
+  int format = 0;     // argument
+  bool list = false;  // the next argument is a va_list
+  bool operator==(const FormattedText &) const = default;
 };
 
 // A function of the program that is passed to an external function, to be called. What it returns
@@ -140,7 +158,10 @@ struct CatalogueEntry {
   bool stores_anything = true;
   std::vector<StoredPointer> stores;
   std::vector<CopiedMemory> copies;
+  std::vector<FormattedText> prints;
+  std::vector<FormattedText> scans;
   PointerSource returns;
+  std::vector<PointerSource> returns_also; // what else the result may be
   std::vector<Callback> callbacks;
   // Memory of the library's own that no pointer of the program reaches but those that the library
   // gives away: rand's state, localtime's buffer, the values of pthread_setspecific. One object for
@@ -150,6 +171,9 @@ struct CatalogueEntry {
   std::string own;
   bool writes_own = false;
   bool own_per_thread = false;
+  // The argument whose memory it replaces by memory that others may have, where it is not null:
+  // mmap's address.
+  ArgumentSet replaces = ArgumentSet::none();
   // May touch the program's memory beyond what its arguments lead to: globals that are not local to
   // the program, and what was captured before. May also call, now or later, every function of the
   // program that code outside knows of, those that it gets included.

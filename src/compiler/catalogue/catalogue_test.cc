@@ -296,6 +296,33 @@ TEST(Catalogue, AFileOverridesAndExtendsTheBuiltinOne) {
   EXPECT_EQ(catalogue.lookup("my_copy").writes, set(1));
 }
 
+TEST(Catalogue, HooksMakeWhatRunsThemTouchAnything) {
+  const std::string text = "version = 1\nextends = \"nothing\"\n"
+                           "[[group]]\neffect = \"tm-safe\"\nreplacement = \"_ZGTt*\"\n"
+                           "exact = true\nnames = [\"f\", \"g\"]\n"
+                           "[[hook]]\ninstalled-by = [\"set\", \"variable\"]\n"
+                           "run-by = [\"f\", \"unknown\"]\n";
+  Catalogue catalogue = parsed(text);
+  const CatalogueEntry g = catalogue.lookup("g");
+  catalogue.enable_hooks([](std::string_view name) { return name == "f"; });
+  EXPECT_EQ(catalogue.lookup("f").effect, ExternalEffect::tm_safe);
+  EXPECT_FALSE(catalogue.lookup("f").touches_anything);
+  catalogue.enable_hooks([](std::string_view name) { return name == "variable"; });
+  EXPECT_EQ(catalogue.lookup("f").effect, ExternalEffect::irrevocable);
+  EXPECT_TRUE(catalogue.lookup("f").touches_anything);
+  EXPECT_TRUE(catalogue.lookup("f").replacement.empty());
+  EXPECT_EQ(catalogue.lookup("g"), g);
+}
+
+TEST(Catalogue, HooksOfTheBuiltinOneHaveEntries) {
+  Catalogue catalogue = Catalogue::load("").value();
+  EXPECT_FALSE(catalogue.lookup("fputs").touches_anything);
+  catalogue.enable_hooks([](std::string_view) { return true; });
+  for (const char *name : {"fputs", "printf", "error", "_Znwm"})
+    EXPECT_TRUE(catalogue.lookup(name).touches_anything) << name;
+  EXPECT_FALSE(catalogue.lookup("strlen").touches_anything);
+}
+
 TEST(Catalogue, AFileMayStandAlone) {
   const Catalogue catalogue =
       parsed("version = 1\nextends = \"nothing\"\n[functions]\nreads = [\"peek\"]\n");
@@ -320,7 +347,7 @@ TEST(Catalogue, NamesThePlaceOfAWrongEntry) {
             "c.toml:1:11: version is not a number; write 'version = 1'");
   EXPECT_EQ(mistake("version = 1\nextend = \"nothing\"\n"),
             "c.toml:2:1: unknown key 'extend'; use version, extends, functions, "
-            "function, group, variables or program");
+            "function, group, variables, program or hook");
   EXPECT_EQ(mistake("version = 1\nextends = 3\n"),
             "c.toml:2:11: extends is neither \"built-in\" nor \"nothing\"");
   EXPECT_EQ(mistake("version = 1\n[functions]\nsafe = []\n"),
@@ -372,8 +399,9 @@ TEST(Catalogue, NamesThePlaceOfAWrongPointer) {
   };
   EXPECT_EQ(detail("returns = \"new\"").substr(0, 47),
             "c.toml:3:55: a pointer is not one of \"anything\"");
-  EXPECT_EQ(detail("returns = { loaded = \"x\" }"),
-            "c.toml:3:66: a place is neither an argument's number, \"result\" nor \"own\"");
+  EXPECT_EQ(
+      detail("returns = { loaded = \"x\" }"),
+      "c.toml:3:66: a place is neither an argument's number, \"result\", \"own\" nor \"outside\"");
   EXPECT_EQ(detail("returns = { loaded = 1 }"),
             "c.toml:3:5: 'f' loads from argument 1, which reads does not have");
   EXPECT_EQ(detail("stores = { to = 1, what = \"fresh\" }"),

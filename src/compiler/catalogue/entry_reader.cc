@@ -11,12 +11,13 @@ constexpr std::array kEffects = {ExternalEffect::pure,       ExternalEffect::thr
                                  ExternalEffect::reads,      ExternalEffect::tm_safe,
                                  ExternalEffect::deferrable, ExternalEffect::irrevocable};
 constexpr const char *kKeyNames =
-    "effect, replacement, exact, writes, reads, captures, follows, stores, copies, returns, "
-    "callbacks, own, writes-own, own-per-thread or touches-anything";
+    "effect, replacement, exact, writes, reads, captures, follows, stores, copies, prints, scans, "
+    "returns, callbacks, own, writes-own, own-per-thread, replaces or touches-anything";
 constexpr const char *kValueNames =
     "\"anything\", \"nothing\", \"fresh\", \"own\", { argument = N }, { same = N } or "
     "{ loaded = N }";
 constexpr std::int64_t kLastArgument = 63;
+constexpr int kMostLoads = 3; // of a place within a place
 
 // The text of a string; empty for all else. Lives as long as the node.
 std::string_view text_of(const toml::node &node) {
@@ -53,7 +54,13 @@ private:
   Result<PointerSource> read_source(const toml::node &value) const;
   Status read_stores(const toml::node &value);
   Status read_stored(const toml::node &value);
+  struct Place {
+    int where = 0;
+    int loads = 0; // so many times what a pointer there points to
+  };
+  Result<Place> read_deep_place(const toml::node &value) const;
   Status read_copied(const toml::node &value);
+  Status read_formatted(std::string_view key, const toml::node &value);
   Status read_callback(const toml::node &value);
   Status read_callback_key(const toml::key &key, const toml::node &value, Callback &callback) const;
   Result<int> read_parameter(const toml::node &value) const;
@@ -127,9 +134,30 @@ Result<int> EntryReader::read_place(const toml::node &value) const {
     return kResult;
   if (value.is_string() && value.as_string()->get() == "own")
     return kOwn;
+  if (value.is_string() && value.as_string()->get() == "outside")
+    return kChannel;
   if (value.is_string())
-    return at(value, "a place is neither an argument's number, \"result\" nor \"own\"");
+    return at(value, "a place is neither an argument's number, \"result\", \"own\" nor "
+                     "\"outside\"");
   return read_argument(value);
+}
+
+// A place, or { loaded = PLACE }.
+Result<EntryReader::Place> EntryReader::read_deep_place(const toml::node &value) const {
+  const toml::table *table = value.as_table();
+  const toml::node *inner = table == nullptr ? nullptr : table->get("loaded");
+  if (inner == nullptr) {
+    const Result<int> place = read_place(value);
+    if (!place)
+      return place.error();
+    return Place{*place, 0};
+  }
+  Result<Place> place = read_deep_place(*inner);
+  if (!place)
+    return place;
+  if (table->size() != 1 || place->where == kChannel || place->loads == kMostLoads)
+    return at(value, "a place is not like { loaded = 1 }");
+  return Place{place->where, place->loads + 1};
 }
 
 Result<PointerSource> EntryReader::read_source(const toml::node &value) const {
@@ -188,15 +216,54 @@ Status EntryReader::read_copied(const toml::node &value) {
   const toml::table *table = value.as_table();
   const toml::node *to = table == nullptr ? nullptr : table->get("to");
   const toml::node *from = table == nullptr ? nullptr : table->get("from");
-  if (to == nullptr || from == nullptr || table->size() != 2)
+  const toml::node *size = table == nullptr ? nullptr : table->get("size");
+  const toml::node *text = table == nullptr ? nullptr : table->get("text");
+  if (to == nullptr || from == nullptr ||
+      table->size() != 2U + (size == nullptr ? 0 : 1) + (text == nullptr ? 0 : 1))
     return at(value, "copies is not made of { to = PLACE, from = PLACE }");
-  const Result<int> target = read_place(*to);
+  const Result<Place> target = read_deep_place(*to);
   if (!target)
     return target.error();
-  const Result<int> source = read_place(*from);
+  const Result<Place> source = read_deep_place(*from);
   if (!source)
     return source.error();
-  entry_.copies.push_back({*target, *source});
+  CopiedMemory copied{.to = target->where,
+                      .from = source->where,
+                      .to_loads = target->loads,
+                      .from_loads = source->loads};
+  if (size != nullptr)
+    if (Status good = assign(copied.size, read_argument(*size)); !good)
+      return good;
+  if (text != nullptr)
+    if (Status good = assign(copied.text, read_flag("text", *text)); !good)
+      return good;
+  entry_.copies.push_back(copied);
+  return Unit{};
+}
+
+// prints: { to = PLACE, format = N }, scans: { from = PLACE, format = N }; with a va_list behind
+// the format, list = true.
+Status EntryReader::read_formatted(std::string_view key, const toml::node &value) {
+  const bool prints = key == "prints";
+  const toml::table *table = value.as_table();
+  const toml::node *text = table == nullptr ? nullptr : table->get(prints ? "to" : "from");
+  const toml::node *format = table == nullptr ? nullptr : table->get("format");
+  const toml::node *list = table == nullptr ? nullptr : table->get("list");
+  if (text == nullptr || format == nullptr || table->size() != (list == nullptr ? 2 : 3))
+    return at(value, fmt::format("{} is not made of {{ {} = PLACE, format = N }}", key,
+                                 prints ? "to" : "from"));
+  FormattedText formatted;
+  const Result<Place> place = read_deep_place(*text);
+  if (!place)
+    return place.error();
+  formatted.text = place->where;
+  formatted.text_loads = place->loads;
+  if (Status good = assign(formatted.format, read_argument(*format)); !good)
+    return good;
+  if (list != nullptr)
+    if (Status good = assign(formatted.list, read_flag("list", *list)); !good)
+      return good;
+  (prints ? entry_.prints : entry_.scans).push_back(formatted);
   return Unit{};
 }
 
@@ -272,7 +339,8 @@ Status EntryReader::read_key(const toml::key &key, const toml::node &value) {
   constexpr std::array kSets = {std::pair{"writes", &CatalogueEntry::writes},
                                 std::pair{"reads", &CatalogueEntry::reads},
                                 std::pair{"captures", &CatalogueEntry::captures},
-                                std::pair{"follows", &CatalogueEntry::follows}};
+                                std::pair{"follows", &CatalogueEntry::follows},
+                                std::pair{"replaces", &CatalogueEntry::replaces}};
   constexpr std::array kFlags = {std::pair{"writes-own", &CatalogueEntry::writes_own},
                                  std::pair{"own-per-thread", &CatalogueEntry::own_per_thread},
                                  std::pair{"touches-anything", &CatalogueEntry::touches_anything}};
@@ -294,8 +362,22 @@ Status EntryReader::read_key(const toml::key &key, const toml::node &value) {
     return read_stores(value);
   if (key.str() == "copies")
     return each(value, [&](const toml::node &copied) { return read_copied(copied); });
-  if (key.str() == "returns")
-    return assign(entry_.returns, read_source(value));
+  if (key.str() == "prints" || key.str() == "scans")
+    return each(value, [&](const toml::node &text) { return read_formatted(key.str(), text); });
+  if (key.str() == "returns") {
+    entry_.returns_also.clear();
+    bool first = true;
+    return each(value, [&](const toml::node &one) -> Status {
+      const Result<PointerSource> source = read_source(one);
+      if (!source)
+        return source.error();
+      if (std::exchange(first, false))
+        entry_.returns = *source;
+      else
+        entry_.returns_also.push_back(*source);
+      return Unit{};
+    });
+  }
   if (key.str() == "callbacks")
     return each(value, [&](const toml::node &callback) { return read_callback(callback); });
   return mistake(place_, key.source().begin,
@@ -318,10 +400,23 @@ Status EntryReader::check_arguments(const toml::node &node) const {
       return missing(stored.what.of, "loads from", "reads");
   }
   for (const CopiedMemory &copied : entry_.copies) {
-    if (lacks(copied.to, entry_.writes))
+    if (lacks(copied.to, copied.to_loads == 0 ? entry_.writes : entry_.reads) &&
+        lacks(copied.to, entry_.writes))
       return missing(copied.to, "copies to", "writes");
     if (lacks(copied.from, entry_.reads))
       return missing(copied.from, "copies from", "reads");
+  }
+  for (const FormattedText &printed : entry_.prints) {
+    if (lacks(printed.text, entry_.writes))
+      return missing(printed.text, "prints to", "writes");
+    if (lacks(printed.format, entry_.reads))
+      return missing(printed.format, "prints by", "reads");
+  }
+  for (const FormattedText &scanned : entry_.scans) {
+    if (lacks(scanned.text, entry_.reads))
+      return missing(scanned.text, "scans", "reads");
+    if (lacks(scanned.format, entry_.reads))
+      return missing(scanned.format, "scans by", "reads");
   }
   if (entry_.returns.value == PointerValue::loaded && lacks(entry_.returns.of, entry_.reads))
     return missing(entry_.returns.of, "loads from", "reads");

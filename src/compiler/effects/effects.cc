@@ -41,7 +41,8 @@ std::string source_place(const Instruction &instruction) {
 Effects::Effects(const Module &module, const Catalogue &catalogue,
                  const PointsToAnalysis &points_to, const Sharing &sharing)
     : actions_(module, catalogue), types_(module), points_to_(points_to), sharing_(sharing),
-      layout_(module.getDataLayout()), program_(points_to.node_count()) {
+      layout_(module.getDataLayout()), hides_outside_(points_to.hides_outside()),
+      program_(points_to.node_count()) {
   std::set<const Function *> known(points_to_.exported().begin(), points_to_.exported().end());
   for (const PointsToAnalysis::Spawn &spawn : points_to_.spawns())
     if (spawn.when == Callback::When::later)
@@ -240,6 +241,8 @@ void Effects::touch(const Value *address, std::uint64_t size, bool reads, bool w
       touch_outside(reads, writes, out);
     return;
   }
+  if (points_to_.may_be_hidden(*address))
+    touch_hidden(reads, writes, out);
   if (points_to_.has_objects()) {
     out.push_back({.cell = *cell,
                    .end = kToTheEnd,
@@ -265,6 +268,8 @@ void Effects::touch_all(const Value &pointer, bool reads, bool writes, std::vect
   const std::optional<Cell> cell = points_to_.local(pointer);
   if (!cell)
     return;
+  if (points_to_.may_be_hidden(pointer))
+    touch_hidden(reads, writes, out);
   const std::vector<ObjectRange> objects = points_to_.reachable_objects(pointer);
   for (const NodeId node : points_to_.reachable(*cell))
     out.push_back({.cell = {node, 0},
@@ -272,6 +277,13 @@ void Effects::touch_all(const Value &pointer, bool reads, bool writes, std::vect
                    .reads = reads,
                    .writes = writes,
                    .objects = objects});
+}
+
+// Through a pointer that was hidden: any object that is.
+void Effects::touch_hidden(bool reads, bool writes, std::vector<Touch> &out) {
+  for (const auto &[cell, objects] : points_to_.hidden_places())
+    out.push_back(
+        {.cell = cell, .end = kToTheEnd, .reads = reads, .writes = writes, .objects = objects});
 }
 
 void Effects::touch_outside(bool reads, bool writes, std::vector<Touch> &out) {
@@ -386,8 +398,14 @@ void Effects::add_range(const Cell &cell, const Range &range, std::uint8_t how, 
     summary.local[{root, range}] |= how;
     return;
   }
-  if (points_to_.places(root).empty() || !points_to_.may_hold(root.node, range.object))
+  if (points_to_.places(root).empty())
     return;
+  if (!points_to_.may_hold(root.node, range.object)) {
+    // What code outside knows by hidden pointers the graph does not show as known to it.
+    if (range.object == 0 && hides_outside_)
+      add_range(points_to_.external(), range, how, summary);
+    return;
+  }
   const auto take = [&](const ObjectRange &part) {
     const AccessType type = typeless_.contains(part) ? kAnyAccess : range.type;
     const std::uint32_t id = location(root.node, {part, type});

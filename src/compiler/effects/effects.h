@@ -177,6 +177,7 @@ private:
   void touch(const llvm::Value *address, std::uint64_t size, bool reads, bool writes,
              std::vector<Touch> &out);
   void touch_all(const llvm::Value &pointer, bool reads, bool writes, std::vector<Touch> &out);
+  void touch_hidden(bool reads, bool writes, std::vector<Touch> &out);
   void touch_outside(bool reads, bool writes, std::vector<Touch> &out);
   bool is_private(const llvm::Value *address);
   bool is_lock_operation(const llvm::Function &callee);
@@ -210,6 +211,7 @@ private:
   const PointsToAnalysis &points_to_;
   const Sharing &sharing_;
   const llvm::DataLayout &layout_;
+  const bool hides_outside_;
   ColdPaths cold_;
   std::set<ObjectRange> typeless_; // where accesses are not told apart by their types
   std::vector<Location> locations_;

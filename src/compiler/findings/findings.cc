@@ -9,6 +9,7 @@ namespace tandem {
 std::vector<ReportFinding> find_problems(const AnalysisView &view) {
   Findings findings;
   const HeldLocks held(view.module, view.locks, view.points_to);
+  find_hidden_pointers(view, findings);
   find_irrevocable_calls(view, findings);
   find_lock_operations(view, findings);
   find_condition_variables(view, findings);

@@ -10,6 +10,7 @@ namespace tandem {
 
 using Findings = std::vector<ReportFinding>;
 
+void find_hidden_pointers(const AnalysisView &view, Findings &findings);
 void find_irrevocable_calls(const AnalysisView &view, Findings &findings);
 void find_lock_operations(const AnalysisView &view, Findings &findings);
 void find_condition_variables(const AnalysisView &view, Findings &findings);

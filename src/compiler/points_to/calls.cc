@@ -190,6 +190,11 @@ void PointsToGraph::bind(const Site &site, const Function &function) {
   const bool own_arguments = site.direct && site.call != nullptr;
   for (const Argument &argument : function.args()) {
     const unsigned number = argument.getArgNo();
+    if (records_flow_ && own_arguments && number < site.call->arg_size())
+      pass_number(site.call->getArgOperand(number), &argument, guard);
+    else if (records_flow_ && site.anything_else && number >= site.actuals.size())
+      if (const std::optional<FlowNode> taken = this->number(&argument))
+        copy(channel_, *taken);
     const auto count = static_cast<unsigned>(leaves(argument.getType()).size());
     for (unsigned leaf = 0; leaf < count; ++leaf) {
       if (!leaves(argument.getType())[leaf].carries)
@@ -219,9 +224,23 @@ void PointsToGraph::bind(const Site &site, const Function &function) {
          ++number)
       if (const std::optional<Pointer> actual = pointer(site.call->getArgOperand(number))) {
         const Pointer area = varargs(function);
-        store({seen(area.cell), area.flow}, *actual);
+        if (site.call->isByValArgument(number))
+          copy_memory({seen(area.cell), area.flow}, *actual, kNoEnd);
+        else
+          store({seen(area.cell), area.flow}, *actual);
+      } else if (const auto hidden = marks(site.call->getArgOperand(number))) {
+        flow_.store(varargs(function).flow, *hidden);
       }
-  const Type *type = function.getReturnType();
+  Type *type = function.getReturnType();
+  if (records_flow_ && own_arguments && !type->isVoidTy() && !is_followed(site.call))
+    if (const std::optional<FlowNode> taken = number(site.call)) {
+      FlowNode returned = number_result(function);
+      if (leaves(type).size() == 1 && leaves(type).front().carries) {
+        returned = flow_.add_node();
+        flow_.hide(number_result(function), returned);
+      }
+      pass_number(returned, *taken, guard);
+    }
   for (unsigned leaf = 0; !type->isVoidTy() && leaf < leaves(function.getReturnType()).size();
        ++leaf) {
     if (!leaves(function.getReturnType())[leaf].carries)
@@ -252,6 +271,8 @@ void PointsToGraph::add_call(const CallBase &call) {
     add_assembly(call);
     return;
   }
+  if (add_coroutine_call(call))
+    return;
   if (const auto *intrinsic = dyn_cast<IntrinsicInst>(&call)) {
     add_intrinsic(*intrinsic);
     return;
@@ -269,7 +290,8 @@ void PointsToGraph::add_intrinsic(const IntrinsicInst &call) {
     const std::optional<Pointer> to = pointer(transfer->getRawDest());
     const std::optional<Pointer> from = pointer(transfer->getRawSource());
     if (to && from)
-      copy_memory(*to, *from, size_of(transfer->getLength()));
+      copy_memory(*to, *from, size_of(transfer->getLength()),
+                  transfer->getMetadata(LLVMContext::MD_tbaa_struct) != nullptr);
     return;
   }
   switch (call.getIntrinsicID()) {

@@ -95,8 +95,10 @@ void PointsToGraph::add_function(const Function &function) {
     if (argument.hasByValAttr()) {
       define(&argument, 0, object(argument, scope_of(function)));
     }
-  for (const Instruction &instruction : instructions(function))
+  for (const Instruction &instruction : instructions(function)) {
     add_instruction(instruction);
+    add_number(instruction);
+  }
 }
 
 // Vectors and wide integers are one leaf and hold several addresses.
@@ -107,23 +109,29 @@ std::int64_t PointsToGraph::addresses_in(Type *type) const {
              : 1;
 }
 
-void PointsToGraph::add_load(const Value &result, Pointer from, Type *type) {
+void PointsToGraph::add_load(const Instruction &result, Pointer from, Type *type) {
   const SmallVector<Leaf, 1> parts(leaves(type));
   const std::int64_t count = addresses_in(type);
   for (unsigned i = 0; i < parts.size(); ++i)
     if (parts[i].carries)
       for (std::int64_t at = 0; at < count; ++at)
-        define(&result, i, load(shift(from, static_cast<std::int64_t>(parts[i].offset) + 8 * at)));
+        define(&result, i,
+               load(shift(from, static_cast<std::int64_t>(parts[i].offset) + 8 * at),
+                    loads_as(result)));
 }
 
-void PointsToGraph::add_store(Pointer to, const Value *value) {
+void PointsToGraph::add_store(const Instruction &access, Pointer to, const Value *value) {
   const SmallVector<Leaf, 1> parts(leaves(value->getType()));
   const std::int64_t count = addresses_in(value->getType());
   for (unsigned i = 0; i < parts.size(); ++i)
     if (parts[i].carries)
-      if (const std::optional<Pointer> stored = pointer(value, i))
+      if (std::optional<Pointer> stored = pointer(value, i)) {
+        if (records_flow_ && !value->getType()->isPointerTy())
+          stored->flow = stored_as(access, stored->flow);
         for (std::int64_t at = 0; at < count; ++at)
-          store(shift(to, static_cast<std::int64_t>(parts[i].offset) + 8 * at), *stored);
+          store(shift(to, static_cast<std::int64_t>(parts[i].offset) + 8 * at), *stored,
+                stores_pointer(access));
+      }
 }
 
 void PointsToGraph::add_aggregate(const Instruction &instruction) {
@@ -176,7 +184,7 @@ void PointsToGraph::add_instruction(const Instruction &instruction) {
   } else if (const auto *read = dyn_cast<LoadInst>(&instruction)) {
     add_load(*read, target(read->getPointerOperand()), read->getType());
   } else if (const auto *write = dyn_cast<StoreInst>(&instruction)) {
-    add_store(target(write->getPointerOperand()), write->getValueOperand());
+    add_store(*write, target(write->getPointerOperand()), write->getValueOperand());
   } else if (const auto *gep = dyn_cast<GEPOperator>(&instruction)) {
     if (const std::optional<Pointer> base = pointer(gep->getPointerOperand()))
       define(&instruction, 0, element(*gep, *base));
@@ -198,12 +206,12 @@ void PointsToGraph::add_instruction(const Instruction &instruction) {
     add_aggregate(instruction);
   } else if (const auto *update = dyn_cast<AtomicRMWInst>(&instruction)) {
     add_load(*update, target(update->getPointerOperand()), update->getType());
-    add_store(target(update->getPointerOperand()), update->getValOperand());
+    add_store(*update, target(update->getPointerOperand()), update->getValOperand());
   } else if (const auto *exchange = dyn_cast<AtomicCmpXchgInst>(&instruction)) {
     const Pointer at = target(exchange->getPointerOperand());
-    add_store(at, exchange->getNewValOperand());
+    add_store(*exchange, at, exchange->getNewValOperand());
     if (leaves(exchange->getType())[0].carries)
-      define(exchange, 0, load(at));
+      define(exchange, 0, load(at, loads_as(*exchange)));
   } else if (const auto *leave = dyn_cast<ReturnInst>(&instruction)) {
     if (const Value *value = leave->getReturnValue())
       for (unsigned i = 0; i < leaves(value->getType()).size(); ++i)

@@ -160,6 +160,14 @@ void PointsToGraph::pass_call(CrowdId id, const std::string &shape, std::uint32_
       graph_.unify(actual->cell, own.arguments[i].cell);
       if (guard)
         flow_.copy_guarded(*guard, actual->flow, own.arguments[i].flow);
+    } else if (const std::optional<FlowNode> hidden = marks(site.call->getArgOperand(i))) {
+      pass_number(*hidden, own.arguments[i].flow, guard);
+    }
+  if (records_flow_ && !site.call->getType()->isVoidTy() && !is_followed(site.call))
+    if (const std::optional<FlowNode> taken = this->number(site.call)) {
+      const FlowNode hidden = flow_.add_node();
+      flow_.hide(own.result.flow, hidden);
+      pass_number(hidden, *taken, guard);
     }
   if (site.call->getType()->isVoidTy() || !leaves(site.call->getType()).front().carries)
     return;
@@ -177,7 +185,11 @@ void PointsToGraph::pass_function(Passing &passing, const Function &function) {
       graph_.unify(passed.cell, formal.cell);
       if (records_flow_)
         flow_.copy(passed.flow, formal.flow);
+    } else if (const std::optional<FlowNode> formal = number(&argument)) {
+      flow_.hide(passing.arguments[argument.getArgNo()].flow, *formal);
     }
+  if (records_flow_ && !function.getReturnType()->isVoidTy())
+    flow_.copy(number_result(function), passing.result.flow);
   if (function.getReturnType()->isVoidTy() || !leaves(function.getReturnType()).front().carries)
     return;
   const Pointer returned = result(function, 0);

@@ -242,6 +242,19 @@ void PointsToGraph::leave(const CallBase &call, const Pointer *callee) {
       pass_on(outside(), variable(&call, leaf));
 }
 
+// Memory of the program's that is replaced by memory that others may have, too.
+void PointsToGraph::replace_memory(const CallBase &call, const CatalogueEntry &known,
+                                   const Function &callee) {
+  for (unsigned i = 0; i < call.arg_size(); ++i)
+    if (known.replaces.contains(i) && !isa<ConstantPointerNull>(call.getArgOperand(i)))
+      if (const std::optional<Pointer> replaced = pointer(call.getArgOperand(i))) {
+        escape(*replaced);
+        escape(own(callee));
+        if (call.getType()->isPointerTy())
+          define(&call, 0, outside());
+      }
+}
+
 void PointsToGraph::add_external(const CallBase &call, const Function &callee) {
   if (callee.isIntrinsic() || add_runtime_function(call, callee))
     return;
@@ -270,12 +283,19 @@ void PointsToGraph::add_external(const CallBase &call, const Function &callee) {
         if (const std::optional<Pointer> returned = source(call, known.returns, callee))
           define(&call, leaf, *returned);
   }
+  if (call.getType()->isPointerTy() && !call.use_empty())
+    for (const PointerSource &also : known.returns_also)
+      if (const std::optional<Pointer> returned = source(call, also, callee))
+        define(&call, 0, *returned);
+  replace_memory(call, known, callee);
   for (const StoredPointer &stored : known.stores)
     if (const std::optional<Pointer> to = place(call, stored.to, callee))
       if (const std::optional<Pointer> what = source(call, stored.what, callee))
         store(*to, *what);
   for (const CopiedMemory &copied : known.copies)
-    if (const std::optional<Pointer> to = place(call, copied.to, callee))
+    if (is_bytes(copied))
+      continue;
+    else if (const std::optional<Pointer> to = place(call, copied.to, callee))
       if (const std::optional<Pointer> from = place(call, copied.from, callee)) {
         if (copied.to == copied.from) // rearranged: qsort
           collapse(*to);
@@ -284,6 +304,8 @@ void PointsToGraph::add_external(const CallBase &call, const Function &callee) {
       }
   for (const Callback &callback : known.callbacks)
     add_callback(call, callback, callee);
+  if (records_flow_)
+    add_number_external(call, known, callee);
 }
 
 } // namespace tandem

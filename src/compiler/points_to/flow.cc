@@ -26,16 +26,18 @@ constexpr std::uint64_t kPatience = 16;
 constexpr std::uint32_t kSteps = 8;
 constexpr std::uint32_t kMostOffsets = 1024;
 
-std::uint64_t distance(std::uint64_t begin, std::uint64_t end) {
-  return end == kNoEnd ? kNoEnd : end - begin;
-}
-
 } // namespace
 
 ObjectFlow::ObjectFlow() {
   objects_.push_back({.layout = {}, .contents = {}, .outside = true}); // kAnything
-  add_node();                                                          // kOutside
-  sets_[kOutside].insert(element_at(kAnything, 0));
+  objects_.push_back({.layout = {}, .contents = {}});                  // kMarks
+  for (const FlowNode node : {kOutside, kEscaped, kHiddenPointer, kHiddenStored, kHiddenWords})
+    if (add_node() != node)
+      llvm_unreachable("the first nodes have numbers of their own");
+  sets_[kOutside].insert(element_at(kAnything, 0));    // kAny
+  sets_[kHiddenPointer].insert(element_at(kMarks, 0)); // kHidden
+  element_at(kMarks, 1);                               // kHiddenNumber
+  sets_[kHiddenWords].insert(element_at(kMarks, 2));   // kHiddenText
 }
 
 FlowNode ObjectFlow::add_node() {
@@ -43,6 +45,11 @@ FlowNode ObjectFlow::add_node() {
   parent_.push_back(node);
   sets_.emplace_back();
   successors_.emplace_back();
+  takes_.push_back(Take::all);
+  if (solving_) {
+    done_.emplace_back();
+    queued_.push_back(false);
+  }
   return node;
 }
 
@@ -71,7 +78,12 @@ FlowNode ObjectFlow::pointer_to(const llvm::Value &label) {
   if (known != pointers_.end())
     return known->second;
   const FlowNode node = add_node();
-  sets_[node].insert(element_at(object(label), 0));
+  ElementSet begin;
+  begin.insert(element_at(object(label), 0));
+  if (solving_)
+    add(node, begin);
+  else
+    sets_[node] = begin;
   return pointers_[&label] = node;
 }
 
@@ -84,43 +96,49 @@ FlowNode ObjectFlow::root(FlowNode node) const {
 }
 
 void ObjectFlow::copy(FlowNode from, FlowNode to) {
-  if (from != to)
+  if (solving_)
+    connect(from, to);
+  else if (from != to)
     successors_[from].push_back(to);
 }
 
+void ObjectFlow::add_use(FlowNode pointer, Use use) {
+  uses_[root(pointer)].push_back(use);
+  if (solving_)
+    this->use(use, ElementSet(sets_[root(pointer)]));
+}
+
 void ObjectFlow::shift(FlowNode from, std::int64_t bytes, FlowNode to) {
-  uses_[from].push_back({.kind = Use::Kind::shift, .other = to, .amount = bytes});
+  add_use(from, {.kind = Use::Kind::shift, .other = to, .amount = bytes});
 }
 
 void ObjectFlow::step(FlowNode from, std::int64_t bytes, FlowNode to) {
-  uses_[from].push_back({.kind = Use::Kind::step, .other = to, .amount = bytes});
+  add_use(from, {.kind = Use::Kind::step, .other = to, .amount = bytes});
 }
 
 void ObjectFlow::load(FlowNode address, FlowNode result) {
-  uses_[address].push_back({.kind = Use::Kind::load, .other = result});
+  add_use(address, {.kind = Use::Kind::load, .other = result});
 }
 
-void ObjectFlow::store(FlowNode address, FlowNode value) {
-  uses_[address].push_back({.kind = Use::Kind::store, .other = value});
+void ObjectFlow::store(FlowNode address, FlowNode value, bool typed) {
+  add_use(address, {.kind = Use::Kind::store, .typed = typed, .other = value});
 }
 
-void ObjectFlow::copy_memory(FlowNode to, FlowNode from, std::uint64_t size) {
-  memory_copies_.push_back({to, from, size});
+void ObjectFlow::copy_memory(FlowNode to, FlowNode from, std::uint64_t size, bool typed) {
+  memory_copies_.push_back({to, from, size, typed});
 }
 
 void ObjectFlow::add_array(FlowNode pointer, std::uint64_t size) {
-  uses_[pointer].push_back({.kind = Use::Kind::array, .amount = static_cast<std::int64_t>(size)});
+  add_use(pointer, {.kind = Use::Kind::array, .amount = static_cast<std::int64_t>(size)});
 }
 
 void ObjectFlow::index(FlowNode pointer, std::uint64_t stride, bool downwards) {
-  uses_[pointer].push_back({.kind = Use::Kind::index,
-                            .downwards = downwards,
-                            .amount = static_cast<std::int64_t>(stride)});
+  add_use(pointer, {.kind = Use::Kind::index,
+                    .downwards = downwards,
+                    .amount = static_cast<std::int64_t>(stride)});
 }
 
-void ObjectFlow::collapse(FlowNode pointer) {
-  uses_[pointer].push_back({.kind = Use::Kind::collapse});
-}
+void ObjectFlow::collapse(FlowNode pointer) { add_use(pointer, {.kind = Use::Kind::collapse}); }
 
 std::uint32_t ObjectFlow::guard(FlowNode pointer, const llvm::Function &function) {
   return add_guard(pointer, element_at(object(function), 0));
@@ -133,12 +151,19 @@ std::uint32_t ObjectFlow::guard_outside(FlowNode pointer) {
 std::uint32_t ObjectFlow::add_guard(FlowNode pointer, ElementId target) {
   guards_.push_back({.pointer = pointer, .function = target, .copies = {}});
   const auto number = static_cast<std::uint32_t>(guards_.size() - 1);
-  guards_of_[pointer].push_back(number);
+  guards_of_[root(pointer)].push_back(number);
+  if (solving_) {
+    guards_.back().open = opens(guards_.back(), sets_[root(pointer)]);
+    if (is_hidden(pointer))
+      hidden_guards_.push_back(number);
+  }
   return number;
 }
 
 void ObjectFlow::copy_guarded(std::uint32_t guard, FlowNode from, FlowNode to) {
   guards_[guard].copies.emplace_back(from, to);
+  if (solving_ && guards_[guard].open)
+    connect(from, to);
 }
 
 // Nodes on a cycle of copies have one set; the others get the order that they are worked on in.
@@ -196,6 +221,8 @@ void ObjectFlow::collapse_cycles() {
           parent_[member] = node;
           sets_[node].unite(sets_[member]);
           sets_[member].clear();
+          if (takes_[node] != takes_[member])
+            takes_[node] = Take::all;
           if (solving) { // what all of them handed on
             done_[node].intersect(done_[member]);
             done_[member].clear();
@@ -223,7 +250,11 @@ void ObjectFlow::collapse_cycles() {
 
 void ObjectFlow::add(FlowNode node, const ElementSet &elements) {
   node = root(node);
-  if (!sets_[node].unite(elements) || queued_[node])
+  const bool marked =
+      takes_[node] == Take::only_marks ||
+      (takes_[node] != Take::all &&
+       (elements.test(kHidden) || elements.test(kHiddenNumber) || elements.test(kHiddenText)));
+  if (!sets_[node].unite(marked ? taken(takes_[node], elements) : elements) || queued_[node])
     return;
   queued_[node] = true;
   work_.push_back(node);
@@ -239,50 +270,11 @@ void ObjectFlow::connect(FlowNode from, FlowNode to) {
   add(to, sets_[from]);
 }
 
-// What lies at an offset of an object; in those that code outside the program knows, anywhere.
-FlowNode ObjectFlow::content(ObjectId object, std::uint64_t offset) {
-  if (objects_[object].outside)
-    return kOutside;
-  offset = objects_[object].layout.fold(offset);
-  auto &contents = objects_[object].contents;
-  auto *const at = std::lower_bound(
-      contents.begin(), contents.end(), offset,
-      [](const auto &entry, std::uint64_t wanted) { return entry.first < wanted; });
-  if (at != contents.end() && at->first == offset)
-    return at->second;
-  const FlowNode made = add_node();
-  done_.emplace_back();
-  queued_.push_back(false);
-  contents.insert(at, {offset, made});
-  return made;
-}
-
-// After the layout of an object changed: what lay at different offsets may lie at one.
-void ObjectFlow::refold(ObjectId object) {
-  refolded_ = true;
-  const auto old = std::move(objects_[object].contents);
-  objects_[object].contents.clear();
-  for (const auto &[offset, node] : old) {
-    const std::uint64_t folded = objects_[object].layout.fold(offset);
-    auto &contents = objects_[object].contents;
-    auto *const at = std::lower_bound(
-        contents.begin(), contents.end(), folded,
-        [](const auto &entry, std::uint64_t wanted) { return entry.first < wanted; });
-    if (at == contents.end() || at->first != folded) {
-      contents.insert(at, {folded, node});
-      continue;
-    }
-    const FlowNode other = at->second;
-    connect(node, other);
-    connect(other, node);
-  }
-}
-
 void ObjectFlow::shift(const Use &use, const ElementSet &fresh) {
   ElementSet shifted;
   for (const ElementId id : fresh) {
     const auto [object, raw] = elements_[id];
-    if (object == kAnything) {
+    if (!is_place(object)) {
       shifted.insert(id);
       continue;
     }
@@ -320,9 +312,23 @@ void ObjectFlow::use(const Use &use, const ElementSet &fresh) {
     shift(use, fresh);
     return;
   }
+  if (use.kind == Use::Kind::hide) {
+    if (!fresh.empty())
+      add(use.other, sets_[root(kHiddenPointer)]);
+    return;
+  }
   for (const ElementId id : fresh) {
     ++steps_;
     const auto [object, raw] = elements_[id];
+    if (object == kMarks) {
+      if (use.kind == Use::Kind::load) {
+        load_hidden();
+        connect(kHiddenPointer, use.other);
+      } else if (use.kind == Use::Kind::store) {
+        store_hidden(use.other);
+      }
+      continue;
+    }
     const auto amount = static_cast<std::uint64_t>(use.amount);
     Layout &layout = objects_[object].layout;
     const std::uint64_t offset = layout.fold(raw);
@@ -331,22 +337,27 @@ void ObjectFlow::use(const Use &use, const ElementSet &fresh) {
       connect(content(object, offset), use.other);
       break;
     case Use::Kind::store:
-      if (!objects_[object].constant)
-        connect(use.other, content(object, offset));
+      if (!objects_[object].constant) {
+        const FlowNode at = content(object, offset);
+        connect(use.other, at);
+        if (!use.typed)
+          untyped_.insert(at);
+      }
       break;
     case Use::Kind::array:
       layout.add_array(offset, amount);
       break;
     case Use::Kind::index:
-      if (indexes_ && object != kAnything && layout.index(offset, amount, use.downwards))
+      if (indexes_ && is_place(object) && layout.index(offset, amount, use.downwards))
         refold(object);
       break;
     case Use::Kind::collapse:
-      if (object != kAnything && layout.collapse())
+      if (is_place(object) && layout.collapse())
         refold(object);
       break;
     case Use::Kind::shift:
     case Use::Kind::step:
+    case Use::Kind::hide:
       break;
     }
   }
@@ -356,9 +367,20 @@ void ObjectFlow::use(const Use &use, const ElementSet &fresh) {
 void ObjectFlow::take_outside(const ElementSet &fresh) {
   for (const ElementId id : fresh) {
     const ObjectId object = elements_[id].first;
-    if (objects_[object].outside)
+    if (id == kHidden) { // not a number's: code outside takes that for no pointer
+      store_hidden(kOutside);
+      load_hidden();
+      connect(kEscaped, kOutside);
+    }
+    if (objects_[object].outside || object == kMarks)
       continue;
     objects_[object].outside = true;
+    for (const Object::Filling &filling : objects_[object].fillings)
+      connect(filling.node, kOutside);
+    if (objects_[object].escaped && loads_hidden_)
+      escape_contents(object);
+    if (objects_[object].escaped && stores_hidden_)
+      hide_contents(object);
     const auto contents = std::move(objects_[object].contents);
     objects_[object].contents.clear();
     for (const auto &[offset, node] : contents) {
@@ -380,74 +402,22 @@ void ObjectFlow::process(FlowNode node) {
   }
   if (node == root(kOutside))
     take_outside(fresh);
+  if (node == root(kEscaped))
+    take_escaped(fresh);
   if (const auto uses = uses_.find(node); uses != uses_.end())
     for (const Use &one : uses->second)
       use(one, fresh);
   if (const auto guards = guards_of_.find(node); guards != guards_of_.end())
     for (const std::uint32_t number : guards->second) {
       Guard &guard = guards_[number];
-      if (guard.open || !sets_[node].test(guard.function))
+      if (fresh.test(kHidden) || fresh.test(kHiddenNumber))
+        hidden_guards_.push_back(number);
+      if (guard.open || !opens(guard, sets_[node]))
         continue;
       guard.open = true;
       for (const auto &[from, to] : guard.copies)
         connect(from, to);
     }
-}
-
-void ObjectFlow::process_copy(std::pair<ObjectId, std::uint64_t> source,
-                              std::pair<ObjectId, std::uint64_t> target, std::uint64_t size) {
-  const auto [from, begin] = source;
-  const auto [to, at] = target;
-  if (objects_[to].constant)
-    return;
-  if (objects_[from].outside) {
-    connect(kOutside, content(to, at));
-    return;
-  }
-  // Of unknown size: up to the end of either array.
-  if (size == kNoEnd)
-    size =
-        std::min(distance(begin, objects_[from].layout.array_end(begin)),
-                 objects_[to].outside ? kNoEnd : distance(at, objects_[to].layout.array_end(at)));
-  const std::uint64_t end = saturating_add(begin, size);
-  // An array's contents arrive as an array's.
-  const llvm::SmallVector<Fold, 4> folds(objects_[from].layout.folds());
-  for (const Fold &fold : folds) {
-    if (begin >= fold.end || fold.begin >= end || source == target || size <= fold.period)
-      continue;
-    const std::uint64_t last = std::min(fold.end, end);
-    if (!objects_[to].outside &&
-        objects_[to].layout.add_fold({std::max(fold.begin, begin) - begin + at,
-                                      last == kNoEnd ? kNoEnd : last - begin + at, fold.period}))
-      refold(to);
-  }
-  const auto contents = objects_[from].contents;
-  for (const auto &[offset, node] : contents) {
-    std::uint64_t ahead = offset;
-    for (const Fold &fold : folds)
-      if (ahead < begin && fold.begin <= ahead && begin < fold.end)
-        ahead += (begin - ahead + fold.period - 1) / fold.period * fold.period;
-    if (ahead < begin || ahead - begin >= size)
-      continue;
-    ++steps_;
-    connect(node, content(to, at + (ahead - begin)));
-  }
-}
-
-// Copies of memory, pair of objects by pair.
-void ObjectFlow::process_copies() {
-  for (const MemoryCopy &copy : memory_copies_) {
-    const auto sources = folded(sets_[root(copy.from)]);
-    const auto targets = folded(sets_[root(copy.to)]);
-    for (const auto &from : sources) {
-      if (!objects_[from.first].outside && objects_[from.first].contents.empty())
-        continue;
-      for (const auto &to : targets) {
-        ++steps_;
-        process_copy(from, to, copy.size);
-      }
-    }
-  }
 }
 
 // Elements that fold to one are one.
@@ -492,6 +462,7 @@ bool ObjectFlow::run(bool patient) {
     }
     refolded_ = false;
     process_copies();
+    process_parts();
   } while (!work_.empty() || refolded_);
   return true;
 }
@@ -542,6 +513,7 @@ void ObjectFlow::apply_united() {
 bool ObjectFlow::solve(bool patient) {
   apply_united();
   collapse_cycles();
+  solving_ = true;
   done_.resize(parent_.size());
   queued_.assign(parent_.size(), false);
   for (FlowNode node = 0; node < parent_.size(); ++node)
@@ -559,6 +531,10 @@ bool ObjectFlow::solve(bool patient) {
     for (const Use &one : uses)
       if (one.kind == Use::Kind::index)
         use(one, ElementSet(sets_[root(node)]));
+  return resume(patient);
+}
+
+bool ObjectFlow::resume(bool patient) {
   if (!run(patient))
     return false;
   mark_reached();
@@ -577,6 +553,8 @@ std::vector<ObjectId> ObjectFlow::reachable(const ElementSet &elements) const {
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (objects_[found[i]].outside)
       visit(sets_[root(kOutside)]);
+    if (found[i] == kMarks)
+      visit(sets_[root(kEscaped)]);
     for (const auto &[offset, node] : objects_[found[i]].contents)
       visit(sets_[root(node)]);
   }

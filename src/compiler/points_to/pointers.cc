@@ -49,19 +49,19 @@ void PointsToGraph::collapse(Pointer pointer) {
     flow_.collapse(pointer.flow);
 }
 
-Pointer PointsToGraph::load(Pointer address) {
+Pointer PointsToGraph::load(Pointer address, ObjectFlow::Take take) {
   Pointer loaded{graph_.content(address.cell), 0};
   if (records_flow_) {
-    loaded.flow = flow_.add_node();
+    loaded.flow = flow_.add_node(take);
     flow_.load(address.flow, loaded.flow);
   }
   return loaded;
 }
 
-void PointsToGraph::store(Pointer address, Pointer value) {
+void PointsToGraph::store(Pointer address, Pointer value, bool typed) {
   graph_.unify(graph_.content(address.cell), value.cell);
   if (records_flow_)
-    flow_.store(address.flow, value.flow);
+    flow_.store(address.flow, value.flow, typed);
 }
 
 void PointsToGraph::pass(Pointer from, Pointer to) {
@@ -76,10 +76,10 @@ void PointsToGraph::mix(Pointer a, Pointer b) {
     flow_.copy(b.flow, a.flow);
 }
 
-void PointsToGraph::copy_memory(Pointer to, Pointer from, std::uint64_t size) {
+void PointsToGraph::copy_memory(Pointer to, Pointer from, std::uint64_t size, bool typed) {
   graph_.add_copy({to.cell, from.cell, size});
   if (records_flow_)
-    flow_.copy_memory(to.flow, from.flow, size);
+    flow_.copy_memory(to.flow, from.flow, size, typed);
 }
 
 // Code outside the program knows it from now on.

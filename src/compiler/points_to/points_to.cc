@@ -103,18 +103,69 @@ std::vector<ObjectRange> PointsToAnalysis::objects(const Value &pointer, std::ui
   std::set<ObjectRange> found;
   for (const ElementId id : *known) {
     const auto [object, offset] = flow_->flow().element(id);
-    if (is_constant(object))
-      continue;
-    if (flow_->flow().is_outside(object)) {
-      found.insert(ObjectRange{});
+    if (!ObjectFlow::stands_for_escaped(object)) {
+      add_range(object, offset, size, found);
       continue;
     }
-    if (!counts(object))
-      continue;
-    for (const auto &[begin, end] : flow_->flow().layout(object).ranges(offset, size))
-      found.insert({object, begin, end});
+    for (const ObjectId escaped : flow_->flow().escaped_objects())
+      add_whole(escaped, found);
   }
   return {found.begin(), found.end()};
+}
+
+void PointsToAnalysis::add_range(ObjectId object, std::uint64_t offset, std::uint64_t size,
+                                 std::set<ObjectRange> &found) const {
+  if (flow_->flow().is_outside(object)) {
+    found.insert(ObjectRange{});
+    return;
+  }
+  if (!counts(object))
+    return;
+  for (const auto &[begin, end] : flow_->flow().layout(object).ranges(offset, size))
+    found.insert({object, begin, end});
+}
+
+void PointsToAnalysis::add_whole(ObjectId object, std::set<ObjectRange> &found) const {
+  if (flow_->flow().is_outside(object))
+    found.insert(ObjectRange{});
+  else if (counts(object))
+    found.insert({object, 0, kNoEnd});
+}
+
+std::vector<PointsToAnalysis::HiddenUse> PointsToAnalysis::hidden_uses() const {
+  std::vector<HiddenUse> found;
+  for (const Instruction *place : flow_->hidden_uses())
+    found.push_back({place, flow_->flow().escaped_objects().size()});
+  return found;
+}
+
+bool PointsToAnalysis::may_be_hidden(const Value &pointer) const {
+  return flow_->may_be_hidden(pointer);
+}
+
+const std::vector<PointsToAnalysis::HiddenPlace> &PointsToAnalysis::hidden_places() const {
+  if (hidden_places_)
+    return *hidden_places_;
+  std::map<Cell, std::set<ObjectRange>> found;
+  Graph &graph = graph_->graph();
+  for (NodeId node = 0; node < graph.size(); ++node)
+    for (const Value *label : graph.objects(node))
+      if (flow_->has_escaped(*label))
+        for (const Cell &place : places(graph.find({node, 0})))
+          add_whole(*flow_->flow().find(label), found[{place.node, 0}]);
+  for (const ObjectId object : flow_->flow().escaped_objects())
+    if (flow_->flow().is_outside(object))
+      found[{external().node, 0}].insert(ObjectRange{});
+  hidden_places_.emplace();
+  for (const auto &[cell, objects] : found)
+    if (!objects.empty())
+      hidden_places_->push_back({cell, {objects.begin(), objects.end()}});
+  return *hidden_places_;
+}
+
+bool PointsToAnalysis::hides_outside() const {
+  return any_of(flow_->flow().escaped_objects(),
+                [&](ObjectId object) { return flow_->flow().is_outside(object); });
 }
 
 bool PointsToAnalysis::comes_from_nowhere(const Value &pointer) const {
@@ -150,7 +201,7 @@ std::vector<ObjectRange> PointsToAnalysis::reachable_objects(const Value &pointe
       continue;
     if (flow_->flow().is_outside(object))
       found.push_back(ObjectRange{});
-    else if (counts(object))
+    else if (!ObjectFlow::stands_for_escaped(object) && counts(object))
       found.push_back({object, 0, kNoEnd});
   }
   return found;

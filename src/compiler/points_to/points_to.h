@@ -24,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace tandem {
@@ -145,6 +146,24 @@ public:
   // Whether nothing that the analysis knows of flows into a pointer: an address that came by a
   // pipe, or a number. False for null.
   [[nodiscard]] bool comes_from_nowhere(const llvm::Value &pointer) const;
+  // A place where a pointer is used that was hidden in a number or in bytes, and may point to
+  // whatever is hidden. One for a function: the first.
+  struct HiddenUse {
+    const llvm::Instruction *place;
+    std::size_t objects; // that it may be
+  };
+  [[nodiscard]] std::vector<HiddenUse> hidden_uses() const;
+  // Whether a pointer may be such a one, so that it may also point to any of hidden_places().
+  [[nodiscard]] bool may_be_hidden(const llvm::Value &pointer) const;
+  // Objects that are hidden, by the cells of the program's graph that they lie in.
+  struct HiddenPlace {
+    Cell cell;
+    std::vector<ObjectRange> objects;
+  };
+  [[nodiscard]] const std::vector<HiddenPlace> &hidden_places() const;
+  // Whether code outside the program knows objects by hidden pointers. The graph, which does not
+  // follow these, does not show them as external then.
+  [[nodiscard]] bool hides_outside() const;
   // What the program's text has for an object; null for 0.
   [[nodiscard]] const llvm::Value *label(ObjectId object) const;
   [[nodiscard]] std::optional<ObjectId> object_of(const llvm::Value &label) const;
@@ -183,12 +202,17 @@ public:
 
 private:
   [[nodiscard]] bool counts(ObjectId object) const;
+  // Adds the bytes that an access of `size` bytes at `offset` touches, or the whole object.
+  void add_range(ObjectId object, std::uint64_t offset, std::uint64_t size,
+                 std::set<ObjectRange> &found) const;
+  void add_whole(ObjectId object, std::set<ObjectRange> &found) const;
   [[nodiscard]] bool is_constant(ObjectId object) const;
 
   std::unique_ptr<PointsToGraph> graph_;
   std::unique_ptr<PointsToGraph> insensitive_; // sensitive mode: where the targets come from
   PointsToGraph *flow_ = nullptr;              // the insensitive one
   mutable std::map<NodeId, std::vector<ObjectId>> held_; // sorted
+  mutable std::optional<std::vector<HiddenPlace>> hidden_places_;
   mutable std::map<Cell, std::vector<Cell>> places_;
   // Of an array of targets, those of a type.
   using TypedArray = std::pair<const llvm::Function *const *, const llvm::FunctionType *>;

@@ -44,6 +44,7 @@ bool PointsToGraph::is_released(const Argument &argument) const {
 
 void PointsToGraph::start() {
   external_ = {graph_.add_node(kProgram), 0};
+  channel_ = records_flow_ ? flow_.add_node() : 0;
   graph_.collapse(external_.node);
   graph_.unify(graph_.content(external_), external_);
   share(outside());
@@ -51,6 +52,7 @@ void PointsToGraph::start() {
   graph_.add_call(external_.node, new_site(std::move(from_outside)));
   find_address_arithmetic();
   start_exceptions();
+  start_coroutines();
   add_ifuncs();
   for (const GlobalVariable &global : module_.globals())
     initialise(global);
@@ -113,8 +115,16 @@ void PointsToGraph::solve_insensitive() {
   unite_objects();
   unite_functions();
   has_flow_ = flow_.solve(copy_ != nullptr);
-  if (has_flow_)
+  while (has_flow_ && enter_hidden()) {
+    finish();
+    has_flow_ = flow_.resume(copy_ != nullptr);
+  }
+  while (!has_flow_ && unify_hidden(*this))
+    finish();
+  if (has_flow_) {
+    mark_hidden_reached(*this);
     take_targets();
+  }
   take_crowds();
 }
 
@@ -176,7 +186,8 @@ void PointsToGraph::solve_sensitive(const PointsToGraph &insensitive) {
       components(module_, [&](const CallBase &call) { return insensitive.targets(call); });
   for (std::size_t i = 0; i < groups.size(); ++i)
     for (const Function *function : groups[i])
-      scopes_[function] = static_cast<Scope>(i + 1);
+      if (!function->isPresplitCoroutine()) // run by others than those that pass its arguments
+        scopes_[function] = static_cast<Scope>(i + 1);
   start();
   take_preset_crowds();
   const std::size_t budget = kNodesToStart + kNodesPerInstruction * module_.getInstructionCount();
@@ -201,7 +212,10 @@ void PointsToGraph::solve_sensitive(const PointsToGraph &insensitive) {
           graph_.publish(result(*function, leaf).cell.node);
     }
   }
-  finish();
+  do
+    finish();
+  while (!insensitive.has_flow_ && unify_hidden(insensitive));
+  mark_hidden_reached(insensitive);
   callers_.resize(groups.size() + 1);
   for (const auto &[key, copies] : copies_)
     callers_[scope_of(*key.second)].push_back({key.first, key.second});

@@ -47,6 +47,12 @@ public:
   [[nodiscard]] const ObjectFlow &flow() const { return flow_; }
   [[nodiscard]] bool has_flow() const { return has_flow_; }
   [[nodiscard]] bool has_all_contexts() const { return has_all_contexts_; }
+  // Whether the object that a label stands for is one that hidden pointers may point to.
+  [[nodiscard]] bool has_escaped(const llvm::Value &label) const;
+  // Whether a pointer may be one that was hidden in a number, or in bytes.
+  [[nodiscard]] bool may_be_hidden(const llvm::Value &value) const;
+  // Of each function, the first instruction that uses such a pointer.
+  [[nodiscard]] std::vector<const llvm::Instruction *> hidden_uses() const;
   // The objects that a pointer value may point to, as far as it is one that was met.
   [[nodiscard]] const ElementSet *objects_of(const llvm::Value &value);
   // The functions of the program that a call may enter. Calls of one crowd have one array.
@@ -117,6 +123,7 @@ private:
     std::uint64_t offset;
     bool carries; // may hold an address
   };
+  static constexpr std::int64_t kAddress = 8; // bytes
   // A callback that lies somewhere in memory.
   struct Search {
     std::uint32_t site;
@@ -177,11 +184,11 @@ private:
   void add_array(Pointer pointer, std::uint64_t size);
   void index(Pointer pointer, std::uint64_t stride, bool downwards);
   void collapse(Pointer pointer);
-  Pointer load(Pointer address);
-  void store(Pointer address, Pointer value);
+  Pointer load(Pointer address, ObjectFlow::Take take = ObjectFlow::Take::as_pointer);
+  void store(Pointer address, Pointer value, bool typed = false);
   void pass(Pointer from, Pointer to); // `to` may be what `from` is
   void mix(Pointer a, Pointer b);      // each may be what the other is
-  void copy_memory(Pointer to, Pointer from, std::uint64_t size);
+  void copy_memory(Pointer to, Pointer from, std::uint64_t size, bool typed = false);
   void escape(Pointer pointer);
   void share(Pointer pointer);
   Pointer outside() const { return {external_, flow_.outside()}; }
@@ -192,10 +199,63 @@ private:
   void add_function(const llvm::Function &function);
   void add_instruction(const llvm::Instruction &instruction);
   [[nodiscard]] std::int64_t addresses_in(llvm::Type *type) const;
-  void add_load(const llvm::Value &result, Pointer from, llvm::Type *type);
-  void add_store(Pointer to, const llvm::Value *value);
+  void add_load(const llvm::Instruction &result, Pointer from, llvm::Type *type);
+  void add_store(const llvm::Instruction &access, Pointer to, const llvm::Value *value);
   void add_aggregate(const llvm::Instruction &instruction);
   void apply_indexes();
+
+  // numbers.cc
+  [[nodiscard]] static ObjectFlow::Take loads_as(const llvm::Instruction &access);
+  [[nodiscard]] static bool stores_pointer(const llvm::Instruction &access);
+  FlowNode stored_as(const llvm::Instruction &access, FlowNode value);
+  std::optional<FlowNode> constant_number(const llvm::Constant *constant);
+  std::optional<FlowNode> number(const llvm::Value *value);
+  FlowNode number_result(const llvm::Function &function);
+  bool is_followed(const llvm::Value *value);
+  std::optional<FlowNode> marks(const llvm::Value *value);
+  void copy_number(const llvm::Value *from, const llvm::Value *to);
+  void hide_number(const llvm::Value *from, FlowNode to);
+  void pass_number(const llvm::Value *from, const llvm::Value *to,
+                   std::optional<std::uint32_t> guard);
+  void pass_number(FlowNode from, FlowNode to, std::optional<std::uint32_t> guard);
+  void load_number(const llvm::Instruction &result, const llvm::Value *address, llvm::Type *type);
+  void store_number(const llvm::Instruction &access, const llvm::Value *address,
+                    const llvm::Value *value);
+  void store_number(const llvm::Instruction &access, Pointer at, FlowNode value, std::uint64_t size,
+                    bool is_stored);
+  void update_number(const llvm::AtomicRMWInst &update);
+  void compute_number(const llvm::Instruction &instruction);
+  void add_number(const llvm::Instruction &instruction);
+  bool enter_hidden();
+  bool unify_hidden(const PointsToGraph &known);
+  void mark_hidden_reached(const PointsToGraph &known);
+  [[nodiscard]] static bool uses_pointer(const llvm::Instruction &instruction,
+                                         const llvm::Use &operand);
+
+  // bytes.cc
+  void add_number_call(const llvm::CallBase &call);
+  void add_number_assembly(const llvm::CallBase &call, bool does_nothing);
+  void add_number_intrinsic(const llvm::IntrinsicInst &call);
+  [[nodiscard]] static bool is_bytes(const CopiedMemory &copied);
+  void add_number_external(const llvm::CallBase &call, const CatalogueEntry &known,
+                           const llvm::Function &callee);
+  void give_memory(const llvm::Value *address, FlowNode hand);
+  void take_memory(const llvm::Value *address, std::uint64_t size, FlowNode hand);
+  std::optional<FlowNode> bytes_at(const llvm::CallBase &call, int where, int loads,
+                                   const llvm::Function &callee);
+  void give_bytes(const llvm::CallBase &call, int where, int loads, const llvm::Function &callee,
+                  FlowNode hand);
+  void take_bytes(const llvm::CallBase &call, int where, int loads, const llvm::Function &callee,
+                  FlowNode hand);
+  void give_list(Pointer list, FlowNode hand);
+  void print_number(const llvm::CallBase &call, const FormattedText &text,
+                    const llvm::Function &callee);
+  void scan_number(const llvm::CallBase &call, const FormattedText &text,
+                   const llvm::Function &callee);
+  void return_number(const llvm::CallBase &call, const CatalogueEntry &known,
+                     const llvm::Function &callee);
+  void replace_memory(const llvm::CallBase &call, const CatalogueEntry &known,
+                      const llvm::Function &callee);
 
   // calls.cc
   void add_call(const llvm::CallBase &call);
@@ -219,6 +279,12 @@ private:
   void catch_any(const llvm::CallBase &call);
   void destroy_exceptions(const llvm::CallBase &call);
   bool add_exception_call(const llvm::CallBase &call, const llvm::Function &callee);
+
+  // coroutines.cc
+  void start_coroutines();
+  void resume_any(const llvm::CallBase &call);
+  void call_awaiter(const llvm::CallBase &call);
+  bool add_coroutine_call(const llvm::CallBase &call);
 
   // crowds.cc
   Crowd &crowd(CrowdId id);
@@ -269,6 +335,9 @@ private:
   Pointer exceptions_;  // what is thrown
   Pointer destructors_; // of what is thrown
   bool has_inner_bases_ = false;
+  Pointer promises_; // of coroutines
+  Pointer frames_;
+  std::vector<const llvm::Function *> coroutines_;
   llvm::DenseMap<const llvm::GlobalObject *, Pointer> ifuncs_;
   const PointsToGraph *preset_ = nullptr; // sensitive: what the insensitive run found
 
@@ -284,6 +353,20 @@ private:
   llvm::DenseMap<const llvm::Function *, CatalogueEntry> entries_;
   llvm::StringMap<Pointer> own_;
   llvm::DenseSet<const llvm::Value *> arithmetic_; // integer arithmetic on addresses
+  llvm::DenseMap<const llvm::Value *, FlowNode> numbers_;
+  llvm::DenseMap<const llvm::Function *, FlowNode> number_results_;
+  FlowNode channel_ = 0; // what left the program as bytes, and may come back
+  llvm::DenseMap<const llvm::Value *, FlowNode> marks_;
+  // Where addresses are hidden, and where marks may be pointers: values, or the memory at them. For
+  // programs that are too large for the flow of objects.
+  struct Hiding {
+    const llvm::Value *value;
+    bool in_memory;
+    auto operator<=>(const Hiding &) const = default;
+  };
+  std::set<Hiding> hidden_here_;
+  std::set<Hiding> found_here_;
+  std::optional<Cell> hidden_;
   std::vector<Site> sites_;
   std::vector<PendingIndex> indexes_;
   std::vector<Search> searches_;

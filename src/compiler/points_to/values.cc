@@ -189,7 +189,13 @@ std::optional<Pointer> PointsToGraph::constant(const Constant *constant, unsigne
   if (const auto *expression = dyn_cast<ConstantExpr>(constant)) {
     if (expression->isCast())
       return this->constant(expression->getOperand(0), 0);
-    return std::nullopt;
+    if (const auto known = constants_.find(constant); known != constants_.end())
+      return known->second;
+    const std::optional<FlowNode> computed =
+        records_flow_ ? constant_number(constant) : std::nullopt;
+    if (computed)
+      constants_[constant] = {nowhere(kProgram).cell, *computed};
+    return computed ? std::optional(constants_.lookup(constant)) : std::nullopt;
   }
   if (isa<ConstantAggregate>(constant)) {
     unsigned first = 0;

@@ -17,6 +17,12 @@ constexpr std::array kRules{
          "Split the section at the wait, or move the wait to its beginning or its end.",
          RuleLevel::warning, false},
     Rule{
+        "hidden-pointer", "a pointer is used that may have been hidden in a number or in bytes",
+        "It counts as pointing to every object whose address was hidden so. Sections then conflict "
+        "that need not.\n"
+        "Keep the address in a pointer, or say in a catalogue what the function does with it.",
+        RuleLevel::note, false},
+    Rule{
         "irrevocable-in-section", "a section may do what cannot be undone",
         "Input and output, system calls and unknown external functions cannot be rolled back. A "
         "section that reaches one excludes all sections that share a colour with it for as long as "

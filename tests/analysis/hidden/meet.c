@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "meet.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-// Enough that the other side, which has begun the round already, gets a processor.
-enum { ATTEMPTS = 400 };
+// The other side has begun the round already, and needs a processor for a moment. Whoever sleeps lets
+// it have one, and soon gets one back, however many others want one.
+enum { ATTEMPTS = 30, NANOSECONDS = 50000 };
+
+static void pause_a_moment(void) {
+  const struct timespec moment = {0, NANOSECONDS};
+  nanosleep(&moment, NULL);
+}
 
 static struct {
   atomic_ulong begun[2]; // rounds
@@ -21,12 +27,12 @@ static struct {
 void meet_begin(int pair, int side) {
   const unsigned long round = ++pairs[pair].begun[side];
   while (pairs[pair].begun[!side] < round)
-    sched_yield();
+    pause_a_moment();
 }
 
 static void wait_for(const atomic_ulong *other, unsigned long round) {
   for (int i = 0; i < ATTEMPTS && *other < round; ++i)
-    sched_yield();
+    pause_a_moment();
 }
 
 void meet_inside(int pair, int side) {
@@ -51,5 +57,5 @@ void meet_result(int pair, long lost) {
 
 void meet_wait(int pair) {
   while (!pairs[pair].told)
-    sched_yield();
+    pause_a_moment();
 }

@@ -16,7 +16,14 @@ from dataclasses import dataclass, replace
 
 from ways import DIRECT, Run, Way, runs, ways
 
-__all__ = ["MOST_PAIRS", "Pair", "Program", "pairs_of_all", "random_pairs"]
+__all__ = [
+    "MOST_PAIRS",
+    "Pair",
+    "Program",
+    "pairs_of_all",
+    "programs_of",
+    "random_pairs",
+]
 
 MOST_PAIRS = 64  # as meet.h
 STORAGES = ("global", "member", "array", "heap", "pointer", "volatile")
@@ -63,6 +70,22 @@ static inline __attribute__((unused)) void must(int holds) {{
 """
 
 
+# Sections that share nothing with any other, each run by two threads.
+APART = """\
+static long only_{n};
+TANDEM_ATOMIC __attribute__((noinline)) static void apart_{n}(void) {{ only_{n}++; }}
+static void *run_apart_{n}(void *given) {{
+  apart_{n}();
+  return given;
+}}
+"""
+RUN_APART = """\
+    pthread_t apart_{n}_thread;
+    must(pthread_create(&apart_{n}_thread, NULL, run_apart_{n}, NULL) == 0);
+    apart_{n}();
+    must(pthread_join(apart_{n}_thread, NULL) == 0);"""
+
+
 @dataclass(frozen=True)
 class Pair:
     """What two sections share, and how side 1 comes to it."""
@@ -97,9 +120,7 @@ class Pair:
         """Pairs that hide less, the most telling first."""
         for i in range(len(self.chain)):
             without = self.chain[:i] + self.chain[i + 1 :]
-            yield replace(
-                self, chain=without, storages=self.storages[:i] + self.storages[i + 1 :]
-            )
+            yield replace(self, chain=without, storages=self.storages[:i] + self.storages[i + 1 :])
         if self.run != DIRECT:
             yield replace(self, run=DIRECT, inside=False)
         if self.inside:
@@ -173,7 +194,10 @@ class _PairWriter:
                 return f"{name}[{name}_at]", ""
             case "heap":
                 self.emit(f"static struct {name}_box {{ long x; {name}_type cell; }} *{name};")
-                make = f"{name} = (struct {name}_box *)calloc(1, sizeof *{name}); must({name} != NULL);"
+                make = (
+                    f"{name} = (struct {name}_box *)calloc(1, sizeof *{name}); "
+                    f"must({name} != NULL);"
+                )
                 return f"{name}->cell", make
             case _:
                 self.emit(f"static {name}_type {name}_itself, *{name} = &{name}_itself;")
@@ -246,7 +270,10 @@ class _PairWriter:
             got = f"struct cell *const p = handed_{n};" if self.pair.chain else ""
             take = ""
             if self.pair.chain and self.pair.taken_inside:
-                got, take = "struct cell *taken;", self.taken + " struct cell *const p = taken;"
+                got, take = (
+                    "struct cell *taken;",
+                    self.taken + " struct cell *const p = taken;",
+                )
             inner = body.replace("return", f"result_{n} +=")
             self.emit(f"static long result_{n};")
             self.emit(f"static void touch_{n}(void) {{\n  {got} {take}\n{inner}\n}}")
@@ -286,7 +313,11 @@ class _PairWriter:
         if pair.inside and pair.chain and not pair.taken_inside:
             self.emit(f"static struct cell *handed_{n};")
         self.section(0, lvalue, "void")
-        self.section(1, "(*p)" if pair.chain else lvalue, "struct cell *p" if pair.chain else "void")
+        self.section(
+            1,
+            "(*p)" if pair.chain else lvalue,
+            "struct cell *p" if pair.chain else "void",
+        )
         bare = not pair.chain or pair.taken_inside
         argument, taken = "", ""
         if not bare:
@@ -315,7 +346,8 @@ static void side_1_{n}(void) {{
 }}""")
         if put:
             self.emit(
-                f"__attribute__((noinline)) static void hide_{n}(struct cell *given) {{\n  {put}\n}}"
+                f"__attribute__((noinline)) static void hide_{n}(struct cell *given) "
+                f"{{\n  {put}\n}}"
             )
         hide = f"hide_{n}(&{lvalue});" if put else ""
         lost = f"lost_{n}"
@@ -368,17 +400,21 @@ class Program:
         return tuple(sorted({flag for pair in self.pairs for flag in pair.run.flags}))
 
     def render(self) -> str:
-        used = [*(way for pair in self.pairs for way in pair.chain), *(x.run for x in self.pairs)]
-        headers = sorted({header for one in used for header in one.headers})
+        used = {header for pair in self.pairs for way in pair.chain for header in way.headers}
+        used |= {header for pair in self.pairs for header in pair.run.headers}
+        headers = sorted(used)
         lines = PREAMBLE.format(
-            name=self.name, headers="\n".join(f"#include <{header}>" for header in headers)
+            name=self.name,
+            headers="\n".join(f"#include <{header}>" for header in headers),
         ).split("\n")
         calls = []
         for number, pair in enumerate(self.pairs):
             writer = _PairWriter(pair, number, self.cxx)
             lines += writer.write()
             calls.append(f"  {{ {writer.call()} }}")
-        lines += ["int main(void) {", "  alarm(100);", *calls]
+        lines += [APART.format(n=n) for n in range(2)]
+        calls += [f"  {{\n{RUN_APART.format(n=n)}\n  }}" for n in range(2)]
+        lines += ["int main(void) {", *calls]
         quick = any(pair.run.quick for pair in self.pairs)
         lines += ["  quick_exit(0);" if quick else "  return 0;", "}", ""]
         return "\n".join(lines)
@@ -428,7 +464,7 @@ def random_pairs(rng: random.Random, count: int, cxx: bool) -> list[Pair]:
 
 def programs_of(name: str, pairs: Sequence[Pair], cxx: bool) -> list[Program]:
     """The pairs in programs: as few as there may be, and those that end by quick_exit apart."""
-    found = []
+    found: list[Program] = []
     for quick in (False, True):
         chosen = [pair for pair in pairs if pair.run.quick == quick]
         for begin in range(0, len(chosen), MOST_PAIRS):

@@ -2,16 +2,16 @@
 """Ways to hide an address, and ways for code to be run: the tables beside this file.
 
 A way puts an address somewhere, and takes it from there. In `put` the address is `pointer` (struct
-cell *) or `word` (uintptr_t); `take` assigns one of these. `@cell` is an lvalue of type `cell`, which
-lies wherever the program keeps it, and `@n` a number that nothing else of the program has. `once` is
-text before the functions. What `outside` is true of reads what was written: it is taken once, outside
-of sections.
+cell *) or `word` (uintptr_t); `take` assigns one of these. `@cell` is an lvalue of type `cell`,
+which lies wherever the program keeps it, and `@n` a number that nothing else of the program has.
+`once` is text before the functions. What `outside` is true of reads what was written: it is taken
+once, outside of sections.
 
-A run makes something call `@run()`, a function of the program without arguments or result. `text` is
-before main; `setup` are statements that come first, `call` those after which `@run()` has been
-called, once. Where it is called
-before main or after it, `call` is empty. `inside`: `call` may stand in a section, which then touches
-what `@run()` touches. `quick`: the program has to end by quick_exit.
+A run makes something call `@run()`, a function of the program without arguments or result. `text`
+is before main; `setup` are statements that come first, `call` those after which `@run()` has been
+called, once. Where it is called before main or after it, `call` is empty. `inside`: `call` may
+stand in a section, which then touches what `@run()` touches. `quick`: the program has to end by
+quick_exit.
 
 Both: `headers`; `flags` of the link; `cxx`: C++ only; `only_c`.
 """

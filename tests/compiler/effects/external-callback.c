@@ -22,4 +22,5 @@ int main(void) {
 }
 // CHECK: "name": "mine{{(\(\))?}}"
 // CHECK: "conflicts": [
+// CHECK-NOT: "name":
 // CHECK: "with": "theirs{{(\(\))?}}"

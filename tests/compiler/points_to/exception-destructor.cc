@@ -26,4 +26,5 @@ int main() {
 }
 // CHECK: "name": "mine{{(\(\))?}}"
 // CHECK: "conflicts": [
+// CHECK-NOT: "name":
 // CHECK: "with": "theirs{{(\(\))?}}"

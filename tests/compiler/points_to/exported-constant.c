@@ -3,9 +3,10 @@
 // RUN: %FileCheck %s --input-file=%t.json
 static long x;
 long *const where = &x;
-extern long *const *get(void);
+extern long *const *slot;
 __attribute__((atomic)) void mine(void) { x++; }
-__attribute__((atomic)) void theirs(void) { ++**get(); }
+__attribute__((atomic)) void theirs(void) { ++**slot; }
 // CHECK: "name": "mine{{(\(\))?}}"
 // CHECK: "conflicts": [
+// CHECK-NOT: "name":
 // CHECK: "with": "theirs{{(\(\))?}}"

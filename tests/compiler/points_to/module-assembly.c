@@ -2,7 +2,7 @@
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %FileCheck %s --input-file=%t.json
 #include <pthread.h>
-__attribute__((noinline)) static long *get(void);
+__attribute__((noinline, used)) static long *get(void);
 static long x;
 static long *get(void) { return &x; }
 __asm__(".data\nwhere: .quad get\n.globl where\n.text\n");

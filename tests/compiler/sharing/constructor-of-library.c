@@ -8,4 +8,5 @@ void call(void) { mine(); }
 __attribute__((constructor)) static void begin(void) { theirs(); }
 // CHECK: "name": "mine{{(\(\))?}}"
 // CHECK: "conflicts": [
+// CHECK-NOT: "name":
 // CHECK: "with": "theirs{{(\(\))?}}"

@@ -16,4 +16,5 @@ __attribute__((constructor)) static void second(void) { pthread_create(&thread, 
 int main(void) { pthread_join(thread, 0); }
 // CHECK: "name": "mine{{(\(\))?}}"
 // CHECK: "conflicts": [
+// CHECK-NOT: "name":
 // CHECK: "with": "theirs{{(\(\))?}}"

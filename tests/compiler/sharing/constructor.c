@@ -18,4 +18,5 @@ __attribute__((constructor)) static void begin(void) {
 int main(void) {}
 // CHECK: "name": "mine{{(\(\))?}}"
 // CHECK: "conflicts": [
+// CHECK-NOT: "name":
 // CHECK: "with": "theirs{{(\(\))?}}"

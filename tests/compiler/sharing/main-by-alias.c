@@ -18,4 +18,5 @@ static int begin(void) {
 int main(void) __attribute__((alias("begin")));
 // CHECK: "name": "mine{{(\(\))?}}"
 // CHECK: "conflicts": [
+// CHECK-NOT: "name":
 // CHECK: "with": "theirs{{(\(\))?}}"

@@ -19,4 +19,5 @@ __attribute__((section(".preinit_array"), used)) static void (*const at_start)(i
 int main(void) {}
 // CHECK: "name": "mine{{(\(\))?}}"
 // CHECK: "conflicts": [
+// CHECK-NOT: "name":
 // CHECK: "with": "theirs{{(\(\))?}}"

@@ -20,4 +20,5 @@ static Start start;
 int main() { pthread_join(start.thread, nullptr); }
 // CHECK: "name": "mine{{(\(\))?}}"
 // CHECK: "conflicts": [
+// CHECK-NOT: "name":
 // CHECK: "with": "theirs{{(\(\))?}}"
