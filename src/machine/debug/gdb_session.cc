@@ -4,6 +4,7 @@
 #include "machine/debug/gdb_registers.h"
 
 #include <algorithm>
+#include <csignal>
 
 namespace tandem::machine {
 namespace {
@@ -30,6 +31,40 @@ std::string describe(const Hart &hart) {
   return fmt::format("hart {}, {}-mode, {}", hart.id(),
                      hart.state().privilege == Privilege::user ? 'U' : 'S',
                      name_of(hart.state().activity));
+}
+
+// Numbers of the protocol where they are not Linux's.
+//
+// Source: gdb's include/gdb/signals.def.
+int protocol_signal(int number) {
+  switch (number) {
+  case SIGBUS:
+    return 10;
+  case SIGUSR1:
+    return 30;
+  case SIGUSR2:
+    return 31;
+  case SIGURG:
+    return 16;
+  case SIGSTOP:
+    return 17;
+  case SIGTSTP:
+    return 18;
+  case SIGCONT:
+    return 19;
+  case SIGCHLD:
+    return 20;
+  case SIGIO:
+    return 23;
+  case SIGSYS:
+    return 12;
+  case SIGPWR:
+    return 32;
+  case SIGSTKFLT:
+    return 143; // it has none: unknown
+  default:
+    return number >= SIGRTMIN ? 143 : number;
+  }
 }
 
 } // namespace
@@ -79,9 +114,9 @@ std::optional<Session::Stop> GdbSession::serve() {
       break;
     case Wish::leave:
       reply(made.text);
-      return std::nullopt;
+      return ended();
     case Wish::kill:
-      return Session::Stop::interrupted;
+      return ended().value_or(Session::Stop::interrupted);
     case Wish::go:
     case Wish::step:
       if (const std::optional<Session::Stop> stop = resume(made.wish))
@@ -89,7 +124,12 @@ std::optional<Session::Stop> GdbSession::serve() {
       break;
     }
   }
-  return std::nullopt;
+  return ended();
+}
+
+// Of a guest that has crashed and was looked at.
+std::optional<Session::Stop> GdbSession::ended() const {
+  return machine_->ended() ? std::optional(Session::Stop::ended) : std::nullopt;
 }
 
 GdbSession::Answer GdbSession::answer(std::string_view packet) {
@@ -301,7 +341,9 @@ std::string GdbSession::stop_reply() const {
   const std::string reason = watched_ ? fmt::format("watch:{:x};", *watched_)
                              : hit_   ? "swbreak:;"
                                       : "";
-  return fmt::format("T05{}thread:{};", reason, thread_of(hart_));
+  const std::optional<GuestEnd> end = machine_->guest_end();
+  const int signal = end && end->signal ? protocol_signal(*end->signal) : SIGTRAP;
+  return fmt::format("T{:02x}{}thread:{};", signal, reason, thread_of(hart_));
 }
 
 // Until this hart has done an instruction; others have their turns meanwhile. One that does not run
@@ -369,8 +411,10 @@ std::optional<Session::Stop> GdbSession::resume(Wish wish) {
   const std::optional<unsigned> from = hit_;
   hit_.reset();
   watched_.reset();
-  std::optional<Session::Stop> stop;
-  if (wish == Wish::step) {
+  std::optional<Session::Stop> stop = ended();
+  if (stop) {
+    // It has crashed, and does not go on.
+  } else if (wish == Wish::step) {
     step(step_hart_);
     hart_ = step_hart_;
     if (breakpoints_.at(hart().state().pc))
@@ -386,11 +430,24 @@ std::optional<Session::Stop> GdbSession::resume(Wish wish) {
     stop = go();
     breakpoints_.take_out();
   }
-  if (machine_->ended())
-    stop = Session::Stop::ended;
+  if (ended())
+    stop = ended();
   if (gone_)
     return stop;
-  reply(stop ? (stop == Session::Stop::ended ? "W00" : "X09") : stop_reply());
+  if (stop != Session::Stop::ended) {
+    reply(stop ? "X09" : stop_reply());
+    return stop;
+  }
+  const GuestEnd end = *machine_->guest_end();
+  if (end.signal && !crash_shown_) {
+    // As a program that gets a signal: it can be looked at, and ends when it is to go on.
+    crash_shown_ = true;
+    hart_ = end.hart;
+    reply(stop_reply());
+    return std::nullopt;
+  }
+  reply(end.signal ? fmt::format("X{:02x}", protocol_signal(*end.signal))
+                   : fmt::format("W{:02x}", end.status));
   return stop;
 }
 

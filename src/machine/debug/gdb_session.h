@@ -55,6 +55,7 @@ private:
   std::string command(std::string_view hex);
   std::string transfer(std::string_view packet);
 
+  [[nodiscard]] std::optional<Session::Stop> ended() const;
   std::optional<Session::Stop> resume(Wish wish);
   std::optional<Session::Stop> go();
   Session::Stop run_to(std::uint64_t instructions);
@@ -75,6 +76,7 @@ private:
   unsigned step_hart_ = 0; // which one steps
   bool acknowledges_ = true;
   bool gone_ = false;
+  bool crash_shown_ = false;               // gdb has heard that the guest crashed
   std::optional<unsigned> hit_{};          // the hart that is on a breakpoint
   std::optional<std::uint64_t> watched_{}; // memory that has changed
 };

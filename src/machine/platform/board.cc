@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 namespace tandem::machine {
@@ -32,6 +33,28 @@ BoardEnd end_of(ExitReason reason, std::uint16_t code) {
     break;
   }
   return {.kind = BoardEnd::Kind::reboot};
+}
+
+// What Linux would send a program that did so.
+int signal_of(Exception cause) {
+  switch (cause) {
+  case Exception::illegal_instruction:
+    return SIGILL;
+  case Exception::breakpoint:
+    return SIGTRAP;
+  case Exception::instruction_misaligned:
+  case Exception::load_misaligned:
+  case Exception::store_misaligned:
+    return SIGBUS;
+  default:
+    return SIGSEGV;
+  }
+}
+
+int signal_of(const Crash &crash) {
+  const bool by_interrupt = crash.first && (crash.first->cause & kInterruptBit) != 0;
+  return signal_of(crash.first && !by_interrupt ? static_cast<Exception>(crash.first->cause)
+                                                : crash.trap.cause);
 }
 
 } // namespace
@@ -143,6 +166,25 @@ void Board::finish(const BoardEnd &end) {
   if (!end_)
     end_ = end;
   cores_->request_stop();
+}
+
+std::optional<GuestEnd> Board::guest_end() const {
+  if (!end_)
+    return std::nullopt;
+  switch (end_->kind) {
+  case BoardEnd::Kind::shutdown:
+  case BoardEnd::Kind::reboot:
+  case BoardEnd::Kind::exit_pass:
+    return GuestEnd{};
+  case BoardEnd::Kind::exit_fail: // a status of 0 would say that all is well
+    return GuestEnd{.status = (end_->code & 0xFF) == 0 ? 1 : end_->code & 0xFF};
+  case BoardEnd::Kind::failure:
+    return GuestEnd{.status = kGuestStatus};
+  case BoardEnd::Kind::crash:
+    break;
+  }
+  return GuestEnd{
+      .status = kGuestStatus, .signal = signal_of(*end_->crash), .hart = end_->crash->hart};
 }
 
 Cycle Board::next() const {

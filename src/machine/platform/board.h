@@ -75,7 +75,7 @@ public:
   [[nodiscard]] const Clock &clock() const override { return clock_; }
   [[nodiscard]] FunctionalCores &cores() override { return *cores_; }
   [[nodiscard]] Monitor &monitor() override { return *monitor_; }
-  [[nodiscard]] bool ended() const override { return end_.has_value(); }
+  [[nodiscard]] std::optional<GuestEnd> guest_end() const override;
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> counts() const override;
   [[nodiscard]] ConsoleFeed &feed() { return *feed_; }
   [[nodiscard]] const Sbi &sbi() const { return *sbi_; }

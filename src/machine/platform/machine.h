@@ -11,11 +11,22 @@
 #include "machine/platform/monitor.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace tandem::machine {
+
+// Exit status for what the guest did wrong: it crashed, panicked, hung.
+inline constexpr int kGuestStatus = 3;
+
+// How a guest has ended by itself.
+struct GuestEnd {
+  int status = 0;              // 0 to 255: the exit status of the command that ran it
+  std::optional<int> signal{}; // that ended it, as <signal.h> numbers them: it has crashed
+  unsigned hart = 0;           // where it crashed
+};
 
 class Machine {
 public:
@@ -26,7 +37,8 @@ public:
   [[nodiscard]] virtual FunctionalCores &cores() = 0;
   [[nodiscard]] virtual Monitor &monitor() = 0;
   // The guest has ended by itself, or cannot go on.
-  [[nodiscard]] virtual bool ended() const = 0;
+  [[nodiscard]] bool ended() const { return guest_end().has_value(); }
+  [[nodiscard]] virtual std::optional<GuestEnd> guest_end() const = 0;
   // What it counted beside instructions and cycles, by name; names and order never change.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::uint64_t>> counts() const = 0;
 };

@@ -30,6 +30,21 @@ Result<std::unique_ptr<Process>> Process::make(const ProcessOptions &options,
   return process;
 }
 
+std::optional<GuestEnd> Process::guest_end() const {
+  const std::optional<ProcessEnd> &end = kernel_->end();
+  if (!end)
+    return std::nullopt;
+  switch (end->kind) {
+  case ProcessEnd::Kind::exit:
+    return GuestEnd{.status = end->status};
+  case ProcessEnd::Kind::no_memory:
+    return GuestEnd{.status = kGuestStatus};
+  case ProcessEnd::Kind::signal:
+    break;
+  }
+  return GuestEnd{.status = kGuestStatus, .signal = end->signal, .hart = end->hart};
+}
+
 std::vector<std::pair<std::string, std::uint64_t>> Process::counts() const {
   std::vector<std::pair<std::string, std::uint64_t>> counts = {
       {"calls", kernel_->calls()},

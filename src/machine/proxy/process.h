@@ -29,7 +29,7 @@ public:
   [[nodiscard]] const Clock &clock() const override { return clock_; }
   [[nodiscard]] FunctionalCores &cores() override { return *cores_; }
   [[nodiscard]] Monitor &monitor() override { return *monitor_; }
-  [[nodiscard]] bool ended() const override { return kernel_->end().has_value(); }
+  [[nodiscard]] std::optional<GuestEnd> guest_end() const override;
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> counts() const override;
   [[nodiscard]] const Kernel &kernel() const { return *kernel_; }
 

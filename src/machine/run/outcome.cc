@@ -28,29 +28,32 @@ std::string place(unsigned hart, std::uint64_t pc, Privilege privilege, const Sy
 }
 
 // What the guest ended with, but for panics.
-Outcome ended(const BoardEnd &end, const Symbols &symbols) {
+Outcome ended(const Board &board, const Symbols &symbols) {
+  const BoardEnd &end = *board.end();
+  Outcome outcome{.status = board.guest_end()->status};
   switch (end.kind) {
   case BoardEnd::Kind::shutdown:
-    return {.status = 0, .name = "shutdown"};
+    outcome.name = "shutdown";
+    break;
   case BoardEnd::Kind::reboot:
-    return {.status = 0, .name = "reboot"};
+    outcome.name = "reboot";
+    break;
   case BoardEnd::Kind::exit_pass:
-    return {.status = 0, .name = "exit"};
   case BoardEnd::Kind::exit_fail:
-    // A status of 0 would say that all is well.
-    return {.status = (end.code & 0xFF) == 0 ? 1 : end.code & 0xFF, .name = "exit"};
+    outcome.name = "exit";
+    break;
   case BoardEnd::Kind::failure:
-    return {.status = kGuestStatus,
-            .message = "the guest asked for a reset because of a failure of its own; look at what "
-                       "it printed last",
-            .name = "failure"};
+    outcome.message = "the guest asked for a reset because of a failure of its own; look at what "
+                      "it printed last";
+    outcome.name = "failure";
+    break;
   case BoardEnd::Kind::crash:
+    outcome.message = fmt::format("the guest crashed: {}; look with --trace or --gdb",
+                                  describe(*end.crash, symbols));
+    outcome.name = "crash";
     break;
   }
-  return {.status = kGuestStatus,
-          .message = fmt::format("the guest crashed: {}; look with --trace or --gdb",
-                                 describe(*end.crash, symbols)),
-          .name = "crash"};
+  return outcome;
 }
 
 } // namespace
@@ -98,7 +101,7 @@ Outcome outcome_of(Board &board, const Symbols &symbols, const BoardRun &run) {
             .name = "panic"};
   switch (run.stop) {
   case Session::Stop::ended: {
-    Outcome outcome = ended(*board.end(), symbols);
+    Outcome outcome = ended(board, symbols);
     if (run.until_given && !run.until_seen && outcome.status == 0)
       return {.status = kGuestStatus,
               .message = "the guest ended, and the text of --until was never shown",

@@ -12,8 +12,6 @@
 
 namespace tandem::machine {
 
-// Exit status for what the guest did wrong: it crashed, panicked, hung.
-inline constexpr int kGuestStatus = 3;
 // As shells have it for SIGINT.
 inline constexpr int kInterruptStatus = 130;
 

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 from pathlib import Path
 
+import pytest
 from guests import LIMIT, MACHINE, TIMEOUT_S, command, program
 
 
@@ -99,23 +101,65 @@ def test_threads_are_harts(guest: Path) -> None:
 
 
 def test_a_debugger_that_leaves_lets_it_run(guest: Path) -> None:
-    said, shown, status = debug(guest, ["--run", "harts"], ["break put", "continue", "detach"])
+    said, shown, status = debug(
+        guest, ["--run", "harts"], ["break put", "continue", "detach"]
+    )
     assert "Breakpoint 1, put" in said, said
     assert (shown, status) == ("harts 1, counted 1000, interrupted 0\n", 0)
     said, shown, status = debug(guest, ["--run", "harts"], ["kill"])
     assert (shown, status) == ("", 130)
 
 
+@pytest.mark.parametrize(
+    ("what", "told", "status"), [("7", "code 07", 7), ("256", "code 01", 1)]
+)
+def test_the_exit_status_is_told(
+    guest: Path, what: str, told: str, status: int
+) -> None:
+    said, _, ended = debug(
+        guest, ["--run", f"exit {what}"], ["continue", "print $_exitcode"]
+    )
+    assert f"exited with {told}" in said, said
+    assert f"$1 = {status}" in said
+    assert ended == status
+
+
 def test_a_crash_is_where_it_is(guest: Path) -> None:
-    said, _, status = debug(guest, ["--run", "crash"], ["continue", "print $_exitcode"])
-    assert status == 3, said
+    """It stops there like a program that gets a signal, and ends with it when it is to go on."""
+    said, _, status = debug(
+        guest,
+        ["--run", "crash"],
+        ["continue", "info registers scause stval", "print/x *(char *)&counted", "continue",
+         "print $_exitsignal"],
+    )  # fmt: skip
+    assert "received signal SIGSEGV" in said, said
+    assert re.search(r"^stval +0x8\b", said, re.MULTILINE), said
+    assert "terminated with signal SIGSEGV" in said
+    assert "$2 = 11" in said
+    assert status == 3
+
+
+@pytest.mark.parametrize("last", ["detach", "kill", "monitor state"])
+def test_a_crash_is_the_end_however_gdb_leaves(guest: Path, last: str) -> None:
+    said, _, status = debug(guest, ["--run", "crash"], ["continue", last])
+    assert "received signal SIGSEGV" in said, said
+    assert status == 3
 
 
 def test_a_linux_program_s_threads(tmp_path: Path) -> None:
     source = Path(os.environ["TANDEM_SOURCE"]) / "images/linux/programs/threads.c"
     elf = tmp_path / "threads"
     subprocess.run(
-        [program("riscv64-linux-gnu-gcc"), "-O1", "-g", "-static", "-pthread", "-o", elf, source],
+        [
+            program("riscv64-linux-gnu-gcc"),
+            "-O1",
+            "-g",
+            "-static",
+            "-pthread",
+            "-o",
+            elf,
+            source,
+        ],
         check=True,
     )
     said, shown, status = session(
@@ -130,3 +174,46 @@ def test_a_linux_program_s_threads(tmp_path: Path) -> None:
     assert "start_thread" in said
     assert "New value = 1" in said
     assert (shown, status) == ("20 30\n", 0)
+
+
+@pytest.mark.parametrize(
+    ("how", "told", "status"),
+    [
+        (["status", "9"], ["exited with code 011"], 9),  # gdb says it in octal
+        (["null"], ["received signal SIGSEGV", "touches_nothing", "terminated with signal SIGSEGV"],
+         3),
+        (["illegal"], ["received signal SIGILL", "terminated with signal SIGILL"], 3),
+        (["abort"], ["received signal SIGABRT", "terminated with signal SIGABRT"], 3),
+        (["misaligned"], ["received signal SIGBUS", "terminated with signal SIGBUS"], 3),
+    ],
+)  # fmt: skip
+def test_how_a_linux_program_ended(
+    ends: Path, how: list[str], told: list[str], status: int
+) -> None:
+    said, _, ended = session(
+        ends, [str(MACHINE), "exec", "--limit", LIMIT], [str(ends), *how],
+        ["continue", "backtrace", "continue"],
+    )  # fmt: skip
+    for text in told:
+        assert text in said, said
+    assert ended == status
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    source = Path(os.environ["TANDEM_SOURCE"]) / "tests/machine/exec/programs/ends.c"
+    elf = tmp_path_factory.mktemp("ends") / "ends"
+    subprocess.run(
+        [
+            program("riscv64-linux-gnu-gcc"),
+            "-O1",
+            "-g",
+            "-static",
+            "-pthread",
+            "-o",
+            elf,
+            source,
+        ],
+        check=True,
+    )
+    return elf

@@ -21,6 +21,8 @@ int main(int argc, char **argv) {
     abort();
   if (strcmp(how, "illegal") == 0)
     __asm__ volatile(".word 0");
+  if (strcmp(how, "misaligned") == 0)
+    __asm__ volatile("amoadd.w zero, zero, (%0)" ::"r"(how + 1 - ((unsigned long)how & 1)));
   if (strcmp(how, "deadlock") == 0) {
     pthread_mutex_lock(&mutex);
     pthread_mutex_lock(&mutex);
