@@ -4,6 +4,7 @@ programs that use it, compiled by tandem-cc and by gcc, are right and stay out o
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -72,7 +73,8 @@ def test_every_exported_version_is_called_by_a_test() -> None:
 
 def test_the_list_for_calls_through_pointers_is_complete() -> None:
     listed = re.findall(
-        r"TANDEM_(?:LOCK_|OUTPUT_)?TWIN_OF\((\d+), (\w+)\)", (SOURCES / "twins.def").read_text()
+        r"TANDEM_(?:LOCK_|OUTPUT_)?TWIN_OF\((\d+), (\w+)\)",
+        (SOURCES / "twins.def").read_text(),
     )
     assert all(int(length) == len(name) for length, name in listed)
     plain = {f"_ZGTt{length}{name}" for length, name in listed}
@@ -88,7 +90,14 @@ def build(folder: Path, source: str, *options: str) -> Path:
     program = folder / f"{source}{''.join(options)}".replace("/", "_")
     if program.exists():
         return program
-    command = [str(BUILD / "bin" / "tandem-cc"), "-std=gnu17", "-g", "-pthread", "-Wall", "-Wextra"]
+    command = [
+        str(BUILD / "bin" / "tandem-cc"),
+        "-std=gnu17",
+        "-g",
+        "-pthread",
+        "-Wall",
+        "-Wextra",
+    ]
     command += ["-Werror", f"-I{ROOT / 'include'}", "-ftandem-enforce=stm", *options]
     command += [str(PROGRAMS / source), "-ltandem_tm", "-o", str(program)]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("TANDEM_")}
@@ -97,14 +106,44 @@ def build(folder: Path, source: str, *options: str) -> Path:
     return program
 
 
+def run_together(
+    gnu_tm: GnuTm,
+    profile: Path,
+    program: Path,
+    *arguments: str,
+    algorithm: str,
+    **variables: str,
+) -> str:
+    """What it prints, where none of its calls makes a transaction run alone. With `serialised N` at
+    its end, which is 0 where nothing but its calls can do that. `auto` may do it too, since on a
+    busy machine one at a time is often the best; so there the profile says why each of them was."""
+    # Else many restarts in a row, which a machine may be busy enough for, end alone as well.
+    environment = {"TANDEM_SERIALISE_AFTER": "never", **variables}
+    if algorithm == "auto":
+        environment["TANDEM_PROFILE"] = str(profile)
+    outcome = gnu_tm.run(program, *arguments, algorithm=algorithm, environment=environment)
+    assert outcome.status == 0, outcome.output
+    output, found, serialised = outcome.output.rpartition(" serialised ")
+    assert found
+    if algorithm != "auto":
+        assert serialised == "0\n"
+        return output
+    assert int(serialised) >= 0
+    sections = json.loads(profile.read_text(encoding="utf-8"))["sections"]
+    demands = [demand for section in sections for demand in section["serialisations"]]
+    assert {demand["cause"] for demand in demands} <= {"algorithm"}, demands
+    assert sum(demand["count"] for demand in demands) == int(serialised)
+    return output
+
+
 @pytest.mark.parametrize("algorithm", SPECULATIVE)
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 def test_tandem_cc_calls_them_and_serialises_nothing(
-    gnu_tm: GnuTm, folder: Path, level: str, algorithm: str
+    gnu_tm: GnuTm, folder: Path, tmp_path: Path, level: str, algorithm: str
 ) -> None:
     program = build(folder, "uses.c", level)
-    outcome = gnu_tm.run(program, algorithm=algorithm)
-    assert (outcome.status, outcome.output) == (0, "wrong 0 posts 400 serialised 0\n")
+    output = run_together(gnu_tm, tmp_path / "profile.json", program, algorithm=algorithm)
+    assert output == "wrong 0 posts 400"
 
 
 def test_they_are_right_where_every_transaction_is_alone(gnu_tm: GnuTm, folder: Path) -> None:
@@ -115,18 +154,17 @@ def test_they_are_right_where_every_transaction_is_alone(gnu_tm: GnuTm, folder: 
 
 @pytest.mark.parametrize("algorithm", SPECULATIVE)
 def test_output_waits_where_the_program_opts_in(
-    gnu_tm: GnuTm, folder: Path, algorithm: str
+    gnu_tm: GnuTm, folder: Path, tmp_path: Path, algorithm: str
 ) -> None:
     program = build(folder, "deferred.c", "-O2", "-ftandem-catalogue=deferred-output")
-    outcome = gnu_tm.run(program, algorithm=algorithm)
-    lines = outcome.output.splitlines()
-    assert lines[-1] == "total 400 serialised 0"
-    sums = [int(number) for number in re.findall(r"sum (\d+)\n", outcome.output)]
+    output = run_together(gnu_tm, tmp_path / "profile.json", program, algorithm=algorithm)
+    assert output.splitlines()[-1] == "total 400"
+    sums = [int(number) for number in re.findall(r"sum (\d+)\n", output)]
     # Each transaction printed what it saw, once; commits and output may be in different orders, and
     # another one's output may come between two calls.
     assert sorted(sums) == list(range(1, 401, 2))
-    assert outcome.output.count("text") == 200
-    assert outcome.output.count("\n") == 2 * 200 + 1
+    assert output.count("text") == 200
+    assert output.count("\n") == 2 * 200
 
 
 def test_a_result_that_is_used_makes_output_irrevocable(gnu_tm: GnuTm, folder: Path) -> None:
@@ -193,7 +231,13 @@ def compiled(gnu_tm: GnuTm, name: str, *options: str) -> Path:
             f"-I{ROOT / 'include'}",
             *options,
         ]
-        command += [str(PROGRAMS / f"{name}.c"), f"-L{LIBRARY}", "-ltandem_tm", "-o", str(program)]
+        command += [
+            str(PROGRAMS / f"{name}.c"),
+            f"-L{LIBRARY}",
+            "-ltandem_tm",
+            "-o",
+            str(program),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
     return program
@@ -229,11 +273,11 @@ def test_transactions_that_read_nothing_are_waited_for(gnu_tm: GnuTm, algorithm:
 
 
 @pytest.mark.parametrize("algorithm", SPECULATIVE)
-def test_gcc_calls_them(gnu_tm: GnuTm, algorithm: str) -> None:
+def test_gcc_calls_them(gnu_tm: GnuTm, tmp_path: Path, algorithm: str) -> None:
     program = compiled(gnu_tm, "gnu")
-    software = {"TANDEM_HARDWARE": "off"}
-    outcome = gnu_tm.run(program, algorithm=algorithm, environment=software)
-    assert (outcome.status, outcome.output) == (0, "wrong 0 serialised 0\n")
+    profile = tmp_path / "profile.json"
+    output = run_together(gnu_tm, profile, program, algorithm=algorithm, TANDEM_HARDWARE="off")
+    assert output == "wrong 0"
     # Hardware runs uninstrumented code, too.
-    outcome = gnu_tm.run(program, "uninstrumented", algorithm="htm")
-    assert (outcome.status, outcome.output) == (0, "wrong 0 serialised 0\n")
+    output = run_together(gnu_tm, profile, program, "uninstrumented", algorithm="htm")
+    assert output == "wrong 0"

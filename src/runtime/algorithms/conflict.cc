@@ -62,7 +62,8 @@ void publish_size(Thread &thread) noexcept {
   thread.contender.size.store(thread.reads.size() + thread.owned.size(), std::memory_order_relaxed);
 }
 
-// One interval of a stalled transaction: long enough for a holder to do something.
+// One interval of a stalled transaction: long enough for a holder to do something. One that gives
+// the processor away is an interval by itself: on a busy machine it is much longer.
 constexpr std::uint32_t kRoundsPerInterval = 32;
 
 void check_for_orders(Thread &thread) noexcept {
@@ -105,7 +106,8 @@ void meet(Thread &thread, Thread &holder, const Orec &orec, std::uint64_t word, 
         break;
       }
     }
-    for (std::uint32_t round = 0; round < kRoundsPerInterval; ++round) {
+    for (std::uint32_t round = 0;
+         round < kRoundsPerInterval && !(round != 0 && patience.has_given_way()); ++round) {
       if (orec.load(std::memory_order_acquire) != word) {
         thread.contender.waits_for.store(nullptr, std::memory_order_relaxed);
         return;

@@ -35,9 +35,6 @@ static_assert(offsetof(Colour, word) == offsetof(tandem_colour_state, word) &&
               offsetof(Colour, flags) == offsetof(tandem_colour_state, flags) &&
               offsetof(Colour, acquired) == offsetof(tandem_colour_state, acquired));
 
-// Rounds of looking at a mark before sleeping: as for the serial word.
-constexpr std::uint32_t kRoundsBeforeSleep = 2 * sync::Patience::kSpins;
-
 pthread_key_t exit_key; // its destructor runs when a thread exits
 
 // Of the outermost enter, or of take. Null where the thread has the one colour of a section in the
@@ -199,7 +196,7 @@ bool waits_with_mark(std::size_t identity) noexcept {
 
 // Returns when `over()`, which looks at marks or at who waits with one.
 template <class Over> [[gnu::noinline]] void wait_for_others(const Over &over) noexcept {
-  for (sync::Patience patience; patience.rounds() < kRoundsBeforeSleep; patience.round())
+  for (sync::Patience patience; !patience.is_over(); patience.round())
     if (over())
       return;
   Shared &shared = _TANDEM_colours_shared;

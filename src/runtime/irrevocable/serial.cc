@@ -11,8 +11,8 @@ namespace tandem::serial {
 namespace {
 
 // Under the algorithm `serial` the word goes from one to the other all the time, and waking who
-// sleeps would take as long as many a transaction. Most of the rounds give the processor away.
-constexpr std::uint32_t kRoundsOneAtATime = 768;
+// sleeps would take as long as many a transaction.
+constexpr std::uint32_t kYieldsOneAtATime = 640;
 
 } // namespace
 
@@ -57,11 +57,9 @@ void wait_until_free() noexcept {
 void acquire(const Thread *thread) noexcept {
   std::uint32_t seen = kFree;
   if (!word.value.compare_exchange_strong(seen, kHeld)) {
-    sync::Patience patience;
+    sync::Patience patience(settings.algorithm == Algorithm::serial ? kYieldsOneAtATime : 0);
     bool acquired = false;
-    const std::uint32_t rounds =
-        settings.algorithm == Algorithm::serial ? kRoundsOneAtATime : sync::Patience::kSpins;
-    while (patience.rounds() < rounds && !acquired) {
+    while (!patience.is_over() && !acquired) {
       patience.round();
       seen = kFree;
       acquired = !taken() && word.value.compare_exchange_strong(seen, kHeld);

@@ -52,23 +52,61 @@ inline void wake_all(std::atomic<std::uint32_t> &word) noexcept {
   errno = saved;
 }
 
-// For a loop that waits for another thread to do a few instructions: it may have been preempted, so
-// after kSpins rounds each further one gives the processor away.
+// Blocks for `nanoseconds`. No cancellation point; a signal ends it early.
+inline void sleep_for(std::int64_t nanoseconds) noexcept {
+  std::atomic<std::uint32_t> nobody{0};
+  wait_on_for(nobody, 0, nanoseconds);
+}
+
+// For a loop that waits for another thread to do a few instructions: for moments; then each round
+// gives the processor away; then each sleeps, for longer and longer. It sleeps at once where giving
+// away took so long that others than the program must have had the processor: who yields on a busy
+// machine queues behind all of them each time, and who wakes up is soon served.
 class Patience {
 public:
   static constexpr std::uint32_t kSpins = 128; // some microseconds: less than a time slice by far
+  static constexpr std::uint32_t kYields = 64; // on an idle machine about as long as a short sleep
+  // From the kernel's slack of timers (50 us) to what nobody waits for unless others have the
+  // processor. They double, so that what is slept too long is at most what had to be waited.
+  static constexpr std::int64_t kShortestSleepNs = 50'000;
+  static constexpr std::int64_t kLongestSleepNs = 1'000'000;
+  // Of the time-stamp counter: some tens of microseconds, where an idle processor takes one.
+  static constexpr std::uint64_t kLongYield = 100'000;
+
+  // `yields`: rounds that give the processor away before it sleeps.
+  explicit Patience(std::uint32_t yields = kYields) noexcept : yields_(yields) {}
 
   void round() noexcept {
-    if (++rounds_ < kSpins) {
+    if (++rounds_ < kSpins)
       pause();
-      return;
-    }
-    ::sched_yield();
+    else
+      give_way();
   }
   [[nodiscard]] std::uint32_t rounds() const noexcept { return rounds_; }
+  // Whether the last round was no moment but gave the processor away.
+  [[nodiscard]] bool has_given_way() const noexcept { return rounds_ >= kSpins; }
+  // Whether the next round sleeps: who can be woken sleeps until then instead.
+  [[nodiscard]] bool is_over() const noexcept {
+    return sleep_ns_ != 0 || rounds_ >= kSpins + yields_;
+  }
 
 private:
+  [[gnu::noinline]] void give_way() noexcept {
+    if (is_over()) {
+      sleep_ns_ = sleep_ns_ == 0 ? kShortestSleepNs : sleep_ns_;
+      sleep_for(sleep_ns_);
+      sleep_ns_ = sleep_ns_ < kLongestSleepNs / 2 ? 2 * sleep_ns_ : kLongestSleepNs;
+      return;
+    }
+    const std::uint64_t since = __builtin_ia32_rdtsc();
+    ::sched_yield();
+    if (__builtin_ia32_rdtsc() - since > kLongYield)
+      sleep_ns_ = kShortestSleepNs;
+  }
+
   std::uint32_t rounds_ = 0;
+  std::uint32_t yields_;
+  std::int64_t sleep_ns_ = 0; // of the next sleep; 0: it has not come to that
 };
 
 } // namespace tandem::sync

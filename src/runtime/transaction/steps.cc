@@ -14,8 +14,9 @@ namespace {
 // One unit of contention::delay, in ticks of the time-stamp counter: the shortest delays are then
 // some tens of nanoseconds, a few cache misses.
 constexpr std::uint64_t kTicksPerUnit = 8;
-// A delay above this gives the processor away meanwhile.
-constexpr std::uint64_t kTicksBeforeYield = 50'000;
+// What is left of a delay, above this, is slept: more than the shortest sleep. To yield would mean
+// to queue behind all others on a busy machine.
+constexpr std::uint64_t kTicksBeforeSleep = 200'000;
 
 // So many restarts in a row are no bad luck: the delays that the user chose are too short for how
 // long these transactions take, and many threads then restart each other for ever. From here on
@@ -110,9 +111,9 @@ void back_off(Thread &thread, std::uint32_t waits) noexcept {
                                               thread.random));
   const std::uint64_t ticks = units * kTicksPerUnit;
   const std::uint64_t start = __rdtsc();
-  while (__rdtsc() - start < ticks) {
-    if (ticks > kTicksBeforeYield)
-      ::sched_yield();
+  for (std::uint64_t past = 0; past < ticks; past = __rdtsc() - start) {
+    if (ticks - past > kTicksBeforeSleep)
+      sync::sleep_for(sync::Patience::kShortestSleepNs);
     else
       sync::pause();
   }

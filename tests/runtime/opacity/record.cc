@@ -18,10 +18,10 @@
 #include "runtime/transaction/transaction.h"
 
 #include <array>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <sched.h>
+#include <latch>
+#include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 #include <x86intrin.h>
@@ -195,12 +195,8 @@ private:
     _ITM_commitTransaction();
   }
 
-  void give_way() {
-    if (chance(30))
-      ::usleep(1);
-    else
-      ::sched_yield();
-  }
+  // Sleeps: who yields on a busy machine waits for all others each time.
+  static void give_way() { ::usleep(1); }
   void inject() {
     const Mode mode = current_thread->mode;
     if (mode == Mode::hardware)
@@ -296,18 +292,41 @@ struct Totals {
   std::size_t undone = 0;
 };
 
+// What sched_setattr takes, as far as it is filled in here (man 2 sched_setattr).
+struct SchedulingAttributes {
+  std::uint32_t size;
+  std::uint32_t policy;
+  std::uint64_t flags;
+  std::int32_t nice;
+  std::uint32_t priority;
+  std::uint64_t slice_ns;
+  std::uint64_t deadline_ns;
+  std::uint64_t period_ns;
+};
+
+// Asks for short time slices, so that threads that wake up run soon beside any number of busy
+// programs: a history has a thousand switches between threads. Kernels before 6.12 do that by
+// themselves, and take no notice.
+void ask_for_short_slices() {
+  SchedulingAttributes attributes{};
+  if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0)
+    return;
+  attributes.size = sizeof attributes;
+  attributes.slice_ns = 100'000; // the shortest that there is
+  static_cast<void>(::syscall(SYS_sched_setattr, 0, &attributes, 0));
+}
+
 std::optional<std::string> run_history(std::uint64_t seed, Totals &totals) {
   for (std::uint32_t place = 0; place < kPlaces; ++place)
     *address_of(place) = initial_value(place);
   std::vector<Actor> actors;
   for (std::uint32_t number = 0; number < kThreads; ++number)
     actors.emplace_back(seed, number);
-  std::atomic<std::uint32_t> ready{0};
+  std::latch ready(kThreads);
   std::vector<std::thread> threads;
   for (Actor &actor : actors)
     threads.emplace_back([&] {
-      for (++ready; ready != kThreads;)
-        ::sched_yield();
+      ready.arrive_and_wait();
       actor.run();
     });
   for (std::thread &thread : threads)
@@ -332,6 +351,7 @@ int main(int argc, char **argv) {
   const std::uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 0) : 1;
   const std::uint64_t rounds = argc > 2 ? std::strtoull(argv[2], nullptr, 0) : 100;
   tandem::opacity::Totals totals;
+  tandem::opacity::ask_for_short_slices();
   for (std::uint64_t round = seed; round < seed + rounds; ++round)
     if (const auto violation = tandem::opacity::run_history(round, totals)) {
       std::printf("seed %llu: %s\n", static_cast<unsigned long long>(round), violation->c_str());
