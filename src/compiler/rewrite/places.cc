@@ -28,13 +28,14 @@ std::optional<unsigned> Places::past(SourceLocation location) const {
   return *begin + Lexer::MeasureTokenLength(location, sources_, preprocessor_.getLangOpts());
 }
 
-// A mark's own macro; or one that is another name of it, or the attribute itself.
+// A mark's own macro; or one that is another name of it, or the attribute itself. What a macro with
+// parameters is called with goes with its name, as none of them is a token of such a mark.
 bool Places::is_mark(llvm::StringRef name, unsigned depth) const {
   if (name == "TANDEM_ATOMIC" || name == "TANDEM_ATOMIC_STRICT" || name == "tandem_atomic")
     return true;
   const IdentifierInfo *identifier = preprocessor_.getIdentifierInfo(name);
   const MacroInfo *macro = preprocessor_.getMacroInfo(identifier);
-  if (macro == nullptr || macro->isFunctionLike() || depth == 0)
+  if (macro == nullptr || depth == 0)
     return false;
   const auto tokens = macro->tokens();
   const auto word = [&](std::size_t index) {
@@ -42,8 +43,8 @@ bool Places::is_mark(llvm::StringRef name, unsigned depth) const {
                ? tokens[index].getIdentifierInfo()->getName()
                : llvm::StringRef();
   };
-  if (tokens.size() == 1)
-    return is_mark(word(0), depth - 1);
+  if (tokens.size() == 1) // a parameter is no name of a mark
+    return macro->getParameterNum(tokens[0].getIdentifierInfo()) < 0 && is_mark(word(0), depth - 1);
   return tokens.size() == 6 && (word(0) == "__attribute__" || word(0) == "__attribute") &&
          (word(3) == "atomic" || word(3) == "__atomic__" || word(3) == "atomic_strict");
 }
