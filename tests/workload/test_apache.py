@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from tandem.errors import CommandError, UserError
 from tandem.paths import ROOT
-from tandem.workload.apache.build import build, report_of
-from tandem.workload.apache.replay import run_once
+from tandem.workload.apache.build import OF_MACHINE, build, report_of
+from tandem.workload.apache.replay import machine_command, run_once
 from tandem.workload.apache.steps import STEPS, SectionClass, classes, measure_steps
 
 BUILD = Path(os.environ["TANDEM_BUILD"])
@@ -106,6 +106,29 @@ def test_bad_streams(text: str, why: str, tmp_path: Path, programs: dict[str, Pa
         run_once(programs["mutex"], [f"--stream={stream}"], ENVIRONMENT)
 
 
+def test_on_harts(tmp_path: Path) -> None:
+    """The same program for the simulated machine finds what it finds here. What is measured has the
+    time of the protocol, and is the same each time.
+    """
+    made = build(tmp_path, BUILD, "machine", OF_MACHINE, 2)
+    told = ["--keys=60", "--objects=20", "--operations=60", "--warm-up=100"]
+    here = run_once(build(tmp_path, BUILD, "replay", ["mutex"], 2)["mutex"], told, ENVIRONMENT)
+    seconds = {}
+    for variant in OF_MACHINE:
+        for protocol in (None, "mesi-snoop"):
+            under = [*machine_command(BUILD, protocol), "--harts", "1"]
+            one = run_once(made[variant], told, os.environ, under=under)
+            assert all(one[x] == here[x] for x in ("hits", "stores", "evictions", "charged"))
+            seconds[variant, protocol] = one["seconds"]
+    assert seconds["sequential", None] < seconds["mutex", None] < seconds["mutex", "mesi-snoop"]
+    assert run_once(made["locks"], told, os.environ, under=under)["seconds"] == one["seconds"]
+    for variant in ("mutex", "locks"):
+        under = [*machine_command(BUILD, "mesi-snoop"), "--harts", "3"]
+        three = run_once(made[variant], [*told, "--threads=3", "--check"], os.environ, under=under)
+        assert three["operations"] == 180
+        assert three["compared"] > 0
+
+
 MISTAKES = {
     "an object is found that nobody holds": (
         "core.c",
@@ -149,6 +172,7 @@ def test_a_mistake_is_noticed(name: str, tmp_path: Path) -> None:
     (sources / "store" / file).write_text(text.replace(right, wrong), encoding="utf-8")
     program = tmp_path / "replay"
     command = ["clang-19", "-std=gnu17", "-D_GNU_SOURCE", "-O1", "-pthread", "-DSTORE_MUTEX"]
+    command += [f"-I{ROOT / 'include'}"]
     command += [str(x) for x in sorted(sources.glob("store/*.c"))]
     command += [str(x) for x in sorted(sources.glob("replay/*.c"))]
     subprocess.run([*command, "-lm", "-o", str(program)], check=True)
@@ -207,6 +231,9 @@ def test_bad_commands(refused: Callable[[list[str], str], None]) -> None:
     refused([], "the following arguments are required")
     refused(["boil"], "invalid choice: 'boil'")
     refused(["steps", "--variant", "mutex"], "has no commit handlers")
+    refused(["replay", "--protocol", "flask", "--variant", "stm"], "is not made for the simulated")
+    refused(["replay", "--protocol", "flask", "--algorithm", "legacy"], "leave --protocol out")
+    refused(["soak", "--protocol", "flask"], "--protocol is an option of replay")
     refused(["replay", "--variant", "socache"], "is none of replay's")
     refused(["suite", "--threads", "2"], "--threads is an option of replay")
     refused(["load", "--s", "many"], "is not a list of numbers from 0 to 10")

@@ -23,6 +23,9 @@ APLOG_USE_MODULE(cache_tandem);
 struct store *cache_store;
 struct cache_settings cache_settings;
 
+enum { kLargestObject = 1 << 20, kTableBytes = 32 /* of one object */ };
+static const apr_size_t kUnset = APR_SIZE_MAX; /* no directive gives that much */
+
 static const char kKept[] = "cache_tandem: the shared store";
 
 /* What outlives a restart of the server. */
@@ -37,7 +40,7 @@ static int pre_config(apr_pool_t *pool, apr_pool_t *log, apr_pool_t *temporary) 
   cache_settings = (struct cache_settings){
       .bytes = (apr_size_t)64 << 20,
       .least_object = 0,
-      .largest_object = 1 << 20,
+      .largest_object = kUnset,
       .objects = 16384,
       .policy = STORE_GDSF,
       .sharing = CACHE_SHARED_AUTO,
@@ -120,8 +123,9 @@ static const command_rec kDirectives[] = {
                   "Most objects in the cache (16384)"),
     SIZE_DIRECTIVE("CacheTandemMinObjectSize", least_object,
                    "Responses with smaller bodies are not stored (0)"),
-    SIZE_DIRECTIVE("CacheTandemMaxObjectSize", largest_object,
-                   "Responses with larger bodies are not stored (1M)"),
+    SIZE_DIRECTIVE(
+        "CacheTandemMaxObjectSize", largest_object,
+        "Responses with larger bodies are not stored (1M; half of CacheTandemSize, if less)"),
     AP_INIT_TAKE1("CacheTandemPolicy", set_policy, NULL, RSRC_CONF,
                   "Who goes first where there is no room: GDSF or LRU (GDSF)"),
     AP_INIT_TAKE1("CacheTandemShared", set_sharing, NULL, RSRC_CONF,
@@ -134,7 +138,9 @@ static const command_rec kDirectives[] = {
 static int check_config(apr_pool_t *pool, apr_pool_t *log, apr_pool_t *temporary,
                         server_rec *server) {
   (void)pool, (void)log, (void)temporary;
-  const struct cache_settings *it = &cache_settings;
+  struct cache_settings *it = &cache_settings;
+  if (it->largest_object == kUnset)
+    it->largest_object = it->bytes / 2 < kLargestObject ? it->bytes / 2 : kLargestObject;
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   const char *wrong = NULL;
   if (it->bytes < STORE_LEAST_BYTES)
@@ -143,8 +149,12 @@ static int check_config(apr_pool_t *pool, apr_pool_t *log, apr_pool_t *temporary
     wrong = "CacheTandemMaxObjectSize: an object may have half of CacheTandemSize at most";
   else if (it->least_object > it->largest_object)
     wrong = "CacheTandemMinObjectSize: is above CacheTandemMaxObjectSize";
-  else if (pages > 0 && page > 0 && it->bytes / (apr_size_t)page > (apr_size_t)pages)
-    wrong = "CacheTandemSize: is more memory than this machine has";
+  else if (pages > 0 && page > 0 &&
+           (it->bytes + (apr_size_t)it->objects * kTableBytes) / (apr_size_t)page >
+               (apr_size_t)pages)
+    wrong =
+        "CacheTandemSize: with the tables for CacheTandemObjects, 32 bytes each, is more memory "
+        "than this machine has";
   if (wrong == NULL)
     return OK;
   ap_log_error(APLOG_MARK, APLOG_CRIT | APLOG_STARTUP, 0, server, "%s", wrong);

@@ -14,6 +14,7 @@ static const char kHelp[] =
     "  --threads N      [1]\n"
     "  --processes N    they share the store [0: one, with a store of its own]\n"
     "  --operations N   of each thread [200000]\n"
+    "  --warm-up N      of each thread, before these, not measured [0]\n"
     "  --keys N         [9120]\n"
     "  --s X            Zipf's law: the i-th key is asked for in proportion to i^-X [1]\n"
     "  --stream FILE    keys in the order of a file instead, one a line\n"
@@ -50,6 +51,7 @@ enum {
   kThreads,
   kProcesses,
   kOperations,
+  kWarmUp,
   kKeys,
   kS,
   kStream,
@@ -66,6 +68,7 @@ static const struct option kOptions[] = {
     {"threads", required_argument, NULL, kThreads},
     {"processes", required_argument, NULL, kProcesses},
     {"operations", required_argument, NULL, kOperations},
+    {"warm-up", required_argument, NULL, kWarmUp},
     {"keys", required_argument, NULL, kKeys},
     {"s", required_argument, NULL, kS},
     {"stream", required_argument, NULL, kStream},
@@ -98,6 +101,9 @@ static void set(struct options *options, int which, const char *text) {
     break;
   case kOperations:
     options->operations = number(name, text, 1, (uint64_t)1 << 40);
+    break;
+  case kWarmUp:
+    options->warm_up = number(name, text, 0, (uint64_t)1 << 40);
     break;
   case kKeys:
     options->keys = (uint32_t)number(name, text, 1, 100000000);

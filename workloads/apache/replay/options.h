@@ -7,6 +7,7 @@ struct options {
   struct store_settings store;
   uint32_t threads, processes, keys;
   uint64_t operations; /* of each thread */
+  uint64_t warm_up;    /* operations of each thread that are not measured, before these */
   double s;            /* of Zipf's law */
   uint64_t seed;
   const char *stream; /* a file of keys; null: Zipf's law */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "worker.h"
 
+#include <tandem/machine.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,7 @@ struct worker {
   uint64_t random;
   char *piece;
   uint64_t now;
+  size_t at; /* in the stream */
 };
 
 static double seconds(void) {
@@ -162,16 +165,14 @@ static void found(struct worker *worker, struct store_object *object, uint32_t k
   *kept = (struct kept){object, head};
 }
 
-static void run(struct worker *worker) {
+static void run(struct worker *worker, uint64_t operations) {
   const struct replay *replay = worker->replay;
   const struct stream *stream = replay->stream;
   struct work *work = worker->work;
-  size_t at = stream->length / replay->workers * work->number;
-  const uint64_t left = replay->options->operations;
-  while (work->operations < left && work->wrong[0] == '\0') {
-    const uint32_t key = stream->order[at];
-    at = at + 1 == stream->length ? 0 : at + 1;
-    worker->now = work->operations;
+  while (work->operations < operations && work->wrong[0] == '\0') {
+    const uint32_t key = stream->order[worker->at];
+    worker->at = worker->at + 1 == stream->length ? 0 : worker->at + 1;
+    worker->now++;
     struct store_object *object =
         store_open(replay->store, stream->key[key], stream->key_bytes[key], worker->now);
     if (object != NULL)
@@ -186,6 +187,27 @@ static void run(struct worker *worker) {
   }
 }
 
+/* What a machine that simulates this program is to measure begins when all threads are there. A
+ * machine without a protocol, and any other, goes on as it was. */
+static void begin_together(struct worker *worker) {
+  pthread_barrier_t *start = worker->replay->start;
+  if (start == NULL)
+    return;
+  if (pthread_barrier_wait(start) == PTHREAD_BARRIER_SERIAL_THREAD) {
+    TANDEM_MACHINE_TIMING();
+    TANDEM_MACHINE_BEGIN(0);
+  }
+  pthread_barrier_wait(start);
+}
+
+static void end_together(struct worker *worker) {
+  pthread_barrier_t *start = worker->replay->start;
+  if (start != NULL && pthread_barrier_wait(start) == PTHREAD_BARRIER_SERIAL_THREAD) {
+    TANDEM_MACHINE_END(0);
+    TANDEM_MACHINE_FUNCTIONAL();
+  }
+}
+
 void worker_run(const struct replay *replay, struct work *work) {
   struct worker worker = {.replay = replay, .work = work};
   worker.random = replay->options->seed + work->number + ((uint64_t)work->incarnation << 32);
@@ -194,11 +216,14 @@ void worker_run(const struct replay *replay, struct work *work) {
   worker.piece = malloc(kPiece);
   if (worker.knowledge.version == NULL || worker.knowledge.gone == NULL || worker.piece == NULL)
     fail(&worker, "there is not enough memory", 0);
-  if (replay->start != NULL)
-    pthread_barrier_wait(replay->start);
+  worker.at = replay->stream->length / replay->workers * work->number;
+  run(&worker, replay->options->warm_up);
+  work->operations = work->hits = work->stores = work->compared = 0;
+  begin_together(&worker);
   work->begin_s = seconds();
-  run(&worker);
+  run(&worker, replay->options->operations);
   work->end_s = seconds();
+  end_together(&worker);
   for (int i = 0; i < kKept; i++)
     let_go(&worker, &worker.kept[i]);
   free(worker.knowledge.version);

@@ -5,8 +5,8 @@
  *
  * A hit writes the object only: its references and its priority. The heap has the priority that the
  * object had when the heap last looked, which is never above the present one, since priorities only
- * grow. So the object at the top of the heap is compared again before it is evicted, and sinks where it was
- * hit meanwhile: the same objects go as if the heap were kept in order at each hit.
+ * grow. So the object at the top of the heap is compared again before it is evicted, and sinks
+ * where it was hit meanwhile: the same objects go as if the heap were kept in order at each hit.
  */
 #pragma once
 
@@ -41,8 +41,8 @@ struct store_object {
   uint32_t slot; /* in the heap, from 1; 0: it is not linked */
   uint32_t key_bytes, head_bytes;
   bool invalidated;
-  bool frees_body; /* of a dead one: it was the body's last */
-  char text[];     /* head, then key */
+  bool frees_body;         /* of a dead one: it was the body's last */
+  _Alignas(8) char text[]; /* head, then key */
 };
 
 struct slot {

@@ -76,7 +76,7 @@ bool store_remove(struct store *store, struct store_object *object);
 void store_invalidate(struct store *store, struct store_object *object);
 bool store_is_invalidated(struct store *store, struct store_object *object);
 
-/* What an object consists of, for who holds a reference. */
+/* What an object consists of, for who holds a reference. A head is aligned to 8 bytes. */
 const void *store_head(const struct store_object *object, size_t *bytes);
 size_t store_body_bytes(const struct store_object *object);
 /* The next part of the body behind `*cursor`, which is null at first; false at the end. */

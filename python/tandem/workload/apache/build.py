@@ -6,12 +6,14 @@ FOLDER/VARIANT/legacy, revocable     httpd 2.2's algorithm in its place, and wit
 FOLDER/VARIANT/steps                 four ways to register a reference
 FOLDER/VARIANT/mod_cache_tandem.so   the module
 FOLDER/VARIANT/NAME.json             tandem-cc's report of it
+FOLDER/machine/VARIANT/replay        the store in process, for the simulated machine
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,10 +21,21 @@ from tandem.errors import UserError
 from tandem.paths import ROOT
 from tandem.workload.steps import must_run, say
 
-__all__ = ["MODULE", "SHIPPED", "VARIANTS", "build", "report_of"]
+__all__ = [
+    "MODULE",
+    "OF_MACHINE",
+    "SHIPPED",
+    "VARIANTS",
+    "build",
+    "report_of",
+    "server_environment",
+]
 
 SOURCES = ROOT / "workloads" / "apache"
 MODULE = "mod_cache_tandem.so"
+RISCV_COMPILER = "riscv64-linux-gnu-gcc"
+# Variants of programs for the simulated machine, on which Tandem's runtime does not run.
+OF_MACHINE = ("sequential", "mutex", "locks")
 # How sections are enforced.
 VARIANTS = {
     "sequential": "not at all: for one thread",
@@ -51,9 +64,14 @@ def _httpd_is_there() -> None:
 def build(
     folder: Path, prefix: Path, target: str, variants: Sequence[str], jobs: int
 ) -> dict[str, Path]:
-    """`target`: replay, legacy, revocable, steps or module. Each variant's file. UserError where
-    something that it needs is missing, CommandError where a compiler fails.
+    """`target`: replay, legacy, revocable, steps, module or machine. Each variant's file. UserError
+    where something that it needs is missing, CommandError where a compiler fails.
     """
+    if target == "machine" and shutil.which(RISCV_COMPILER) is None:
+        raise UserError(
+            f"{RISCV_COMPILER} is missing; run: apt-get install gcc-riscv64-linux-gnu "
+            "libc6-dev-riscv64-cross"
+        )
     if target == "module":
         _httpd_is_there()
     wanted = [x for x in variants if x in VARIANTS]
@@ -66,8 +84,30 @@ def build(
         command += [f"TANDEM_INCLUDE={_include(prefix)}"]
         log = folder / f"{target}.log"
         must_run(command, folder=folder, environment=dict(os.environ), log=log)
+    if target == "machine":
+        return {name: folder / "machine" / name / "replay" for name in wanted}
     file = MODULE if target == "module" else target
     return {name: folder / name / file for name in wanted}
+
+
+def server_environment(variant: str) -> dict[str, str]:
+    """What httpd itself, which is not sanitized, needs to load that variant's module. UserError
+    where clang's runtime is not there.
+    """
+    if not variant.endswith("-asan"):
+        return {}
+    name = "libclang_rt.asan-x86_64.so"
+    command = ["clang-19", f"-print-file-name={name}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if not Path(found := done.stdout.strip()).is_absolute():
+        raise UserError(f"{name} is missing; run: apt-get install libclang-rt-19-dev")
+    # httpd keeps its pools until the kernel frees them: what leaks is asked in the replay.
+    options = "detect_leaks=0:abort_on_error=1:disable_coredump=1"
+    return {
+        "LD_PRELOAD": found,
+        "ASAN_OPTIONS": options,
+        "UBSAN_OPTIONS": "print_stacktrace=1:abort_on_error=1",
+    }
 
 
 def _include(prefix: Path) -> Path:

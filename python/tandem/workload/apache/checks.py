@@ -243,24 +243,40 @@ BAD_SETTINGS = {
     "CacheTandemSize -1": "is not a size in bytes",
     "CacheTandemSize 99999999999999999999": "is not a size in bytes",
     "CacheTandemSize 1K": "too little for a cache",
-    "CacheTandemSize 4096G": "more memory than this machine has",
+    "CacheTandemSize 4096G": "than this machine has",
+    "CacheTandemSize 64K\nCacheTandemMaxObjectSize 33K": "half of CacheTandemSize",
     "CacheTandemObjects 0": "is not a number of objects",
     "CacheTandemObjects many": "is not a number of objects",
     "CacheTandemPolicy FIFO": "is neither GDSF nor LRU",
     "CacheTandemShared maybe": "is none of On, Off and Auto",
     "CacheTandemMaxObjectSize 60M": "half of CacheTandemSize",
+    "CacheTandemObjects 67108865": "is not a number of objects",
     "CacheTandemMinObjectSize 2M": "is above CacheTandemMaxObjectSize",
     "<Location />\nCacheTandemObjects 5\n</Location>": "",
 }
 
+GOOD_SETTINGS = (
+    "CacheTandemSize 64K",
+    "CacheTandemSize 2m\nCacheTandemMaxObjectSize 1M",
+    "CacheTandemObjects 1",
+    "CacheTandemPolicy lru",
+    "CacheTandemShared off",
+)
 
-def bad_settings(module: Path) -> str | None:
-    """Each wrong directive is refused by configtest, in a line that says why."""
-    status, said = check_configuration(Site("tandem", module))
+
+def bad_settings(module: Path, environment: dict[str, str]) -> str | None:
+    """Wrong directives are refused by configtest, in a line that says why; right ones are not."""
+    status, said = check_configuration(Site("tandem", module, environment=environment))
     if status != 0:
         return f"the defaults are refused: {said.strip()}"
+    for line in GOOD_SETTINGS:
+        site = Site("tandem", module, settings=[line], environment=environment)
+        status, said = check_configuration(site)
+        if status != 0:
+            return f"{line!r} is refused: {said.strip()}"
     for line, why in BAD_SETTINGS.items():
-        status, said = check_configuration(Site("tandem", module, settings=[line]))
+        site = Site("tandem", module, settings=[line], environment=environment)
+        status, said = check_configuration(site)
         if status == 0 or why not in said:
             return f"{line!r}: status {status}, {said.strip()!r}"
     return None
@@ -317,5 +333,5 @@ def run_checks(
                 results[name] = f"{error}"
     if module is not None and (not only or "bad_settings" in only):
         say("check: bad_settings")
-        results["bad_settings"] = bad_settings(module)
+        results["bad_settings"] = bad_settings(module, environment)
     return results

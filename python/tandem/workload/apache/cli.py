@@ -19,10 +19,23 @@ from tandem import __version__
 from tandem.errors import UserError
 from tandem.files import write_text
 from tandem.paths import ROOT
-from tandem.workload.apache.build import SHIPPED, VARIANTS, build, report_of
+from tandem.workload.apache.build import (
+    OF_MACHINE,
+    SHIPPED,
+    VARIANTS,
+    build,
+    report_of,
+    server_environment,
+)
 from tandem.workload.apache.httpd import find_httpd
 from tandem.workload.apache.load import load, load_json, print_load
-from tandem.workload.apache.replay import print_replay, replay, replay_json, run_once
+from tandem.workload.apache.replay import (
+    machine_command,
+    print_replay,
+    replay,
+    replay_json,
+    run_once,
+)
 from tandem.workload.apache.soak import print_soak, soak
 from tandem.workload.apache.steps import classes, measure_steps, print_steps
 from tandem.workload.apache.suite import Subject, print_suite, run_suite
@@ -53,6 +66,8 @@ _ACTIONS_OF = {
     "operations": ("replay", "steps", "point"),
     "requests": ("load", "point"),
     "warm": ("load",),
+    "warm_up": ("replay", "point"),
+    "protocol": ("replay", "point"),
     "objects": ("replay",),
     "bytes": ("replay",),
     "policy": ("replay",),
@@ -74,6 +89,7 @@ _DEFAULT_VARIANTS = {
     "suite": ["disk", "socache", "hybrid"],
     "load": ["none", "disk", "socache", "hybrid"],
     "replay": ["mutex", "hybrid"],
+    "replay on harts": ["mutex", "locks"],
     "soak": ["hybrid"],
     "steps": ["stm", "hybrid"],
     "point": ["hybrid"],
@@ -149,6 +165,13 @@ def _add_options(to: argparse.ArgumentParser) -> None:
         default=None,
         help="every page was asked for before, and the caches can hold all (load)",
     )
+    add("--warm-up", type=_count, metavar="N", help="operations of each thread before (replay) [0]")
+    add(
+        "--protocol",
+        metavar="NAME",
+        help="on the simulated machine, a hart for each thread, with this coherence protocol; "
+        f"none: a cycle an instruction. For {', '.join(OF_MACHINE)} (replay)",
+    )
     add("--objects", type=_count, metavar="N", help="cap on objects (replay) [1009]")
     add("--bytes", type=_count, metavar="N", help="cap on bytes (replay) [67108864]")
     add("--policy", choices=["gdsf", "lru"], metavar="P", help="gdsf or lru (replay) [gdsf]")
@@ -176,7 +199,8 @@ def _add_options(to: argparse.ArgumentParser) -> None:
 def _check_options(asked: argparse.Namespace) -> None:
     for option, actions in _ACTIONS_OF.items():
         if getattr(asked, option) is not None and asked.action not in actions:
-            raise UserError(f"--{option} is an option of {' and '.join(actions)}")
+            name = option.replace("_", "-")
+            raise UserError(f"--{name} is an option of {' and '.join(actions)}")
     shipped = [x for x in asked.variant or () if x in SHIPPED]
     if shipped and asked.action not in ("suite", "load", "point"):
         raise UserError(f"--variant {shipped[0]} is none of {asked.action}'s; see {PROGRAM} --help")
@@ -198,24 +222,51 @@ def _environment() -> dict[str, str]:
 
 def _variants(asked: argparse.Namespace) -> list[str]:
     # Each once, in order.
-    return list(dict.fromkeys(asked.variant or _DEFAULT_VARIANTS[asked.action]))
+    on_harts = asked.action == "replay" and asked.protocol is not None
+    default = _DEFAULT_VARIANTS["replay on harts" if on_harts else asked.action]
+    return list(dict.fromkeys(asked.variant or default))
 
 
 def _subjects(asked: argparse.Namespace, folder: Path, jobs: int) -> list[Subject]:
     find_httpd()
     names = _variants(asked)
     built = build(folder, _prefix(), "module", names, jobs)
-    return [Subject(x, built.get(x), _environment() if x in built else {}) for x in names]
+    return [
+        Subject(x, built.get(x), _environment() | server_environment(x) if x in built else {})
+        for x in names
+    ]
+
+
+def _machine(asked: argparse.Namespace) -> list[str]:
+    """What the replay runs under; nothing where that is this machine."""
+    if asked.protocol is None:
+        return []
+    if other := [x for x in _variants(asked) if x not in OF_MACHINE]:
+        raise UserError(
+            f"--variant {other[0]} is not made for the simulated machine: Tandem's runtime does "
+            f"not run there; --protocol takes {', '.join(OF_MACHINE)}"
+        )
+    return machine_command(_prefix(), None if asked.protocol == "none" else asked.protocol)
+
+
+def _operations(asked: argparse.Namespace) -> int:
+    """Of each thread, where nothing is said."""
+    return 300_000 if asked.protocol is None else 3000
 
 
 def _replay(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
     algorithm = asked.algorithm or "store"
+    if asked.protocol is not None and algorithm != "store":
+        raise UserError("--algorithm is not for the simulated machine; leave --protocol out")
     target = "replay" if algorithm == "store" else algorithm
+    machine = _machine(asked)
+    if machine:
+        target = "machine"
     programs = build(folder, _prefix(), target, _variants(asked), jobs)
-    options = [f"--operations={asked.operations or 300_000}"]
-    for name in ("objects", "bytes", "policy", "stream"):
+    options = [f"--operations={asked.operations or _operations(asked)}"]
+    for name in ("objects", "bytes", "policy", "stream", "warm_up"):
         if getattr(asked, name) is not None:
-            options.append(f"--{name}={getattr(asked, name)}")
+            options.append(f"--{name.replace('_', '-')}={getattr(asked, name)}")
     if asked.compare:
         options.append("--check")
     results = replay(
@@ -223,11 +274,12 @@ def _replay(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
         options,
         threads=asked.threads or (1, 2),
         laws=(1.0,) if asked.stream else asked.s or (0.1, 1.0, 2.0),
-        rounds=asked.rounds or 3,
+        rounds=asked.rounds or (1 if machine else 3),
         seed=asked.seed or 1,
         environment=os.environ | _environment(),
+        machine=machine,
     )
-    print_replay(results)
+    print_replay(results, bool(machine))
     if asked.json:
         write_text(asked.json, replay_json(results))
 
@@ -253,7 +305,15 @@ def _soak(asked: argparse.Namespace, folder: Path, jobs: int) -> bool:
     find_httpd()
     module = build(folder, _prefix(), "module", names, jobs)[names[0]]
     program = build(folder, _prefix(), "replay", names, jobs)[names[0]]
-    result = soak(module, program, _environment(), asked.minutes or 1, asked.seed or 1)
+    environment = _environment()
+    result = soak(
+        module,
+        program,
+        environment | server_environment(names[0]),
+        environment,
+        asked.minutes or 1,
+        asked.seed or 1,
+    )
     return print_soak(result, names[0])
 
 
@@ -288,10 +348,14 @@ def _point(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
     elif names[0] in SHIPPED:
         raise UserError(f"--variant {names[0]} has no replay; see {PROGRAM} --help")
     else:
-        program = build(folder, _prefix(), "replay", names, jobs)[names[0]]
+        machine = _machine(asked)
+        target = "machine" if machine else "replay"
+        program = build(folder, _prefix(), target, names, jobs)[names[0]]
         told = [f"--threads={threads[0]}", f"--s={laws[0]}", f"--seed={asked.seed or 1}"]
-        told.append(f"--operations={asked.operations or 300_000}")
-        run = run_once(program, told, os.environ | _environment())
+        told.append(f"--operations={asked.operations or _operations(asked)}")
+        told.append(f"--warm-up={asked.warm_up or 0}")
+        under = [*machine, "--harts", str(threads[0])] if machine else ()
+        run = run_once(program, told, os.environ | _environment(), under=under)
         figures = {"rate": run["operations"] / run["seconds"], "hit_rate": run["hit_rate"]}
     print(json.dumps(figures))
 

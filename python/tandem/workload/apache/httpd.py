@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -28,6 +29,8 @@ MODULES = (
     *("mpm_event", "authz_core", "headers", "expires", "mime", "alias", "env", "status"),
     *("proxy", "proxy_http", "cgid", "cache"),
 )
+# How a sanitizer's report begins.
+_SANITIZER = re.compile(r"ERROR: \w+Sanitizer|: runtime error: ")
 
 
 @dataclass(frozen=True)
@@ -198,7 +201,12 @@ def check_configuration(site: Site) -> tuple[int, str]:
     with tempfile.TemporaryDirectory(prefix="tandem-apache-") as name:
         command, _ = _prepare(site, Path(name))
         done = subprocess.run(
-            [*command, "-t"], capture_output=True, text=True, check=False, timeout=60
+            [*command, "-t"],
+            env=os.environ | site.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
         )
         log = Path(name) / "error.log"
         said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
@@ -226,10 +234,11 @@ def serving(site: Site) -> Iterator[Httpd]:
             yield server
         finally:
             _stop(server)
-        if "exit signal" in (log := server.log()):
-            crashed = [x for x in log.splitlines() if "exit signal" in x and "Killed" not in x]
-            if crashed:
-                raise CommandError(f"httpd: a process of it crashed: {crashed[0]}")
+        lines = server.log().splitlines()
+        if found := [x for x in lines if _SANITIZER.search(x)]:
+            raise CommandError(f"httpd: {found[0].strip()}")
+        if crashed := [x for x in lines if "exit signal" in x and "Killed" not in x]:
+            raise CommandError(f"httpd: a process of it crashed: {crashed[0]}")
 
 
 def _wait_until_it_listens(server: Httpd) -> None:

@@ -15,7 +15,7 @@ from tandem.statistics import median
 from tandem.workload.server import ending
 from tandem.workload.steps import say
 
-__all__ = ["Replayed", "print_replay", "replay", "replay_json", "run_once"]
+__all__ = ["Replayed", "machine_command", "print_replay", "replay", "replay_json", "run_once"]
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,29 @@ class Replayed:
         return [1e9 * float(x["user_seconds"]) / float(x["operations"]) for x in self.rounds]
 
 
+def machine_command(prefix: Path, protocol: str | None) -> list[str]:
+    """What runs a program on the simulated machine, but for `--harts N`; with a protocol, what the
+    program says is to be measured has time.
+    """
+    command = [str(prefix / "bin" / "tandem"), "machine", "exec"]
+    if protocol is not None:
+        command += ["--mode", "functional", "--protocol", protocol]
+    return command
+
+
 def run_once(
-    program: Path, options: Sequence[str], environment: Mapping[str, str], timeout_s: float = 900
+    program: Path,
+    options: Sequence[str],
+    environment: Mapping[str, str],
+    timeout_s: float = 900,
+    under: Sequence[str] = (),
 ) -> Mapping[str, Any]:
-    """One run's line of JSON. CommandError where something wrong was found, UserError where the
-    program refuses its options.
+    """One run's line of JSON, `under` another command where there is one. CommandError where
+    something wrong was found, UserError where the program refuses its options.
     """
     try:
         done = subprocess.run(
-            [str(program), *options],
+            [*under, str(program), *options],
             env=dict(environment),
             capture_output=True,
             text=True,
@@ -73,9 +87,10 @@ def replay(
     rounds: int,
     seed: int,
     environment: Mapping[str, str],
+    machine: Sequence[str] = (),
 ) -> list[Replayed]:
     """Runs each of `programs`, by variant, with each number of threads and each exponent of Zipf's
-    law, `rounds` times in turn.
+    law, `rounds` times in turn. `machine`: as of `machine_command`; each thread has a hart there.
     """
     results: dict[tuple[float, int, str], list[Mapping[str, Any]]] = {}
     for number in range(rounds):
@@ -86,27 +101,30 @@ def replay(
                         continue
                     say(f"replay: round {number + 1} of {rounds}: {variant}, s {s}, {count}")
                     told = [f"--threads={count}", f"--s={s}", f"--seed={seed + number}", *options]
-                    one = run_once(program, told, environment)
+                    under = [*machine, "--harts", str(count)] if machine else ()
+                    one = run_once(program, told, environment, under=under)
                     results.setdefault((s, count, variant), []).append(one)
     return [Replayed(v, count, s, tuple(x)) for (s, count, v), x in results.items()]
 
 
-def print_replay(results: Sequence[Replayed]) -> None:
+def print_replay(results: Sequence[Replayed], simulated: bool = False) -> None:
     """A table: medians, and ratios of throughput to the first variant at the same point, paired by
-    round.
+    round. `simulated`: a second has 10^9 cycles of harts.
     """
+    last = "cycles" if simulated else "user ns"
     print(
-        "\n  s     threads   variant        operations/s   ratio (spread)          hits   user ns"
+        f"\n  s     threads   variant        operations/s   ratio (spread)          hits   {last}"
     )
     for result in results:
         first = next(x for x in results if (x.s, x.threads) == (result.s, result.threads))
         ratios = [a / b for a, b in zip(result.rates(), first.rates(), strict=True)]
         hit_rate = median([float(x["hit_rate"]) for x in result.rounds])
+        cost = [1e9 * result.threads / x for x in result.rates()] if simulated else result.user_ns()
         print(
             f"  {result.s:<6g}{result.threads:>7}   {result.variant:<12}"
             f"{median(result.rates()):>15,.0f}"
             f"{median(ratios):>8.2f} ({min(ratios):.2f} - {max(ratios):.2f})"
-            f"{100 * hit_rate:>12.2f} %{median(result.user_ns()):>10,.0f}"
+            f"{100 * hit_rate:>12.2f} %{median(cost):>10,.0f}"
         )
 
 

@@ -133,23 +133,29 @@ def _serve(
 
 
 def soak(
-    module: Path, program: Path, environment: Mapping[str, str], minutes: int, seed: int
+    module: Path,
+    program: Path,
+    of_server: Mapping[str, str],
+    of_program: Mapping[str, str],
+    minutes: int,
+    seed: int,
 ) -> SoakResult:
-    """Rounds until the minutes are over; the first wrong answer ends it. CommandError where a
-    server crashes or the replay finds something wrong.
+    """Rounds until the minutes are over; the first wrong answer ends it. `of_server`, `of_program`:
+    what httpd and the replay have in their environment besides. CommandError where a server
+    crashes or the replay finds something wrong.
     """
     result = SoakResult(seed)
     end = time.monotonic() + 60 * minutes
     while time.monotonic() < end and not result.wrong:
         say(f"soak: round {result.rounds + 1}, seed {seed + result.rounds}")
         left = min(ROUND_S, max(5.0, end - time.monotonic()))
-        _serve(module, dict(environment), result.rounds, left, result)
+        _serve(module, dict(of_server), result.rounds, left, result)
         for options in (
             ("--threads=8", "--operations=10000"),
             ("--threads=2", "--processes=3", "--operations=10000", "--kills=8"),
         ):
             told = [*options, "--check", "--bytes=3000000", f"--seed={seed + result.rounds}"]
-            one = run_once(program, told, {**os.environ, **environment})
+            one = run_once(program, told, {**os.environ, **of_program})
             result.replayed += int(one["operations"])
         result.rounds += 1
     return result
