@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from tandem.errors import CommandError
 from tandem.workload.cli import main
+from tandem.workload.memcached import CONVERSIONS, VARIANTS
 from tandem.workload.sites import Call, Site, calls_in, compare
 from tandem.workload.steps import run
 from tandem.workload.suite import (
@@ -123,6 +125,9 @@ def test_a_command_ends_with_its_time(tmp_path: Path) -> None:
         ["memcached", "build", "--variant", "gcc", "--report", "x"],
         ["memcached", "analyse", "--report", "/nowhere/x"],
         ["memcached", "build", "--folder", "/proc/x"],
+        ["memcached", "sample", "--variant", "gcc", "--count"],
+        ["memcached", "sample", "--rounds", "2"],
+        ["memcached", "replay", "--count"],
     ],
 )
 def test_a_wrong_command_line_is_one_line_and_status_2(
@@ -133,6 +138,23 @@ def test_a_wrong_command_line_is_one_line_and_status_2(
     assert out == ""
     assert err.startswith("tandem workload: ")
     assert err.count("\n") == 1
+
+
+def test_the_stages_differ_by_what_their_catalogues_leave_unsafe() -> None:
+    catalogues = {}
+    for stage in ("callable", "lib", "oncommit"):
+        file = CONVERSIONS / f"stage-{stage}.toml"
+        catalogues[stage] = tomllib.loads(file.read_text(encoding="utf-8"))
+        for branch in ("it", "ip"):
+            told = VARIANTS[f"{branch}-{stage}"].environment
+            assert told["TANDEM_CATALOGUE"].endswith(file.name)
+    unsafe = [set(x.get("functions", {}).get("irrevocable", ())) for x in catalogues.values()]
+    assert unsafe[0] > unsafe[1] > unsafe[2] == set()
+    # No conversion of the papers replaces what they measure.
+    for branch in ("it", "ip"):
+        name = VARIANTS[f"{branch}-lib"].environment["TANDEM_CONVERT"].rpartition("/")[2]
+        converted = tomllib.loads((CONVERSIONS / name).read_text(encoding="utf-8"))["section"]
+        assert not any(x.get("apart") for x in converted)
 
 
 def test_the_record_of_a_checking_build_is_read() -> None:

@@ -9,12 +9,17 @@ Ctrl-C.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import dataclasses
+import json
 import os
 import select
 import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tandem.files import write_bytes, write_text
 from tandem.paths import ROOT
@@ -39,8 +44,9 @@ from tandem.workload.replay import (
     print_replay,
     replay,
     replay_json,
+    run_once,
 )
-from tandem.workload.serial import count_alone, print_alone
+from tandem.workload.serial import count_alone, print_alone, read_alone
 from tandem.workload.soak import print_soak, soak
 from tandem.workload.steps import one_at_a_time, say
 from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult, print_observed
@@ -170,6 +176,38 @@ def _replay(asked: argparse.Namespace, folder: Path, make_jobs: int) -> bool:
     return print_alone(alone) and passed
 
 
+def _sample(asked: argparse.Namespace, folder: Path, memcached: Memcached) -> None:
+    """One run as JSON: of each of eight clients so many operations."""
+    with contextlib.redirect_stdout(sys.stderr):  # what was fetched
+        memcached.build()
+    program, clients = memcached.tree / "memcached", build_clients(folder)
+    described = LOADS[asked.load or "cache"]
+    threads = (asked.threads or (2,))[0]
+    with tempfile.TemporaryDirectory(prefix="tandem-sample-") as name:
+        profile = Path(name) / "profile.json"
+        told = {"TANDEM_PROFILE": str(profile)} if asked.count else {}
+        settings = {
+            "operations": asked.operations or 200_000,
+            "seed": asked.seed or 1,
+            **described.settings,
+        }
+        run = run_once(program, clients, described, settings, threads, {**os.environ, **told})
+        figures: dict[str, Any] = {
+            "seconds": run["seconds"],
+            "user_ns": 1e9 * run["user_seconds"] / run["operations"],
+            "operations": run["operations"],
+        }
+        if asked.count:
+            alone = read_alone(memcached.variant.name, threads, [profile])
+            percent = 100 / max(1, alone.commits)
+            figures["sections"] = dataclasses.asdict(alone) | {
+                "in_flight_percent": percent * alone.in_flight,
+                "at_start_percent": percent * alone.at_start,
+                "after_aborts_percent": percent * alone.after_aborts,
+            }
+    print(json.dumps(figures))
+
+
 def _load(asked: argparse.Namespace, folder: Path, make_jobs: int) -> None:
     programs, _ = _programs(asked, folder, make_jobs)
     tool, over = asked.tool or "memaslap", asked.over or "tcp"
@@ -232,6 +270,8 @@ def _act(asked: argparse.Namespace) -> int:
             passed = comparison.equal
         elif asked.action == "replay":
             passed = _replay(asked, folder, make_jobs)
+        elif asked.action == "sample":
+            _sample(asked, folder, memcached)
         elif asked.action == "load":
             _load(asked, folder, make_jobs)
         elif asked.action == "soak":

@@ -30,7 +30,7 @@ from tandem.workload.steps import Meter, must_run, say
 from tandem.workload.stock_libitm import build_stock_libitm
 from tandem.workload.suite import SuiteResult, run_suite
 
-__all__ = ["SANITIZED", "VARIANTS", "Memcached", "Variant", "sanitized"]
+__all__ = ["CONVERSIONS", "SANITIZED", "VARIANTS", "Memcached", "Variant", "sanitized"]
 
 PACKAGE = "memcached"
 CONVERSIONS = ROOT / "workloads" / "memcached"
@@ -57,6 +57,7 @@ class Variant:
     configure: tuple[str, ...]
     environment: Mapping[str, str]
     compiler: str  # asked for its version, as part of the build's key
+    programs: tuple[str, ...] = PROGRAMS  # what is built; less than these runs no test suite
 
     @property
     def analysed(self) -> bool:
@@ -144,6 +145,30 @@ def _on_libitm(variant: Variant) -> Variant:
     )
 
 
+def _stage(branch: str, conversion: str, stage: str, summary: str) -> Variant:
+    """One stage of the papers: which calls are unsafe is in a catalogue; each access is a call of
+    the runtime, as with gcc; memcached alone is built.
+    """
+    variant = _converted(f"{branch}-{stage}", summary, "stm", conversion)
+    return replace(
+        variant,
+        environment={
+            **variant.environment,
+            "TANDEM_CATALOGUE": f"{{conversions}}/stage-{stage}.toml",
+            "TANDEM_INLINE_BARRIERS": "0",
+            "TANDEM_SHORT_SECTIONS": "0",
+        },
+        programs=("memcached",),
+    )
+
+
+_BRANCHES = {"it": ("convert-it.toml", "items as"), "ip": ("convert-3-lru.toml", "item locks in")}
+_STAGES = {
+    "callable": "library functions unsafe",
+    "lib": "output and wake-ups unsafe",
+    "oncommit": "nothing unsafe",
+}
+
 VARIANTS = {
     variant.name: variant
     for variant in (
@@ -185,6 +210,11 @@ VARIANTS = {
         _converted("stm-1", "stm, only statistics converted", "stm", "convert-1-stats.toml"),
         _converted("stm-2", "stm, also the slab allocator", "stm", "convert-2-slabs.toml"),
         _converted("stm-3", "stm, also the lists of recent use", "stm", "convert-3-lru.toml"),
+        *(
+            _stage(branch, conversion, stage, f"ASPLOS 2014: {items} transactions, {unsafe}")
+            for branch, (conversion, items) in _BRANCHES.items()
+            for stage, unsafe in _STAGES.items()
+        ),
     )
 }
 
@@ -237,7 +267,7 @@ class Memcached:
             build_late_asan(self.folder / "asan")
         key = self._key(self.fetch())
         stamp = self.own / "built"
-        if _read(stamp) == key and all((self.tree / program).exists() for program in PROGRAMS):
+        if _read(stamp) == key and all((self.tree / x).exists() for x in self.variant.programs):
             say(f"memcached ({self.variant.name}) is built: {self.tree}")
             return
         if self.own.exists():
@@ -253,14 +283,15 @@ class Memcached:
             log=self.own / "configure.log",
         )
         self._make(environment)
-        for program in PROGRAMS:
+        for program in self.variant.programs:
             if not (self.tree / program).exists():
                 raise CommandError(f"{self.tree}/{program}: was not built; see {self.own}/make.log")
         stamp.write_text(key, encoding="utf-8")
 
     def _make(self, environment: Mapping[str, str]) -> None:
+        targets = ("all",) if self.variant.programs == PROGRAMS else self.variant.programs
         planned = subprocess.run(
-            ["make", "--dry-run", "all"],
+            ["make", "--dry-run", *targets],
             cwd=self.tree,
             env=dict(environment),
             capture_output=True,
@@ -270,7 +301,7 @@ class Memcached:
         objects = len(re.findall(r" -c -o ", planned.stdout))
         meter = Meter(f"memcached ({self.variant.name}): building {objects} objects", objects)
         must_run(
-            ["make", f"-j{self.jobs}", "all"],
+            ["make", f"-j{self.jobs}", *targets],
             folder=self.tree,
             environment=environment,
             log=self.own / "make.log",
@@ -307,6 +338,9 @@ class Memcached:
 
     def suite(self, jobs: int, only: Sequence[str] = ()) -> SuiteResult:
         """Builds, and runs memcached's own tests, or some files of them."""
+        if self.variant.programs != PROGRAMS:
+            able = ", ".join(x.name for x in VARIANTS.values() if x.programs == PROGRAMS)
+            raise UserError(f"variant {self.variant.name} is memcached alone; suite runs {able}")
         self.build()
         return run_suite(
             self.tree,

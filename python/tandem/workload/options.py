@@ -26,6 +26,7 @@ ACTIONS = {
     "analyse": "build it, show its lock regions, and check their number against the sources",
     "suite": "build it, and run memcached's own test suite",
     "replay": "build them, and put a load on each in turn, inside the process and checked",
+    "sample": "build it, put a load on it inside the process once, and print figures as JSON",
     "load": "build them, and put a load on each in turn, over sockets, by libmemcached's tools",
     "soak": "build it, and put all commands on it for minutes, checked; kill and restart it",
     "clean": "remove what was built (of one variant, or all)",
@@ -33,11 +34,12 @@ ACTIONS = {
 SUITE_JOBS = 6  # test files mostly sleep: 430 s serially, 138 s with 6, on 2 processors
 # Options that only some actions take.
 _ACTIONS_OF = {
-    "load": ("replay",),
-    "threads": ("replay", "load", "soak"),
+    "load": ("replay", "sample"),
+    "threads": ("replay", "sample", "load", "soak"),
     "rounds": ("replay", "load"),
-    "operations": ("replay", "load", "soak"),
-    "seed": ("replay", "soak"),
+    "operations": ("replay", "sample", "load", "soak"),
+    "seed": ("replay", "sample", "soak"),
+    "count": ("sample",),
     "locks": ("replay",),
     "check_serial": ("replay",),
     "json": ("replay", "load"),
@@ -180,13 +182,19 @@ def _add_loading(to: argparse.ArgumentParser) -> None:
         "is anything that has not to do with aborts (replay)",
     )
     to.add_argument(
+        "--count",
+        action="store_true",
+        default=None,
+        help="of its sections, too: commits, aborts, and what ran alone (sample)",
+    )
+    to.add_argument(
         "--json", type=Path, metavar="FILE", help="write the rounds there (replay, load)"
     )
 
 
 def only_variant(asked: argparse.Namespace) -> str:
     """The variant of an action that takes one."""
-    default = "hybrid" if asked.action == "soak" else "none"
+    default = {"soak": "hybrid", "sample": "gcc"}.get(asked.action, "none")
     return str(asked.variant[0]) if asked.variant else default
 
 
@@ -218,6 +226,9 @@ def check_options(asked: argparse.Namespace) -> None:
     if asked.over and asked.over not in tool.over:
         able = ", ".join(name for name, x in TOOLS.items() if asked.over in x.over)
         raise UserError(f"--over {asked.over}: the tool cannot connect so; use --tool {able}")
+    if asked.count and not VARIANTS[only_variant(asked)].transactional:
+        able = ", ".join(x.name for x in VARIANTS.values() if x.transactional)
+        raise UserError(f"--count: the variant has no transactions; use one of {able}")
     if asked.action == "load":
         find_tool(asked.tool or "memaslap")
     if asked.action == "soak" or asked.over == "unix":

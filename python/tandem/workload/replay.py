@@ -78,6 +78,11 @@ LOADS = {
         },
         ("-m", "48", "-o", f"hashpower={HASH_POWER},slab_reassign,slab_automove=2"),
     ),
+    "store": Load(
+        "only set, 1 KB; answers not looked at: as the ASPLOS 2014 paper has it",
+        {"keys": 100_000, "set": 100, "check": 0, "value-most": 1024},
+        ("-m", "1024"),
+    ),
     "counters": Load(
         "increments of few counters, whose sums must be right in the end",
         {"keys": 1000, "exact": 1, "counters": 4, "set": 10, "incr": 60, "delete": 5},
