@@ -345,6 +345,18 @@ def test_macros_with_parameters_that_stand_for_a_mark(rewriter: Rewriter) -> Non
     assert rewriter.run(rewriter.compile("written", rewritten)) == "111\n"
 
 
+def test_nothing_to_rewrite_is_said(rewriter: Rewriter) -> None:
+    """Sources without a section go out as they are, with a note; others without it."""
+    text = "int count;\nint main(void) { return ++count; }\n"
+    done = rewriter.rewrite(rewriter.write("plain.c", text))
+    assert (done.returncode, done.stdout) == (0, text)
+    assert "nothing to rewrite: the sources mark no atomic section" in done.stderr
+    marked = f"__attribute__((atomic)) void one(void) {{}}\n{text}"
+    done = rewriter.rewrite(rewriter.write("marked.c", marked))
+    assert done.returncode == 0
+    assert "nothing to rewrite" not in done.stderr
+
+
 MISTAKES = {
     "#include <tandem/tandem.h>\nint n;\n#define IN(tandem_atomic) tandem_atomic\n"
     "#define X tandem_atomic\nint main(void) { IN(X) { ++n; } return 0; }\n": (

@@ -149,6 +149,10 @@ Result<rewrite::RewriteRequest> request_of(const Arguments &arguments) {
 
 // What the user should know, as compilers say it, on standard error.
 void print_notes(const rewrite::Rewriting &rewriting) {
+  if (rewriting.sections.empty())
+    fmt::print(stderr,
+               "note: nothing to rewrite: the sources mark no atomic section, and go out as "
+               "they are; lock regions keep their locks\n");
   for (const rewrite::RewrittenSection &section : rewriting.sections)
     if (section.refusal) {
       std::string chain;
