@@ -79,9 +79,9 @@ def test_summary(tmp_path: Path) -> None:
         ["attempts", "1,000", "", ""],
         ["committed", "750", "75.0 %", "attempts"],
         ["aborted", "250", "25.0 %", "attempts"],
-        ["alone or irrevocable: by a call under way", "3", "0.4 %", "commits"],
-        ["alone or irrevocable: planned so", "12", "1.6 %", "commits"],
-        ["alone or irrevocable: after aborts", "16", "2.1 %", "commits"],
+        ["serial or irrevocable: by a call under way", "3", "0.4 %", "commits"],
+        ["serial or irrevocable: planned so", "12", "1.6 %", "commits"],
+        ["serial or irrevocable: after aborts", "16", "2.1 %", "commits"],
         ["time in sections", "8.0 µs", "", ""],
         ["of it waiting", "2.0 µs", "25.0 %", "time in sections"],
         ["of it irrevocable", "0 ns", "", ""],
@@ -91,7 +91,7 @@ def test_summary(tmp_path: Path) -> None:
 def test_small_shares(tmp_path: Path) -> None:
     alone = [{"cause": "retries", "count": 1, "stack": []}]
     some = rows(page(tmp_path, section("f", 20_000, 1, serialisations=alone)), "Summary")
-    assert some[5] == ["alone or irrevocable: after aborts", "1", "0.0050 %", "commits"]
+    assert some[5] == ["serial or irrevocable: after aborts", "1", "0.0050 %", "commits"]
     least = rows(page(tmp_path, section("f", 10**9, 1, serialisations=alone)), "Summary")
     assert least[5][2] == "&lt; 0.0001 %"
 

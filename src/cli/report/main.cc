@@ -36,7 +36,7 @@ Status run(const Arguments &arguments) {
 
 int main(int argc, char **argv) {
   tandem::Arguments arguments;
-  tandem::Program program("report", "why atomic sections aborted, waited and ran alone");
+  tandem::Program program("report", "why atomic sections aborted, waited and ran serially");
   program.app()
       .add_option("PROFILE", arguments.file,
                   "what a program wrote that ran with TANDEM_PROFILE or TANDEM_LOCK_PROFILE")

@@ -73,24 +73,24 @@ std::string head(std::initializer_list<const char *> columns) {
 }
 constexpr const char *kTail = "</tbody></table></div>";
 
-// What of all attempts ran alone, by what they are called in libitm's statistics.
-struct Alone {
+// What of all attempts ran serially, by what they are called in libitm's statistics.
+struct Serial {
   std::uint64_t in_flight = 0; // reached something irrevocable under way
   std::uint64_t at_start = 0;  // by plan
   std::uint64_t after_aborts = 0;
 };
 
-Alone alone_of(const Profile &profile) {
-  Alone alone;
+Serial serial_of(const Profile &profile) {
+  Serial serial;
   for (const ProfileSection &section : profile.sections)
     for (const ProfileSerialisation &one : section.serialisations)
       if (one.cause == "irrevocable-call" || one.cause == "requested")
-        alone.in_flight += one.count;
+        serial.in_flight += one.count;
       else if (one.cause == "irrevocable-begin" || one.cause == "algorithm")
-        alone.at_start += one.count;
+        serial.at_start += one.count;
       else
-        alone.after_aborts += one.count;
-  return alone;
+        serial.after_aborts += one.count;
+  return serial;
 }
 
 // `part` of `all` in a hundred; empty where there is nothing.
@@ -114,7 +114,7 @@ std::string summary(const Profile &profile) {
   }
   if (starts == 0)
     return "";
-  const Alone alone = alone_of(profile);
+  const Serial serial = serial_of(profile);
   std::string page = "<h2>Summary</h2>" + head({"", "#", "#share", "of"});
   const auto row = [&page](const char *what, const std::string &count, const std::string &share,
                            const char *of) {
@@ -124,12 +124,12 @@ std::string summary(const Profile &profile) {
   row("attempts", thousands(starts), "", "");
   row("committed", thousands(commits), share_text(commits, starts), "attempts");
   row("aborted", thousands(aborts), share_text(aborts, starts), "attempts");
-  row("alone or irrevocable: by a call under way", thousands(alone.in_flight),
-      share_text(alone.in_flight, commits), "commits");
-  row("alone or irrevocable: planned so", thousands(alone.at_start),
-      share_text(alone.at_start, commits), "commits");
-  row("alone or irrevocable: after aborts", thousands(alone.after_aborts),
-      share_text(alone.after_aborts, commits), "commits");
+  row("serial or irrevocable: by a call under way", thousands(serial.in_flight),
+      share_text(serial.in_flight, commits), "commits");
+  row("serial or irrevocable: planned so", thousands(serial.at_start),
+      share_text(serial.at_start, commits), "commits");
+  row("serial or irrevocable: after aborts", thousands(serial.after_aborts),
+      share_text(serial.after_aborts, commits), "commits");
   row("time in sections", time_text(time), "", "");
   row("of it waiting", time_text(waiting), share_text(waiting, time), "time in sections");
   row("of it irrevocable", time_text(irrevocable), share_text(irrevocable, time),
@@ -150,8 +150,8 @@ std::vector<const ProfileSection *> by_time(const Profile &profile) {
 
 std::string sections_table(const Profile &profile) {
   std::string page = "<h2>Sections</h2><p class=\"run\">Those that took most time first.</p>" +
-                     head({"section", "place", "#starts", "#commits", "#aborts", "#alone", "#reads",
-                           "#writes", "#retries", "#time", "#waiting", "#irrevocable"});
+                     head({"section", "place", "#starts", "#commits", "#aborts", "#serial",
+                           "#reads", "#writes", "#retries", "#time", "#waiting", "#irrevocable"});
   for (const ProfileSection *section : by_time(profile)) {
     page += "<tr>" + code_cell(name_of(section->name)) +
             cell(place_text(section->file, section->line)) +
@@ -237,8 +237,8 @@ std::string serialisations_table(const Profile &profile) {
     }
   if (rows.empty())
     return "";
-  return "<h2>Alone or irrevocably</h2>" + head({"section", "cause", "#count", "asked by"}) + rows +
-         kTail;
+  return "<h2>Serial or irrevocable</h2>" + head({"section", "cause", "#count", "asked by"}) +
+         rows + kTail;
 }
 
 std::string colour_waits_table(const Profile &profile) {

@@ -40,7 +40,7 @@ std::string sections_text(const Profile &profile, const Terminal &terminal, std:
                {.header = "place", .least = 12, .cut = Cut::start, .optional = true},
                {.header = "commits", .align = Align::right},
                {.header = "aborts", .align = Align::right},
-               {.header = "alone", .align = Align::right},
+               {.header = "serial", .align = Align::right},
                {.header = "reads", .align = Align::right},
                {.header = "writes", .align = Align::right},
                {.header = "time", .align = Align::right},
@@ -95,7 +95,7 @@ std::string serialisations_text(const Profile &profile, const Terminal &terminal
     table.add(
         {thousands(serialisation->count), demangled(section->name), serialisation->cause, calls});
   }
-  return table.rows() == 0 ? "" : "\nAlone or irrevocably\n" + table.text(terminal, limit);
+  return table.rows() == 0 ? "" : "\nSerial or irrevocable\n" + table.text(terminal, limit);
 }
 
 std::string colour_waits_text(const Profile &profile, const Terminal &terminal, std::size_t limit) {
