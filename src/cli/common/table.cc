@@ -25,6 +25,7 @@ std::string padded(const std::string &text, std::size_t width, Column::Align ali
 
 struct Table::Layout {
   std::vector<std::size_t> shown;  // indices of columns
+  std::vector<std::size_t> hidden; // of those that found no room, the last one first
   std::vector<std::size_t> widths; // of each column, shown or not
 
   [[nodiscard]] std::size_t total() const {
@@ -78,6 +79,7 @@ Table::Layout Table::layout(const Terminal &terminal, std::size_t limit) const {
                                    [&](std::size_t index) { return columns_[index].optional; });
     if (last == layout.shown.rend())
       break;
+    layout.hidden.push_back(*last);
     layout.shown.erase(std::next(last).base());
   }
   while (layout.total() > terminal.width) {
@@ -123,6 +125,15 @@ std::string Table::text(const Terminal &terminal, std::size_t limit) const {
     line([&](std::size_t index) {
       return std::pair(rows_[row][index].text, rows_[row][index].colour);
     });
+  if (!shape.hidden.empty()) {
+    std::string names;
+    for (auto index = shape.hidden.rbegin(); index != shape.hidden.rend(); ++index)
+      names += (names.empty() ? "" : ", ") + columns_[*index].header;
+    result += wrap(fmt::format("{} hidden: {}; a wider terminal shows them",
+                               counted(shape.hidden.size(), "column", "columns"), names),
+                   terminal.width, 0) +
+              '\n';
+  }
   return result;
 }
 

@@ -18,8 +18,8 @@ struct Column {
   // its header; 0: this one never shrinks.
   std::size_t least = 0;
   Cut cut = Cut::end; // where cells that are too wide are cut
-  // Left out, the last such column first, where shrinking is not enough; and where all its cells
-  // are empty.
+  // Left out, the last such column first, where shrinking is not enough (a line below the table
+  // names them); and where all its cells are empty.
   bool optional = false;
 };
 
