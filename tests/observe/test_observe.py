@@ -24,6 +24,7 @@ OWN = (
     (PROGRAMS / "structures.c", ()),
     (PROGRAMS / "library.cc", ()),
     (PROGRAMS / "trees.cc", ()),
+    (PROGRAMS / "ifunc.c", ()),
 )
 SHARED = ("sections.c", "sections.cc", "blocks.c", "blocks.cc", "restart.c")
 

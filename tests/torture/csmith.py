@@ -15,6 +15,7 @@ import argparse
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -229,6 +230,8 @@ def main() -> int:
         f"{result.passed} passed, {len(result.failures)} failed, "
         f"{result.unusable} that a plain clang does not run to their end"
     )
+    if not result.failures:
+        shutil.rmtree(folder)
     return 1 if result.failures or not result.passed else 0
 
 

@@ -6,9 +6,11 @@
 #include "tandem/observe.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/GlobalIFunc.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -26,6 +28,26 @@ bool releases(const Function &callee) {
   return callee.isDeclaration() &&
          (kNames.contains(callee.getName()) || callee.getName().starts_with("_Zdl") ||
           callee.getName().starts_with("_Zda"));
+}
+
+// Resolvers of IFUNCs and what they call: they run before the linker has found the recorder.
+SmallPtrSet<const Function *, 8> run_by_the_linker(const Module &module) {
+  SmallPtrSet<const Function *, 8> found;
+  std::vector<const Function *> work;
+  const auto add = [&](const Function *function) {
+    if (function != nullptr && !function->isDeclaration() && found.insert(function).second)
+      work.push_back(function);
+  };
+  for (const GlobalIFunc &ifunc : module.ifuncs())
+    add(ifunc.getResolverFunction());
+  while (!work.empty()) {
+    const Function *function = work.back();
+    work.pop_back();
+    for (const Instruction &instruction : instructions(*function))
+      if (const auto *call = dyn_cast<CallBase>(&instruction))
+        add(called_function(*call));
+  }
+  return found;
 }
 
 class Instrumenter {
@@ -53,9 +75,11 @@ public:
   }
 
   void run() {
+    const auto early = run_by_the_linker(module_);
     std::vector<Function *> functions;
     for (Function &function : module_)
-      if (!function.isDeclaration() && !function.hasAvailableExternallyLinkage())
+      if (!function.isDeclaration() && !function.hasAvailableExternallyLinkage() &&
+          !early.contains(&function))
         functions.push_back(&function);
     for (Function *function : functions)
       instrument(*function);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Instrumentation: every access, allocation and release of the program, and every call from inside
-// a section, tells the recorder (src/runtime/observe). Nothing else of the program changes, but the
+// a section, tells the recorder (src/runtime/observe); but not in resolvers of IFUNCs and what they
+// call, which run before the recorder is linked. Nothing else of the program changes, but the
 // alignment of its variables: no two lie in one 8-byte word.
 #pragma once
 
