@@ -120,11 +120,25 @@ bool follows_links(const LockSite &first, const LockSite &second) {
   return first.locks != second.locks; // `node->lock` and `node->next->lock`
 }
 
+// The same, and what the variables among them are assigned from: `first` of
+// `first = from < to ? from : to` comes from both.
+SmallPtrSet<const Value *, 4> origins_of(const LockSite &site) {
+  SmallPtrSet<const Value *, 4> origins = roots_of(site);
+  const SmallVector<const Value *, 4> roots(origins.begin(), origins.end());
+  for (const Value *root : roots)
+    if (isa<AllocaInst>(root))
+      for (const User *user : root->users())
+        if (const auto *store = dyn_cast<StoreInst>(user);
+            store != nullptr && store->getPointerOperand() == root)
+          add_roots(store->getValueOperand(), origins);
+  return origins;
+}
+
 // Whether which of the two comes first was asked before the second: by a comparison of what they
 // are computed from.
 bool compared_before(const LockSite &first, const LockSite &second) {
-  const SmallPtrSet<const Value *, 4> a = roots_of(first);
-  const SmallPtrSet<const Value *, 4> b = roots_of(second);
+  const SmallPtrSet<const Value *, 4> a = origins_of(first);
+  const SmallPtrSet<const Value *, 4> b = origins_of(second);
   const Function &function = *second.call->getFunction();
   const DominatorTree dominators(const_cast<Function &>(function));
   for (const BasicBlock &block : function)
