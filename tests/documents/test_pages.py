@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,29 @@ PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs/start").glob("*.md"))]
 def test_a_pages_commands_do_what_it_says(page: Path) -> None:
     findings = run(page.read_text(encoding="utf-8"), SOURCE, BUILD)
     assert not findings, "\n\n".join(findings)
+
+
+def test_the_picture_shows_the_sections_of_today(tmp_path: Path) -> None:
+    """README's command for the picture, as it stands, draws the sections that the picture has."""
+    readme = (SOURCE / "README.md").read_text(encoding="utf-8")
+    command = re.search(r"^cd workloads/apache && (tandem .*--svg )graph\.svg( .*)$", readme, re.M)
+    assert command is not None
+    drawn = tmp_path / "graph.svg"
+    done = subprocess.run(
+        ["bash", "-c", f"{command[1]}{drawn}{command[2]}"],
+        cwd=SOURCE / "workloads/apache",
+        env=os.environ | {"PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    names = [
+        set(re.findall(r"<text[^>]*>([^<]+)<", path.read_text(encoding="utf-8")))
+        for path in (drawn, SOURCE / "docs/images/conflicts.svg")
+    ]
+    assert len(names[0]) > 5
+    assert names[0] == names[1]
 
 
 def test_the_pages_have_commands() -> None:
