@@ -41,9 +41,9 @@ def test_rounds_are_added_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("commits", "causes", "said"),
     [
-        (10**6, {"retries": 10}, "10 of 1000000 ran alone after aborts"),
+        (10**6, {"retries": 10}, "10 of 1000000 ran serially after aborts"),
         # A cause that is not known is none that the plan asked for, but the attempt ran alone.
-        (10**6, {"something-new": 10}, "10 of 1000000 ran alone after aborts"),
+        (10**6, {"something-new": 10}, "10 of 1000000 ran serially after aborts"),
         (10**6, {"requested": 1}, "1 in-flight switches"),
         (10**6, {"irrevocable-call": 1}, "1 in-flight switches"),
         (10**6, {"irrevocable-begin": 1}, "1 serial starts"),

@@ -178,14 +178,14 @@ def _add_loading(to: argparse.ArgumentParser) -> None:
         "--check-serial",
         action="store_true",
         default=None,
-        help="count what of the sections runs alone, too, in runs of their own, and fail where it "
+        help="count what of the sections runs serially, too, in runs of their own, and fail where it "
         "is anything that has not to do with aborts (replay)",
     )
     to.add_argument(
         "--count",
         action="store_true",
         default=None,
-        help="of its sections, too: commits, aborts, and what ran alone (sample)",
+        help="of its sections, too: commits, aborts, and what ran serially (sample)",
     )
     to.add_argument(
         "--json", type=Path, metavar="FILE", help="write the rounds there (replay, load)"

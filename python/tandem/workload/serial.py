@@ -49,7 +49,7 @@ class Alone:
         if self.at_start:
             yield f"{who}: {self.at_start} serial starts"
         if self.after_aborts >= MOST_AFTER_ABORTS * self.commits > 0:
-            yield f"{who}: {self.after_aborts} of {self.commits} ran alone after aborts"
+            yield f"{who}: {self.after_aborts} of {self.commits} ran serially after aborts"
 
 
 def _demand(section: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
