@@ -12,7 +12,7 @@ namespace tandem {
 
 // Marks as used (llvm.compiler.used) the variables that machine code or a linker script reaches by
 // symbols of the linker's: those in a section whose bounds machine code asks for; all of them where
-// a script defines symbols and the program declares variables that nobody else defines. What is
+// a script defines symbols and the program declares variables that nothing else defines. What is
 // used so counts as known to code outside the program.
 void keep_linked_symbols(llvm::Module &module, const LinkInputs &inputs,
                          const Catalogue &catalogue);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Coroutines, before they are split (LLVM, Coroutines): which code a resumption runs, and which
-// memory their handles lead to. A coroutine is one function here; whoever resumes one may run the
-// rest of any.
+// memory their handles lead to. A coroutine is one function here; a resumption may run the rest of
+// any.
 #include "compiler/points_to/solver.h"
 
 #include "llvm/IR/Intrinsics.h"

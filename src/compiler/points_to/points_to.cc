@@ -175,7 +175,7 @@ bool PointsToAnalysis::comes_from_nowhere(const Value &pointer) const {
   return known != nullptr && known->empty();
 }
 
-// Whether nobody writes it, whoever knows it.
+// Whether nothing writes it, whatever code knows its address.
 bool PointsToAnalysis::is_constant(ObjectId object) const {
   const auto *global = dyn_cast_or_null<GlobalVariable>(flow_->flow().label(object));
   return global != nullptr && global->isConstant() && !global->isDeclaration();

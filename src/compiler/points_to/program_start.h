@@ -22,7 +22,7 @@ ProgramStart program_start(const llvm::Module &module);
 // The function of that name, by whatever name the module defines it; null where it does not.
 const llvm::Function *main_function(const llvm::Module &module);
 
-// Whether the system reads a variable for the functions to run, and nobody else does.
+// Whether the system reads a variable for the functions to run, and nothing else does.
 bool lists_start(const llvm::GlobalVariable &variable);
 
 } // namespace tandem

@@ -66,8 +66,9 @@ class Patience {
 public:
   static constexpr std::uint32_t kSpins = 128; // some microseconds: less than a time slice by far
   static constexpr std::uint32_t kYields = 64; // on an idle machine about as long as a short sleep
-  // From the kernel's slack of timers (50 us) to what nobody waits for unless others have the
-  // processor. They double, so that what is slept too long is at most what had to be waited.
+  // The shortest is the kernel's slack of timers (50 us); the longest is reached only where other
+  // programs have the processor. They double, so that a thread oversleeps by at most the time that
+  // it had to wait.
   static constexpr std::int64_t kShortestSleepNs = 50'000;
   static constexpr std::int64_t kLongestSleepNs = 1'000'000;
   // Of the time-stamp counter: some tens of microseconds, where an idle processor takes one.
