@@ -53,7 +53,8 @@ enum tandem_backoff {
   TANDEM_BACKOFF_NONE,
   TANDEM_BACKOFF_LINEAR,
   TANDEM_BACKOFF_EXPONENTIAL,
-  TANDEM_BACKOFF_RANDOM
+  TANDEM_BACKOFF_RANDOM,
+  TANDEM_BACKOFF_SQUARE
 };
 
 /* Choices for one section; a constant of the program. Zero bytes are not the defaults: use

@@ -24,11 +24,12 @@ inline constexpr std::array<std::pair<std::string_view, Policy>, 8> kPolicyNames
     {"stall", Policy::stall},
 }};
 
-inline constexpr std::array<std::pair<std::string_view, Backoff>, 4> kBackoffNames = {{
+inline constexpr std::array<std::pair<std::string_view, Backoff>, 5> kBackoffNames = {{
     {"none", Backoff::none},
     {"linear", Backoff::linear},
     {"exponential", Backoff::exponential},
     {"random", Backoff::random},
+    {"square", Backoff::square},
 }};
 
 // The value of that name in one of the tables above; nothing if there is none.

@@ -15,6 +15,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace tandem::contention {
 
@@ -66,6 +67,29 @@ concept Waiting = Transaction<T> && requires(const T &one) {
   { one.waits_for() ? true : false } -> std::same_as<bool>;
   { *one.waits_for() } -> std::convertible_to<T>;
 };
+
+// What decides before any policy is asked.
+struct Sides {
+  bool requester_outside = false; // of all transactions: a plain access, a device, a walk
+  bool same_thread = false;       // the holder is a suspended transaction of the requester's thread
+  bool requester_doomed = false;  // it must restart already
+  bool holder_doomed = false;
+};
+
+// The rules before a policy, in their order; none: ask the policy.
+//   1 an access outside of transactions wins (strong atomicity)
+//   2 of one thread the newest wins, or a handler would restart for ever against what it suspended
+//   3 a side that must restart already loses; if both must, the requester does
+// Source: MetaTM, sections 2.1 (strong atomicity) and 3.5 (the newest).
+constexpr std::optional<Decision> rule_before_policy(const Sides &sides) {
+  if (sides.requester_outside || sides.same_thread)
+    return Decision::abort_other;
+  if (sides.requester_doomed)
+    return Decision::abort_self;
+  if (sides.holder_doomed)
+    return Decision::abort_other;
+  return std::nullopt;
+}
 
 // Members of the longest cycle that `stall` looks for.
 inline constexpr std::size_t kLongestCycle = 64;
@@ -133,26 +157,53 @@ template <Transaction T> Decision largest_wins(const T &requester, const T &hold
   return requester.size() > holder.size() ? Decision::abort_other : Decision::abort_self;
 }
 
+} // namespace detail
+
+// What a wait of `requester` for `holder` would close.
+struct Cycle {
+  bool closed = false;             // a chain of those that wait for one another
+  bool requester_youngest = false; // of its members
+  bool unknown = false;            // the chain is longer than was looked at
+};
+
+// Follows the chain of waits from the holder. Each transaction names one that it waits for, if it
+// has to wait for several; a deadlock has a cycle of such names. Who waits for whom may be old
+// news.
+template <Waiting T>
+Cycle find_cycle(const T &requester, const T &holder, std::size_t longest = kLongestCycle) {
+  Cycle cycle{.requester_youngest = detail::older(holder, requester)};
+  auto next = holder.waits_for();
+  for (std::size_t members = 2; next; ++members) {
+    if (members > longest) {
+      cycle.unknown = true;
+      return cycle;
+    }
+    if (next->identity() == requester.identity()) {
+      cycle.closed = true;
+      return cycle;
+    }
+    cycle.requester_youngest = cycle.requester_youngest && detail::older(*next, requester);
+    next = next->waits_for();
+  }
+  return cycle;
+}
+
+namespace detail {
+
 // Waits while the holder works. The youngest member of a cycle restarts, which each of them finds
 // out for itself when it asks again; who waits for whom may be old news, and then one restarts for
 // nothing. Where transactions do not say whom they wait for, the younger restarts at once, so that
 // there is no cycle ("wait or die").
 template <Transaction T>
 Decision wait_or_break(const T &requester, const T &holder, std::uint32_t attempts) {
-  const bool younger = older(holder, requester);
   if constexpr (Waiting<T>) {
-    bool youngest = younger;
-    auto next = holder.waits_for();
-    for (std::size_t members = 2; next && members <= kLongestCycle; ++members) {
-      if (next->identity() == requester.identity())
-        return youngest ? Decision::abort_self : Decision::stall;
-      youngest = youngest && older(*next, requester);
-      next = next->waits_for();
-    }
+    const Cycle cycle = find_cycle(requester, holder);
+    if (cycle.closed)
+      return cycle.requester_youngest ? Decision::abort_self : Decision::stall;
     if (attempts < kStallAttempts)
       return Decision::stall;
   }
-  return younger ? Decision::abort_self : Decision::stall;
+  return older(holder, requester) ? Decision::abort_self : Decision::stall;
 }
 
 } // namespace detail
@@ -182,5 +233,35 @@ Decision decide(Policy policy, T &requester, T &holder, std::uint32_t attempts) 
   }
   return Decision::abort_self;
 }
+
+// What a requester was told last. A policy that changes the transactions (Eruption, Kindergarten)
+// decides once for a conflict: asked again, as long as neither side has restarted or committed, it
+// says the same and changes nothing. A decision to stall is none.
+class Standing {
+public:
+  template <Transaction T>
+  Decision decide(Policy policy, T &requester, T &holder, std::uint32_t attempts) {
+    if (told_ && holder_ == holder.identity() && holder_restarts_ == holder.restarts() &&
+        requester_ == requester.identity() && requester_restarts_ == requester.restarts())
+      return decision_;
+    const Decision decision = contention::decide(policy, requester, holder, attempts);
+    told_ = decision != Decision::stall;
+    decision_ = decision;
+    requester_ = requester.identity();
+    requester_restarts_ = requester.restarts();
+    holder_ = holder.identity();
+    holder_restarts_ = holder.restarts();
+    return decision;
+  }
+  void forget() { told_ = false; }
+
+private:
+  bool told_ = false;
+  Decision decision_ = Decision::stall;
+  std::uint64_t requester_ = 0;
+  std::uint64_t holder_ = 0;
+  std::uint32_t requester_restarts_ = 0;
+  std::uint32_t holder_restarts_ = 0;
+};
 
 } // namespace tandem::contention

@@ -171,6 +171,81 @@ TEST(policy, stall_ends_cycles_that_are_too_long_to_see) {
   EXPECT_GT(restarting, 0);
 }
 
+// The search says what `stall` acts on, for whoever combines waiting with another policy.
+TEST(cycle, of_every_length_is_found_and_no_other) {
+  for (std::size_t count = 2; count <= kLongestCycle; ++count) {
+    std::vector<Waiter> all = chain(count);
+    EXPECT_FALSE(find_cycle(all[0], all[1]).closed) << count;
+    all.back().holder = &all.front();
+    int youngest = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Cycle cycle = find_cycle(all[i], all[(i + 1) % count]);
+      EXPECT_TRUE(cycle.closed && !cycle.unknown) << count;
+      youngest += cycle.requester_youngest ? 1 : 0;
+    }
+    EXPECT_EQ(youngest, 1) << count;
+  }
+}
+
+TEST(cycle, that_the_requester_is_no_member_of_is_not_its_own) {
+  std::vector<Waiter> all = chain(4);
+  all[3].holder = &all[2];
+  const Cycle cycle = find_cycle(all[0], all[1]);
+  EXPECT_FALSE(cycle.closed);
+  EXPECT_TRUE(cycle.unknown);
+}
+
+TEST(cycle, is_looked_for_as_far_as_asked) {
+  std::vector<Waiter> all = chain(10);
+  all.back().holder = &all.front();
+  EXPECT_TRUE(find_cycle(all[0], all[1], 9).unknown);
+  EXPECT_TRUE(find_cycle(all[0], all[1], 10).closed);
+}
+
+// What users of the policies have to keep in common, a row for each combination.
+TEST(rules, come_before_the_policy) {
+  for (unsigned bits = 0; bits < 16; ++bits) {
+    const Sides sides{.requester_outside = (bits & 1) != 0,
+                      .same_thread = (bits & 2) != 0,
+                      .requester_doomed = (bits & 4) != 0,
+                      .holder_doomed = (bits & 8) != 0};
+    std::optional<Decision> expected;
+    if ((bits & 3) != 0)
+      expected = Decision::abort_other;
+    else if ((bits & 4) != 0)
+      expected = Decision::abort_self;
+    else if ((bits & 8) != 0)
+      expected = Decision::abort_other;
+    EXPECT_EQ(rule_before_policy(sides), expected) << bits;
+  }
+}
+
+TEST(standing, eruption_moves_priority_once_for_a_conflict) {
+  Model a{.id = 1, .work = 5};
+  Model b{.id = 2, .work = 6};
+  Standing standing;
+  for (int polls = 0; polls < 5; ++polls)
+    EXPECT_EQ(standing.decide(Policy::eruption, a, b, 0), Decision::abort_self);
+  EXPECT_EQ(a.work, 11U);
+  a.restart_count = 1; // and comes again: another conflict
+  EXPECT_EQ(standing.decide(Policy::eruption, a, b, 0), Decision::abort_other);
+  EXPECT_EQ(b.work, 17U);
+  b.restart_count = 1;
+  EXPECT_EQ(standing.decide(Policy::eruption, a, b, 0), Decision::abort_self);
+  EXPECT_EQ(a.work, 28U);
+}
+
+TEST(standing, a_stall_is_asked_again) {
+  Model a{.id = 1};
+  Model b{.id = 2};
+  Standing standing;
+  EXPECT_EQ(standing.decide(Policy::polite, a, b, 0), Decision::stall);
+  EXPECT_EQ(standing.decide(Policy::polite, a, b, kPoliteAttempts), Decision::abort_other);
+  EXPECT_EQ(standing.decide(Policy::polite, a, b, 0), Decision::abort_other);
+  standing.forget();
+  EXPECT_EQ(standing.decide(Policy::polite, a, b, 0), Decision::stall);
+}
+
 // Except for policies that change the transactions, both sides of one conflict name the same
 // loser.
 class Symmetric : public testing::TestWithParam<Policy> {};
@@ -241,6 +316,22 @@ TEST(backoff, bounds) {
     EXPECT_LE(exponential, std::uint64_t{10} << exponent);
     EXPECT_LE(delay(Backoff::random, n, random), kRandomLongest);
   }
+}
+
+TEST(backoff, of_the_square_grows_with_it) {
+  Xorshift random(1);
+  for (std::uint32_t n = 0; n < 20; ++n)
+    EXPECT_EQ(delay(Backoff::square, n, 3, random), 3U * (n + 1U) * (n + 1U));
+  EXPECT_LE(delay(Backoff::square, 9, random), 1000U);
+}
+
+TEST(backoff, polkas_seed_is_how_far_it_is_behind) {
+  EXPECT_EQ(polka_seed(4, 11), 7U);
+  EXPECT_EQ(polka_seed(11, 4), 7U);
+  EXPECT_EQ(polka_seed(4, 4), 1U);
+  Xorshift random(1);
+  EXPECT_EQ(delay(Backoff::linear, 2, polka_seed(4, 11), random), 21U);
+  EXPECT_EQ(delay(Backoff::exponential, 20, polka_seed(4, 11), random, 16), 7U << 16);
 }
 
 TEST(backoff, seeds_cover_their_range) {

@@ -38,7 +38,7 @@ POLICIES = (
     "size-matters",
     "stall",
 )
-BACKOFFS = ("none", "linear", "exponential", "random")
+BACKOFFS = ("none", "linear", "exponential", "random", "square")
 SECONDS = 120  # a program that takes longer hangs
 
 

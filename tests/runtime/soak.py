@@ -32,7 +32,7 @@ POLICIES = (
     "size-matters",
     "stall",
 )
-BACKOFFS = ("none", "linear", "exponential", "random")
+BACKOFFS = ("none", "linear", "exponential", "random", "square")
 PROGRAMS = ("opaque", "privatise", "frames", "nesting", "handlers")
 BENCHMARKS = (
     "counter",

@@ -38,6 +38,7 @@ static_assert(static_cast<int>(contention::Backoff::none) == TANDEM_BACKOFF_NONE
 static_assert(static_cast<int>(contention::Backoff::linear) == TANDEM_BACKOFF_LINEAR);
 static_assert(static_cast<int>(contention::Backoff::exponential) == TANDEM_BACKOFF_EXPONENTIAL);
 static_assert(static_cast<int>(contention::Backoff::random) == TANDEM_BACKOFF_RANDOM);
+static_assert(static_cast<int>(contention::Backoff::square) == TANDEM_BACKOFF_SQUARE);
 
 namespace {
 
@@ -46,7 +47,7 @@ constexpr std::size_t kMostClosureBytes = 65536;
 void check(const tandem_options &options, const char *call) noexcept {
   if (options.policy < TANDEM_POLICY_DEFAULT || options.policy > TANDEM_POLICY_STALL)
     fatal("%s: there is no policy %d", call, options.policy);
-  if (options.backoff < TANDEM_BACKOFF_DEFAULT || options.backoff > TANDEM_BACKOFF_RANDOM)
+  if (options.backoff < TANDEM_BACKOFF_DEFAULT || options.backoff > TANDEM_BACKOFF_SQUARE)
     fatal("%s: there is no back-off %d", call, options.backoff);
 }
 

@@ -7,7 +7,7 @@
 //     TANDEM_HARDWARE         on, off: whether auto and htm use the processor's transactions
 //     TANDEM_POLICY           polite, karma, eruption, kindergarten, timestamp, polka,
 //                             size-matters, stall
-//     TANDEM_BACKOFF          none, linear, exponential, random
+//     TANDEM_BACKOFF          none, linear, exponential, random, square
 //     TANDEM_HOURGLASS        off, or restarts after which no other transaction begins
 //     TANDEM_SERIALISE_AFTER  restarts after which a transaction runs alone, or never
 //     TANDEM_SERIAL_LOCK      marks, readers-writer
