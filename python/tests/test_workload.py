@@ -128,6 +128,7 @@ def test_a_command_ends_with_its_time(tmp_path: Path) -> None:
         ["memcached", "sample", "--variant", "gcc", "--count"],
         ["memcached", "sample", "--rounds", "2"],
         ["memcached", "replay", "--count"],
+        ["memcached", "classes", "--variant", "gcc"],
     ],
 )
 def test_a_wrong_command_line_is_one_line_and_status_2(

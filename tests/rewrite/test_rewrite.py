@@ -329,7 +329,8 @@ def test_macros_with_parameters_that_stand_for_a_mark(rewriter: Rewriter) -> Non
     """What the macro is called with goes with it; a plain compiler would drop it, too."""
     text = (
         "#include <stdio.h>\nstatic int n;\n#define SECTION(lock) tandem_atomic\n"
-        "#define ATOMIC tandem_atomic\n#define OTHER(a, ...) ATOMIC\n#define MARKED(why) __attribute__((atomic))\n"
+        "#define ATOMIC tandem_atomic\n#define OTHER(a, ...) ATOMIC\n"
+        "#define MARKED(why) __attribute__((atomic))\n"
         "#include <tandem/tandem.h>\n"
         'MARKED("it (is) shared") static void one(void) { n++; }\n'
         "int main(void) {\n  SECTION(n++) { n += 10; }\n  OTHER(n, f(), 2) { n += 100; }\n"

@@ -270,6 +270,10 @@ def _act(asked: argparse.Namespace) -> int:
             passed = comparison.equal
         elif asked.action == "replay":
             passed = _replay(asked, folder, make_jobs)
+        elif asked.action == "classes":
+            with contextlib.redirect_stdout(sys.stderr):  # what was fetched
+                classes = memcached.classes()
+            print(json.dumps(classes))
         elif asked.action == "sample":
             _sample(asked, folder, memcached)
         elif asked.action == "load":

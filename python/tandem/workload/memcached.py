@@ -162,6 +162,13 @@ def _stage(branch: str, conversion: str, stage: str, summary: str) -> Variant:
     )
 
 
+def _lockstm(name: str, catalogue: str, summary: str) -> Variant:
+    """As LockSTM analyses it; memcached alone is built."""
+    variant = _converted(name, summary, "hybrid", "convert-it.toml")
+    environment = {**variant.environment, "TANDEM_CATALOGUE": catalogue}
+    return replace(variant, environment=environment, programs=("memcached",))
+
+
 _BRANCHES = {"it": ("convert-it.toml", "items as"), "ip": ("convert-3-lru.toml", "item locks in")}
 _STAGES = {
     "callable": "library functions unsafe",
@@ -214,6 +221,10 @@ VARIANTS = {
             _stage(branch, conversion, stage, f"ASPLOS 2014: {items} transactions, {unsafe}")
             for branch, (conversion, items) in _BRANCHES.items()
             for stage, unsafe in _STAGES.items()
+        ),
+        _lockstm("lockstm-papers", "papers", "LockSTM: every external function irrevocable"),
+        _lockstm(
+            "lockstm-built-in", "{conversions}/catalogue.toml", "LockSTM: our catalogue, no twins"
         ),
     )
 }
@@ -324,6 +335,33 @@ class Memcached:
             for path in self.tree.glob("memcached-*.o")
         )
         return compare(self._found(), count_calls(self.tree, "clang-19", sources))
+
+    def classes(self) -> dict[str, float]:
+        """Builds; of its sections how many there are by class, colours before and after classes
+        are known, shared locations, and what the analysis took. UserError where its locks are not
+        sections.
+        """
+        if not self.variant.converted:
+            able = ", ".join(x.name for x in VARIANTS.values() if x.converted)
+            raise UserError(f"variant {self.variant.name} has no sections; use one of {able}")
+        self.build()
+        try:
+            document = json.loads(self.report.read_text(encoding="utf-8"))
+            sections = [x for x in document["sections"] if x["kind"] != "lock-region"]
+            of = Counter(x["class"] for x in sections)
+            return {
+                "sections": len(sections),
+                "non_revocable": of["non-revocable"],
+                "hybrid": of["hybrid"],
+                "pure": of["pure"],
+                "lockpick_colours": len({c for x in sections for c in x["colours"]}),
+                "lockstm_colours": len({c["colour"] for x in sections for c in x["locks"]}),
+                "shared_locations": len(document["shared"]),
+                "analysis_s": document["analysis"]["seconds"],
+                "peak_mib": document["analysis"]["peak_mib"],
+            }
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise FormatError(f"{self.report}: is not a report: {error}; build again") from error
 
     def _found(self) -> Counter[Site]:
         try:

@@ -24,6 +24,7 @@ ACTIONS = {
     "fetch": "fetch the source package; print its version and checksums",
     "build": "build a pristine copy of it; nothing is done where nothing has changed",
     "analyse": "build it, show its lock regions, and check their number against the sources",
+    "classes": "build it, and print its sections by class, and their colours, as JSON",
     "suite": "build it, and run memcached's own test suite",
     "replay": "build them, and put a load on each in turn, inside the process and checked",
     "sample": "build it, put a load on it inside the process once, and print figures as JSON",
@@ -194,7 +195,7 @@ def _add_loading(to: argparse.ArgumentParser) -> None:
 
 def only_variant(asked: argparse.Namespace) -> str:
     """The variant of an action that takes one."""
-    default = {"soak": "hybrid", "sample": "gcc"}.get(asked.action, "none")
+    default = {"soak": "hybrid", "classes": "hybrid", "sample": "gcc"}.get(asked.action, "none")
     return str(asked.variant[0]) if asked.variant else default
 
 
