@@ -37,7 +37,15 @@ _WITHOUT_LLVM = (
 )
 _ANALYSIS = (*_WITHOUT_LLVM, LLVM)
 
-_HARTS = ("base", "machine/event", "machine/isa", "machine/bus", "machine/hart")
+_HARTS = (
+    "base",
+    "contention",
+    "machine/event",
+    "machine/isa",
+    "machine/bus",
+    "machine/htm",
+    "machine/hart",
+)
 _BOARD = (*_HARTS, "machine/cores", "machine/archive", "machine/devices", "machine/firmware")
 
 # From the foundations upwards. Every folder may include itself; compiler and runtime never meet.
@@ -46,14 +54,23 @@ RULES: dict[str, Folder] = {
     "base": folder(),
     "contention": folder("base"),
     "runtime": folder("base", "contention", PUBLIC),
-    "machine": folder("base", "contention", "machine/event"),
+    "machine": folder("base", "contention", "machine/event", "machine/htm"),
     "machine/event": folder("base"),
     # The core side: no arrow upward, and none to the memory side.
     "machine/isa": folder("base"),
     "machine/bus": folder("base"),
     "machine/mmu": folder("base", "machine/isa", "machine/bus"),
-    "machine/hart": folder("base", "machine/event", "machine/isa", "machine/bus", "machine/mmu"),
-    "machine/cores": folder("base", "machine/event", "machine/isa", "machine/bus", "machine/hart"),
+    "machine/htm": folder("base", "contention", "machine/event", "machine/isa", "machine/bus"),
+    "machine/hart": folder(
+        "base",
+        "contention",
+        "machine/event",
+        "machine/isa",
+        "machine/bus",
+        "machine/mmu",
+        "machine/htm",
+    ),
+    "machine/cores": folder(*_HARTS),
     # The machine around the harts: what is on the board, who serves its guests, who watches it.
     "machine/archive": folder("base"),
     "machine/devices": folder("base", "machine/archive", "machine/event", "machine/bus"),
@@ -135,7 +152,9 @@ RULES: dict[str, Folder] = {
     "cli/machine": folder(
         *_WITHOUT_LLVM,
         "cli",
+        "contention",
         "machine",
+        "machine/htm",
         "machine/platform",
         "machine/proxy",
         "machine/relay",

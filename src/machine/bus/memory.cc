@@ -24,6 +24,12 @@ Memory::Memory(std::byte *data, std::uint64_t base, std::uint64_t size)
 Memory::~Memory() { munmap(data_, size_); }
 
 bool Memory::read(std::uint64_t address, std::span<std::byte> to) const {
+  if (outside_ != nullptr && contains(address, to.size())) [[unlikely]]
+    outside_->outside(address, to.size(), false);
+  return peek(address, to);
+}
+
+bool Memory::peek(std::uint64_t address, std::span<std::byte> to) const {
   if (!contains(address, to.size()))
     return false;
   std::memcpy(to.data(), host(address), to.size());
@@ -33,9 +39,15 @@ bool Memory::read(std::uint64_t address, std::span<std::byte> to) const {
 bool Memory::write(std::uint64_t address, std::span<const std::byte> from) {
   if (!contains(address, from.size()))
     return false;
+  if (outside_ != nullptr) [[unlikely]]
+    outside_->outside(address, from.size(), true);
+  store(address, from);
+  return true;
+}
+
+void Memory::store(std::uint64_t address, std::span<const std::byte> from) {
   std::memcpy(host(address), from.data(), from.size());
   written(address, from.size());
-  return true;
 }
 
 void Memory::written(std::uint64_t address, std::uint64_t size) {

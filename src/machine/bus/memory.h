@@ -28,6 +28,14 @@ public:
   virtual void code_written(std::uint64_t address, std::uint64_t size) = 0;
 };
 
+// Told before bytes are read or written that are not accessed by an instruction of a hart: by
+// devices, kernels, page walks.
+class OutsideObserver {
+public:
+  virtual ~OutsideObserver() = default;
+  virtual void outside(std::uint64_t address, std::uint64_t size, bool write) = 0;
+};
+
 class Memory {
 public:
   // `size` bytes at physical address `base`; both multiples of 4096. Error: the host has not that
@@ -73,6 +81,12 @@ public:
     code_[(address - base_) >> kPageShift] = holds ? 1 : 0;
   }
   void observe_code(CodeObserver *observer) { observer_ = observer; }
+  // Of read() and write(), as long as it is set; null: nobody.
+  void observe_outside(OutsideObserver *observer) { outside_ = observer; }
+  // As read(), but nobody is told: for debuggers.
+  [[nodiscard]] bool peek(std::uint64_t address, std::span<std::byte> to) const;
+  // As write(), but nobody but the observer of code is told: an instruction of a hart. All inside.
+  void store(std::uint64_t address, std::span<const std::byte> from);
   void written(std::uint64_t address, std::uint64_t size); // any range inside
   void code_changed() { written(base_, size_); }
 
@@ -84,6 +98,7 @@ private:
   std::uint64_t size_;
   std::vector<std::uint8_t> code_; // one a page
   CodeObserver *observer_ = nullptr;
+  OutsideObserver *outside_ = nullptr;
 };
 
 } // namespace tandem::machine

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "machine/cache/array.h"
 #include "machine/filter/presence.h"
+#include "machine/htm/options.h"
 #include "machine/network/mesh.h"
 
 #include <map>
@@ -117,6 +118,7 @@ struct Configuration {
   NetworkConfiguration network;
   BusConfiguration bus;
   EnergyConfiguration energy;
+  HtmOptions htm; // of hardware transactions
   // Options of protocols, as `options.PROTOCOL.NAME`: read when the protocol is known.
   std::map<std::string, std::map<std::string, std::uint64_t>> options;
 

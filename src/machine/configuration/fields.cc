@@ -93,6 +93,16 @@ const std::vector<Field> &table() {
     {"bus", "data_bytes", "bytes", "that the data bus moves in a cycle", TANDEM_NUMBER(bus.data_bytes, 1, 64)},
     {"bus", "retry_cycles", "cycles", "until a request that a cache has refused comes again", TANDEM_NUMBER(bus.retry_cycles, 1, 10000)},
 
+    {"htm", "policy", "", "which transaction of a conflict restarts", TANDEM_CHOICE(htm.policy, "polite", "karma", "eruption", "kindergarten", "timestamp", "polka", "size-matters")},
+    {"htm", "backoff", "", "how long a loser waits", TANDEM_CHOICE(htm.backoff, "none", "linear", "exponential", "random", "square")},
+    {"htm", "granularity", "", "of conflicts", TANDEM_CHOICE(htm.granularity, "byte", "line")},
+    {"htm", "stall", "", "true: an access that meets a conflict waits, and the policy only breaks cycles", TANDEM_FLAG(htm.stall)},
+    {"htm", "retry_cycles", "cycles", "until a stalled access is tried again", TANDEM_NUMBER(htm.retry_cycles, 1, 100000)},
+    {"htm", "stall_limit", "cycles", "after which a stall ends as a loss", TANDEM_NUMBER(htm.stall_limit, 1, 1000000000)},
+    {"htm", "commit_cycles", "cycles", "that a commit costs", TANDEM_NUMBER(htm.commit_cycles, 0, 1000000)},
+    {"htm", "abort_cycles", "cycles", "that an abort costs the loser", TANDEM_NUMBER(htm.abort_cycles, 0, 1000000)},
+    {"htm", "overflow_cycles", "cycles", "of an attempt's first line that leaves the caches", TANDEM_NUMBER(htm.overflow_cycles, 0, 1000000)},
+
     {"energy", "technology_nm", "nm", "which table of energies is used", TANDEM_CHOICE(energy.technology, "32", "22")},
     {"energy", "link_um", "um", "length of a link between routers", TANDEM_NUMBER(energy.link_um, 1, 100000)},
     {"energy", "router_buffer_flits", "flits", "of a port of the router that is charged: 24 or 90", TANDEM_NUMBER(energy.router_buffer_flits, 24, 90)},

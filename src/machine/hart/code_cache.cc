@@ -75,7 +75,14 @@ void CodeCache::decode_slot(CodePage &page, unsigned index) {
     return;
   }
   handlers_->fill_slot(slot, instruction, std::uint64_t{2} * index, false);
-  pair_up(page, index, next);
+  if (watches(instruction)) {
+    if (!page.watched)
+      page.watched = std::make_unique<std::array<Handler, CodePage::kSlots>>();
+    (*page.watched)[index] = slot.handler;
+    slot.handler = handlers_->watched;
+  } else {
+    pair_up(page, index, next);
+  }
   if (in_two_lines(index, instruction.length)) {
     page.crossing[index / (kLineBytes / 2)] = slot.handler;
     slot.handler = handlers_->two_lines;
@@ -92,7 +99,8 @@ void CodeCache::pair_up(CodePage &page, unsigned index, unsigned next) {
   if (next >= CodePage::kSlots)
     return;
   const Instruction second = instruction_at(page, next);
-  if (next + second.length / 2 > CodePage::kSlots || in_two_lines(next, second.length))
+  if (next + second.length / 2 > CodePage::kSlots || in_two_lines(next, second.length) ||
+      watches(second))
     return;
   Slot &slot = page.slots[index];
   Slot after{};
@@ -102,6 +110,38 @@ void CodeCache::pair_up(CodePage &page, unsigned index, unsigned next) {
     page.slots[next] = after;
     slot.handler = both;
   }
+}
+
+bool CodeCache::writes_x(const Instruction &instruction) {
+  switch (row_of(instruction.opcode).format) {
+  case Format::store:
+  case Format::b:
+  case Format::fence:
+  case Format::sfence:
+  case Format::plain:
+  case Format::from_register:
+  case Format::float_load:
+  case Format::float_store:
+  case Format::float_r:
+  case Format::float_r_rm:
+  case Format::float_r4:
+  case Format::float_rr_rm:
+  case Format::float_rr_exact:
+  case Format::int_to_float:
+  case Format::int_to_float_rm:
+  case Format::int_to_float_exact:
+    return false;
+  default:
+    return instruction.opcode != Opcode::illegal;
+  }
+}
+
+void CodeCache::watch_stack_pointer() {
+  if (watch_)
+    return;
+  watch_ = true;
+  for (const std::unique_ptr<CodePage> &page : pages_)
+    reset(*page);
 }
 
 void CodeCache::use(const HandlerSet &handlers) {

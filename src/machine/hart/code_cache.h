@@ -58,6 +58,8 @@ struct CodePage {
   std::uint64_t physical = 0;
   // Of instructions that end in the line after theirs: what HandlerSet::two_lines goes on to.
   std::array<Handler, kPageBytes / kLineBytes> crossing{};
+  // Of instructions that write x2, while that is watched: what HandlerSet::watched goes on to.
+  std::unique_ptr<std::array<Handler, kSlots>> watched;
   bool marked = false;      // in Memory, as holding code
   std::uint32_t stores = 0; // to it since it was marked
 };
@@ -69,6 +71,7 @@ struct HandlerSet {
   Handler page_end;
   Handler cross;
   Handler two_lines;
+  Handler watched;
   // Fills a slot from an instruction. `offset`: of the instruction in its page; branches that stay
   // in the page become near ones, none if `alone`: the slot is not in the array of its page.
   void (*fill_slot)(Slot &slot, const Instruction &instruction, std::uint64_t offset, bool alone);
@@ -102,16 +105,23 @@ public:
   // All code is decoded anew, for this set. Between two runs of harts.
   void use(const HandlerSet &handlers);
   [[nodiscard]] const HandlerSet &handlers() const { return *handlers_; }
+  // From now on instructions that write x2 say so: some hart releases early (stxctl).
+  void watch_stack_pointer();
+  [[nodiscard]] bool watches(const Instruction &instruction) const {
+    return watch_ && instruction.rd == 2 && writes_x(instruction);
+  }
 
 private:
   void reset(CodePage &page);
   void mark(CodePage &page);
   void pair_up(CodePage &page, unsigned index, unsigned next);
+  static bool writes_x(const Instruction &instruction);
   [[nodiscard]] bool in_two_lines(unsigned index, unsigned length) const;
   [[nodiscard]] Instruction instruction_at(const CodePage &page, unsigned index) const;
 
   Memory *memory_;
   const HandlerSet *handlers_ = &kPlainHandlers;
+  bool watch_ = false;
   std::function<void(std::uint64_t)> withdraw_;
   std::function<void()> forget_;
   std::vector<CodePage *> by_page_; // of the memory's pages

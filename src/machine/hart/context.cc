@@ -28,12 +28,13 @@ void HartCore::update_contexts() {
   }
   if (flush)
     flush_all();
-  data_context = bare << context::kSpaceShift;
+  tlb_context = bare << context::kSpaceShift;
   fetch_context = bare << context::kSpaceShift;
   if (data_translated)
-    data_context = mapped << context::kSpaceShift | (mxr ? context::kMxr : 0) |
-                   (data_walk.user ? context::kUser : 0) |
-                   (sum && !data_walk.user ? context::kSum : 0);
+    tlb_context = mapped << context::kSpaceShift | (mxr ? context::kMxr : 0) |
+                  (data_walk.user ? context::kUser : 0) |
+                  (sum && !data_walk.user ? context::kSum : 0);
+  data_context = asks ? tlb_context | context::kNever : tlb_context;
   if (fetch_translated)
     fetch_context = mapped << context::kSpaceShift | (fetch_walk.user ? context::kUser : 0);
 }

@@ -10,6 +10,7 @@
 #include "machine/hart/code_cache.h"
 #include "machine/hart/harts.h"
 #include "machine/hart/host_float.h"
+#include "machine/htm/transaction.h"
 #include "machine/mmu/tlb.h"
 #include "machine/mmu/walker.h"
 
@@ -22,7 +23,15 @@ namespace tandem::machine {
 enum class Leave : std::uint8_t {
   budget,
   trap,
-  want, // what is in HartTiming
+  want,    // what is in HartTiming
+  unwound, // as HartCore::unwound says
+};
+
+// An instruction that was not finished, and is no trap.
+enum class Unwound : std::uint8_t {
+  no,
+  waits,       // it comes again at wait_until
+  rolled_back, // the state is that of an earlier xbegin
 };
 
 // Which atomic access; all but `reserve` need the permission, and have the cause, of a store.
@@ -34,19 +43,28 @@ struct FetchEntry {
   std::uint64_t level = 0;
 };
 
+class TransactionalMemory;
+
 struct HartCore {
   HartState state;
 
   // --- the burst ------------------------------------------------------------------------------
-  const Slot *slots = nullptr; // of the page in which the hart runs
-  std::uint64_t page = 0;      // its virtual address
-  std::uint64_t data_context = 0;
+  const Slot *slots = nullptr;    // of the page in which the hart runs
+  std::uint64_t page = 0;         // its virtual address
+  std::uint64_t data_context = 0; // of quick accesses: tlb_context, or what no tag equals
+  std::uint64_t tlb_context = 0;
   std::uint64_t fetch_context = 0;
   bool float_ready = false;   // FS is dirty; in a burst the host gathers the flags
   bool float_dynamic = false; // and frm is a mode of the host's, which it is in
   bool refetch = false;       // the last CSR write changed what code means: translate pc anew
   Leave leave = Leave::budget;
   bool in_burst = false;
+  bool inside = false; // it runs a transaction
+  bool asks = false;   // every access to data asks the transactional memory
+  Unwound unwound = Unwound::no;
+  bool watches_stack = false; // the burst's last instruction writes x2, which was:
+  std::uint64_t stack_before = 0;
+  Cycle wait_until = 0;     // the hart does nothing before that but take interrupts
   Trap trap{};              // with Leave::trap
   std::uint64_t target = 0; // of a jump that has left the page and its TLB
   std::uint64_t loaded = 0; // by load()
@@ -59,7 +77,8 @@ struct HartCore {
   // An instruction that lies on two pages, and the two ends behind it.
   std::array<Slot, 3> cross{};
   std::uint32_t cross_word = 0;
-  std::uint64_t cross_line = 0; // of its second half
+  Handler cross_watched = nullptr; // as CodePage::watched
+  std::uint64_t cross_line = 0;    // of its second half
 
   HartTiming timing;
 
@@ -71,6 +90,9 @@ struct HartCore {
   Bus *bus = nullptr;
   Memory *memory = nullptr;
   CodeCache *code = nullptr;
+  TransactionalMemory *htm = nullptr;
+  const char *rule = nullptr;        // that an illegal instruction has broken, of transactions
+  std::vector<BeganIn> trapped_from; // handlers that this hart is in, the innermost last
   Clock *clock = nullptr;
   HartEnvironment *environment = nullptr;
   std::uint64_t intercept_user = 0;
@@ -123,6 +145,9 @@ struct HartCore {
   };
   unsigned split(const std::uint64_t (&places)[2], unsigned first, unsigned size,
                  Part (&parts)[2]) const;
+  bool ask_for_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size,
+                     AccessMode mode);
+  void note_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size);
   bool load_in_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size);
   bool store_in_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size,
                       std::uint64_t value);
@@ -142,6 +167,7 @@ struct HartCore {
     return (present_page()->physical + 2 * index) >> kLineShift;
   }
   void tell_hint(unsigned number);
+  void tell_broken_rule(); // and forgets it
   // The bits of the instruction at a slot of the present page.
   [[nodiscard]] std::uint32_t word_at(const Slot *ip);
 
@@ -154,6 +180,33 @@ struct HartCore {
   void flush_all();
   void forget_code(); // no CodePage is kept
   void fence(const FenceRange &range);
+
+  // Transactions (transactions.cc). In sync. False: look at unwound, timing.want, trap.
+  [[nodiscard]] bool has_transaction() const;
+  void update_asking();
+  bool ask(std::uint64_t physical, unsigned size, AccessMode mode);
+  bool ask_granted(std::uint64_t physical, unsigned size, AccessMode mode, Want kind);
+  bool refuse(AbortCause cause);
+  bool transaction_step(); // whether the machine may change a transaction's state now
+  std::uint64_t begin_transaction(unsigned rd);
+  bool end_transaction();
+  std::uint64_t suspend_transaction(bool by_trap); // the handle
+  void abort_transaction(std::uint64_t code);      // as xabort
+  void drop_transaction(std::uint64_t handle);
+  [[nodiscard]] bool may_resume(std::uint64_t handle) const;
+  [[nodiscard]] unsigned depth() const;
+  bool resume_transaction(std::uint64_t handle); // false: rolled back
+  void roll_back(const RegisterCheckpoint &to, std::uint64_t pc, Cycle until);
+  void leave_for_trap(bool to_machine, std::uint64_t cause);
+  [[nodiscard]] std::uint64_t transaction_status() const;
+  void release_stack();
+  [[nodiscard]] bool releases() const {
+    return inside && (state.stxctl & stxctl::kEarlyRelease) != 0;
+  }
+  bool broke(const char *which) { // false
+    rule = which;
+    return false;
+  }
 
   // CSRs (csr.cc). False: illegal.
   bool csr_accessible(unsigned number, bool write) const;

@@ -90,6 +90,16 @@ std::uint64_t HartCore::read_csr(unsigned number) const {
     return pending() & delegated;
   case csr::stimecmp:
     return s.stimecmp;
+  case csr::stxh:
+    return s.stxh;
+  case csr::stxsp:
+    return s.stxsp;
+  case csr::stxlimit:
+    return s.stxlimit;
+  case csr::stxctl:
+    return s.stxctl;
+  case csr::stxstatus:
+    return transaction_status();
   case csr::satp:
     return s.satp;
   case csr::mstatus:
@@ -202,6 +212,20 @@ void HartCore::write_csr(unsigned number, std::uint64_t value) {
     return;
   case csr::stvec:
     s.stvec = vector_of(s.stvec, value);
+    return;
+  case csr::stxh:
+    s.stxh = value;
+    return;
+  case csr::stxsp:
+    s.stxsp = value;
+    return;
+  case csr::stxlimit:
+    s.stxlimit = value & writable;
+    return;
+  case csr::stxctl:
+    s.stxctl = value & writable;
+    if ((s.stxctl & stxctl::kEarlyRelease) != 0)
+      code->watch_stack_pointer();
     return;
   case csr::scounteren:
     s.scounteren = value & writable;

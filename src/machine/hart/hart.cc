@@ -2,6 +2,7 @@
 #include "machine/hart/hart.h"
 
 #include "machine/hart/core.h"
+#include "machine/htm/transactional_memory.h"
 #include "machine/isa/csr.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ Hart::Hart(unsigned id, Harts &harts, Bus &bus, CodeCache &code, Clock &clock,
   c.bus = &bus;
   c.memory = &bus.memory();
   c.code = &code;
+  c.htm = &harts.transactions();
   c.clock = &clock;
   if (options.machine_mode) {
     c.state.privilege = Privilege::machine;
@@ -54,6 +56,8 @@ std::uint64_t burst(HartCore &c, std::uint64_t cycles) {
   c.granted = static_cast<std::int64_t>(std::min<std::uint64_t>(cycles, 1U << 30));
   c.left = c.granted;
   c.leave = Leave::budget;
+  if (c.asks || c.htm->wants_asking()) [[unlikely]]
+    c.update_asking();
   const Slot *ip = c.fetch(c.state.pc);
   if (ip == nullptr) {
     c.left = c.granted - 1;
@@ -68,8 +72,21 @@ std::uint64_t burst(HartCore &c, std::uint64_t cycles) {
   }
   const auto ran = static_cast<std::uint64_t>(c.granted - c.left);
   c.clock->now = c.begin + ran;
-  c.state.instret += ran - (c.leave == Leave::trap ? 1 : 0);
+  const bool retired_all =
+      c.leave != Leave::trap && (c.leave != Leave::unwound || c.unwound != Unwound::rolled_back);
+  c.state.instret += ran - (retired_all ? 0 : 1);
+  c.unwound = Unwound::no;
+  if (c.watches_stack) [[unlikely]]
+    c.release_stack();
   return ran;
+}
+
+// Lets cycles pass in which a transaction keeps the hart waiting; it still takes interrupts.
+std::uint64_t let_pass(HartCore &c, const Hart &hart, std::uint64_t cycles) {
+  const Cycle now = c.clock->now;
+  const std::uint64_t waits = until_timer(c, hart, std::min(cycles, c.wait_until - now));
+  c.clock->now += waits;
+  return waits;
 }
 
 bool intercepts(const HartCore &c) {
@@ -79,6 +96,9 @@ bool intercepts(const HartCore &c) {
 
 void trapped(HartCore &c) {
   const Trap cause = c.trap;
+  if (c.state.privilege == Privilege::user && c.htm->any_live() &&
+      cause.cause != Exception::ecall_user) [[unlikely]]
+    c.self->leave_user();
   if (intercepts(c) && c.environment->trap(*c.self, cause) == HartEnvironment::Action::resume)
     return;
   c.take(cause);
@@ -102,6 +122,12 @@ Ran Hart::run(std::uint64_t cycles) {
     }
     if (c.interrupt_due())
       c.take_interrupt();
+    if (c.wait_until > c.clock->now) [[unlikely]] {
+      const std::uint64_t waited = let_pass(c, *this, cycles - ran.cycles);
+      ran.cycles += waited;
+      ran.waited += waited;
+      continue;
+    }
     ran.cycles += burst(c, until_timer(c, *this, cycles - ran.cycles));
     if (c.leave == Leave::trap)
       trapped(c);
@@ -126,8 +152,19 @@ Ran Hart::run_timed(std::uint64_t cycles) {
       break;
     }
     if (c.interrupt_due()) {
+      if (c.has_transaction()) {
+        c.timing.want = Want::transaction;
+        ran.stop = Stop::wants;
+        break;
+      }
       c.timing.first_part = kNoLine;
       c.take_interrupt();
+    }
+    if (c.wait_until > c.clock->now) [[unlikely]] {
+      const std::uint64_t waited = let_pass(c, *this, cycles - ran.cycles);
+      ran.cycles += waited;
+      ran.waited += waited;
+      continue;
     }
     // What was fetched is for one instruction, even if the line has gone since.
     const bool fetched = c.timing.fetched[0] != kNoLine;
@@ -149,6 +186,13 @@ Ran Hart::run_timed(std::uint64_t cycles) {
       --ran.cycles; // it takes the time that serving it takes
       --c.clock->now;
       ran.stop = Stop::trap;
+      break;
+    }
+    if (c.has_transaction()) { // it comes again, as a step of its own
+      --ran.cycles;
+      --c.clock->now;
+      c.timing.want = Want::transaction;
+      ran.stop = Stop::wants;
       break;
     }
     c.take(c.trap);
@@ -177,7 +221,7 @@ Granted Hart::run_granted(Want kind, std::uint64_t line) {
   timing.granted_line = kNoLine;
   if (c.leave == Leave::trap)
     return Granted::trap;
-  if (c.leave == Leave::want)
+  if (c.leave == Leave::want || c.leave == Leave::unwound)
     return Granted::wants;
   CHECK(ran == 1);
   if (timing.fetched[0] != kNoLine) {
@@ -186,6 +230,42 @@ Granted Hart::run_granted(Want kind, std::uint64_t line) {
   }
   return Granted::done;
 }
+
+Ran Hart::run_transaction() {
+  HartCore &c = *core_;
+  Ran ran{0, Stop::budget};
+  c.timing.want = Want::nothing;
+  c.asked = false;
+  c.harts->running_ = this;
+  if (c.interrupt_due()) {
+    c.timing.first_part = kNoLine;
+    c.take_interrupt();
+  } else {
+    c.timing.granted = Want::transaction;
+    ran.cycles = burst(c, 1);
+    c.timing.granted = Want::nothing;
+    if (ran.cycles > 0 && c.timing.fetched[0] != kNoLine) {
+      c.timing.fetched = {kNoLine, kNoLine};
+      c.timing.leave_line();
+    }
+    if (c.leave == Leave::want) {
+      ran.stop = Stop::wants;
+    } else if (c.leave == Leave::trap) {
+      c.timing.first_part = kNoLine;
+      if (intercepts(c)) {
+        ran = {0, Stop::trap};
+        --c.clock->now;
+      } else {
+        c.take(c.trap);
+      }
+    }
+  }
+  c.asked = false;
+  c.harts->running_ = nullptr;
+  return ran;
+}
+
+void Hart::leave_user() { core_->htm->abort_user(core_->id); }
 
 void Hart::serve_trap() {
   HartCore &c = *core_;
@@ -288,7 +368,7 @@ std::optional<std::uint64_t> Hart::translate(std::uint64_t address) const {
     Walk walk({c.state.satp, user, false, true}, address, AccessKind::load);
     while (walk.state() == Walk::State::wants_entry) {
       std::uint64_t entry = 0;
-      if (!c.memory->read_value(walk.address(), entry))
+      if (!c.memory->peek(walk.address(), std::as_writable_bytes(std::span(&entry, 1))))
         return std::nullopt;
       walk.feed(entry);
     }
@@ -303,7 +383,7 @@ bool Hart::read_virtual(std::uint64_t address, std::span<std::byte> to) const {
     const std::uint64_t room = kPageBytes - (address & (kPageBytes - 1));
     const auto part = to.first(std::min<std::size_t>(to.size(), room));
     const auto place = translate(address);
-    if (!place || !core_->memory->read(*place, part))
+    if (!place || !core_->memory->peek(*place, part))
       return false;
     address += part.size();
     to = to.subspan(part.size());

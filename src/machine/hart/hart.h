@@ -19,6 +19,7 @@
 #include "machine/hart/clock.h"
 #include "machine/hart/environment.h"
 #include "machine/hart/timing.h"
+#include "machine/htm/options.h"
 #include "machine/isa/state.h"
 #include "machine/isa/trap.h"
 
@@ -38,6 +39,7 @@ struct HartOptions {
   // A machine mode that is enough for bare tests of the architecture (docs/machine/harts.md). Then
   // harts start there, and ecalls from S are delegated as medeleg says.
   bool machine_mode = false;
+  HtmOptions htm{};
 };
 
 // Why run() came back.
@@ -51,8 +53,9 @@ enum class Stop : std::uint8_t {
 };
 
 struct Ran {
-  std::uint64_t cycles; // instructions begun: those that trapped count as one too
+  std::uint64_t cycles; // instructions begun: those that trapped count as one too; and `waited`
   Stop stop;
+  std::uint64_t waited = 0; // of the cycles, those in which a transaction kept it waiting
 };
 
 // Addresses and address spaces that a fence of translations is about.
@@ -90,9 +93,14 @@ public:
   Ran run_timed(std::uint64_t cycles);
   // Runs one instruction with what it wanted, at clock.now.
   Granted run_granted(Want kind, std::uint64_t line);
+  // Does what it wanted as Want::transaction, at clock.now: takes a trap, or runs one instruction.
+  // `stop`: budget, wants or trap.
+  Ran run_transaction();
   // Gives the exception that one of these came back with to the environment, or to the guest.
   void serve_trap();
   [[nodiscard]] HartTiming &timing();
+  // Another thread's registers come: transactions that U runs on this hart are over.
+  void leave_user();
 
   // --- remote actions -------------------------------------------------------------------------
   // HSM: runs from `pc` in S-mode with a0, a1, satp 0, interrupts off. Stopped harts only.

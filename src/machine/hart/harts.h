@@ -4,6 +4,7 @@
 #pragma once
 
 #include "machine/hart/hart.h"
+#include "machine/htm/host.h"
 
 #include <functional>
 #include <memory>
@@ -12,11 +13,13 @@
 
 namespace tandem::machine {
 
-class Harts {
+class TransactionalMemory;
+
+class Harts : public TransactionHost, private OutsideObserver {
 public:
   // Bus and clock must outlive the harts. Every hart is stopped, but for machine mode.
   Harts(Bus &bus, Clock &clock, const HartOptions &options);
-  ~Harts();
+  ~Harts() override;
   Harts(const Harts &) = delete;
   Harts &operator=(const Harts &) = delete;
 
@@ -28,6 +31,8 @@ public:
 
   [[nodiscard]] Clock &clock() { return *clock_; }
   [[nodiscard]] Bus &bus() { return *bus_; }
+  // Of hardware transactions.
+  [[nodiscard]] TransactionalMemory &transactions() { return *htm_; }
 
   // From now on the harts run by lines of L1s that `lines` knows, which must outlive that, and
   // run_timed() is what runs them; null: without time again. Between two runs.
@@ -40,18 +45,37 @@ public:
       on_hint_(hart, number);
   }
 
+  // Called when an instruction is illegal by a rule of transactions, which is named.
+  void on_broken_rule(std::function<void(Hart &, const char *)> call) {
+    on_broken_rule_ = std::move(call);
+  }
+  void tell_broken_rule(Hart &hart, const char *rule) {
+    if (on_broken_rule_)
+      on_broken_rule_(hart, rule);
+  }
+
+  // --- TransactionHost ---------------------------------------------------------------------------
+  [[nodiscard]] Cycle now() const override { return clock_->now; }
+  void roll_back(unsigned hart, const RegisterCheckpoint &to, std::uint64_t pc,
+                 Cycle wait_until) override;
+  void forget_translations(unsigned hart) override;
+  void withdraw(unsigned hart, std::uint64_t block) override;
+
   // The hart that is inside run(), none between two.
   [[nodiscard]] Hart *running() { return running_; }
 
 private:
   friend class Hart;
+  void outside(std::uint64_t address, std::uint64_t size, bool write) override;
 
   Bus *bus_;
   Clock *clock_;
+  std::unique_ptr<TransactionalMemory> htm_;
   std::unique_ptr<CodeCache> code_;
   std::vector<std::unique_ptr<Hart>> harts_;
   Hart *running_ = nullptr;
   std::function<void(Hart &, unsigned)> on_hint_;
+  std::function<void(Hart &, const char *)> on_broken_rule_;
 };
 
 } // namespace tandem::machine

@@ -5,6 +5,7 @@
 // Source: RISC-V privileged manual, sstatus, sip, stvec, SRET; medeleg and mideleg for machine
 // mode.
 #include "machine/hart/core.h"
+#include "machine/htm/transactional_memory.h"
 #include "machine/isa/csr.h"
 
 namespace tandem::machine {
@@ -58,6 +59,7 @@ void HartCore::take(const Trap &cause) {
 void HartCore::enter(std::uint64_t cause, std::uint64_t value, bool to_machine) {
   HartState &s = state;
   s.reservation = kNoReservation;
+  leave_for_trap(to_machine, cause);
   const std::uint64_t vector = to_machine ? s.m.tvec : s.stvec;
   const std::uint64_t from = std::uint64_t(s.privilege);
   if (to_machine) {
@@ -88,6 +90,15 @@ bool HartCore::return_from(bool machine) {
   if (machine ? s.privilege != Privilege::machine : s.privilege == Privilege::user || trapped)
     return false;
   Privilege to = Privilege::user;
+  const std::uint64_t resumes = machine ? 0 : s.stxh;
+  if (!machine && has_transaction())
+    return broke("sret inside a transaction");
+  if (resumes != 0 && (s.status & status::kSpp) == 0)
+    return broke("sret to U with a handle in stxh");
+  if (resumes != 0 && !htm->resumable(resumes, false))
+    return broke("sret with a handle in stxh that no suspended transaction has");
+  if (!trapped_from.empty())
+    trapped_from.pop_back();
   if (machine) {
     to = Privilege((s.status & status::kMpp) >> status::kMppShift);
     const std::uint64_t enabled = (s.status & status::kMpie) != 0 ? status::kMie : 0;
@@ -105,6 +116,11 @@ bool HartCore::return_from(bool machine) {
     s.status &= ~status::kMprv;
   s.privilege = to;
   update_contexts();
+  if (resumes != 0) {
+    s.stxh = 0;
+    if (!resume_transaction(resumes))
+      end_burst(); // what it waits for is seen between bursts
+  }
   if (interrupt_due())
     end_burst();
   return true;

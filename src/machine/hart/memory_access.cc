@@ -2,6 +2,7 @@
 //
 // The slow paths of memory: what the TLBs have not, devices, accesses across pages, fetches.
 #include "machine/hart/core.h"
+#include "machine/htm/transactional_memory.h"
 
 #include <cstring>
 
@@ -11,6 +12,12 @@ bool HartCore::physical(std::uint64_t address, AccessKind kind, std::uint64_t &t
   std::uint64_t leaf = ~pte::kReserved; // untranslated: everything allowed, A and D set
   unsigned level = 0;
   to = address;
+  TlbEntry &entry = tlb.at(address);
+  const std::uint64_t tag = (address & kPageMask) | tlb_context;
+  if ((kind == AccessKind::load ? entry.read_tag : entry.write_tag) == tag) {
+    to = (entry.physical & kPageMask) | (address & ~kPageMask);
+    return true; // a quick access that had to come here
+  }
   if (data_translated) {
     const Translation found = translate(*memory, data_walk, address, kind);
     if (found.fault) {
@@ -24,11 +31,9 @@ bool HartCore::physical(std::uint64_t address, AccessKind kind, std::uint64_t &t
   if (!memory->contains(to))
     return true;
   const std::uint64_t page_at = to & kPageMask;
-  const std::uint64_t tag = (address & kPageMask) | data_context;
   const auto may = [&](AccessKind what) {
     return !data_translated || allows(leaf, data_walk, what);
   };
-  TlbEntry &entry = tlb.at(address);
   entry.read_tag = may(AccessKind::load) ? tag : kNoTag;
   entry.write_tag =
       (leaf & pte::kDirty) != 0 && may(AccessKind::store) && !memory->holds_code(page_at) ? tag
@@ -68,6 +73,8 @@ bool HartCore::load(std::uint64_t address, unsigned size) {
     return false;
   loaded = 0;
   if (first == size && !memory->contains(places[0], size)) {
+    if (inside)
+      return refuse(AbortCause::io);
     if (timing.lines != nullptr && !timing.device_granted) {
       timing.want = Want::device;
       return false;
@@ -84,6 +91,8 @@ bool HartCore::load(std::uint64_t address, unsigned size) {
   if (timing.lines != nullptr && memory->contains(places[0], first) &&
       (first == size || memory->contains(places[1], size - first)))
     return load_in_parts(places, first, size);
+  if (asks && !ask_for_parts(places, first, size, AccessMode::read))
+    return false;
   for (unsigned part = 0, at = 0; at < size; ++part) {
     const unsigned bytes = part == 0 ? first : size - first;
     if (!memory->contains(places[part], bytes)) {
@@ -103,6 +112,8 @@ bool HartCore::store(std::uint64_t address, unsigned size, std::uint64_t value) 
       (first < size && !physical(address + first, AccessKind::store, places[1])))
     return false;
   if (first == size && !memory->contains(places[0], size)) {
+    if (inside)
+      return refuse(AbortCause::io);
     if (timing.lines != nullptr && !timing.device_granted) {
       timing.want = Want::device;
       return false;
@@ -126,13 +137,16 @@ bool HartCore::store(std::uint64_t address, unsigned size, std::uint64_t value) 
   }
   if (timing.lines != nullptr)
     return store_in_parts(places, first, size, value);
+  if (asks && !ask_for_parts(places, first, size, AccessMode::write))
+    return false;
   for (unsigned part = 0, at = 0; at < size; ++part) {
     const unsigned bytes = part == 0 ? first : size - first;
     const auto *from = reinterpret_cast<const std::byte *>(&value) + at;
-    if (!memory->write(places[part], {from, bytes}))
-      return false;
+    memory->store(places[part], {from, bytes});
     at += bytes;
   }
+  if (asks && htm->recording())
+    note_parts(places, first, size);
   return true;
 }
 
@@ -158,7 +172,7 @@ bool HartCore::load_in_parts(const std::uint64_t (&places)[2], unsigned first, u
       std::memcpy(to, &timing.first_value, part.size);
       continue;
     }
-    if (!timing.may(id, part.address >> kLineShift, Want::load))
+    if (!ask_granted(part.address, part.size, AccessMode::read, Want::load))
       return false;
     std::memcpy(to, memory->host(part.address), part.size);
     if (i == 0 && count == 2) {
@@ -179,10 +193,12 @@ bool HartCore::store_in_parts(const std::uint64_t (&places)[2], unsigned first, 
     const Part &part = parts[i];
     if (i == 0 && timing.first_part == part.address)
       continue;
-    if (!timing.may(id, part.address >> kLineShift, Want::store))
+    if (!ask_granted(part.address, part.size, AccessMode::write, Want::store))
       return false;
     const auto *from = reinterpret_cast<const std::byte *>(&value) + part.offset;
-    CHECK(memory->write(part.address, {from, part.size}));
+    memory->store(part.address, {from, part.size});
+    if (asks && htm->recording())
+      htm->note_written(id, part.address, part.size);
     if (i == 0 && count == 2)
       timing.first_part = part.address;
   }
@@ -205,14 +221,43 @@ std::byte *HartCore::atomic(std::uint64_t address, unsigned size, AtomicKind ato
     return nullptr;
   }
   constexpr Want kWants[] = {Want::load_reserved, Want::store_conditional, Want::atomic};
-  if (timing.lines != nullptr &&
-      !timing.may(id, place >> kLineShift, kWants[unsigned(atomic_kind)]))
+  constexpr AccessMode kModes[] = {AccessMode::read, AccessMode::both, AccessMode::both};
+  const AccessMode mode = kModes[unsigned(atomic_kind)];
+  // A store-conditional that fails reads and writes nothing.
+  const bool fails =
+      atomic_kind == AtomicKind::conditional && state.reservation != place / kReservationBytes;
+  if (timing.lines != nullptr) {
+    const Want kind_wanted = kWants[unsigned(atomic_kind)];
+    if (fails ? !timing.may(id, place >> kLineShift, kind_wanted)
+              : !ask_granted(place, size, mode, kind_wanted))
+      return nullptr;
+  } else if (asks && !fails && !ask(place, size, mode)) {
     return nullptr;
+  }
   return memory->host(place);
+}
+
+bool HartCore::ask_for_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size,
+                             AccessMode mode) {
+  Part parts[2];
+  const unsigned count = split(places, first, size, parts);
+  for (unsigned i = 0; i < count; ++i)
+    if (!ask(parts[i].address, parts[i].size, mode))
+      return false;
+  return true;
+}
+
+void HartCore::note_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size) {
+  Part parts[2];
+  const unsigned count = split(places, first, size, parts);
+  for (unsigned i = 0; i < count; ++i)
+    htm->note_written(id, parts[i].address, parts[i].size);
 }
 
 void HartCore::atomic_written(const std::byte *place, unsigned size) {
   const std::uint64_t address = physical_of(place);
+  if (asks && htm->recording()) [[unlikely]]
+    htm->note_written(id, address, size);
   if (memory->holds_code(address)) [[unlikely]]
     memory->written(address, size);
 }
@@ -276,6 +321,10 @@ const Slot *HartCore::cross_page(std::uint64_t pc) {
   cross_word = word;
   const HandlerSet &handlers = code->handlers();
   handlers.fill_slot(cross[0], decode(word), pc & ~kPageMask, true);
+  if (code->watches(decode(word))) {
+    cross_watched = cross[0].handler;
+    cross[0].handler = handlers.watched;
+  }
   cross[1].handler = handlers.page_end;
   cross[2].handler = handlers.page_end;
   // So that pc_of() holds: the array as if it were the end of a page's.

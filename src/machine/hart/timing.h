@@ -29,8 +29,9 @@ enum class Want : std::uint8_t {
   atomic,
   load_reserved,
   store_conditional,
-  device, // an access to what is no memory
-  hint,   // an instruction for the simulator
+  device,      // an access to what is no memory
+  hint,        // an instruction for the simulator
+  transaction, // a step that changes a transaction's state, at its own cycle
 };
 
 // An L1's line. Lines are physical addresses over kLineBytes.

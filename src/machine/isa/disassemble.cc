@@ -124,6 +124,10 @@ std::string operands_32(Format format, const Instruction &i, std::uint64_t targe
     return fmt::format("{},{},{}", x(i.rd), csr_name(i.imm), i.rs1);
   case Format::sfence:
     return fmt::format("{},{}", x(i.rs1), x(i.rs2));
+  case Format::to_register:
+    return std::string(x(i.rd));
+  case Format::from_register:
+    return std::string(x(i.rs1));
   case Format::lr:
     return fmt::format("{},({})", x(i.rd), x(i.rs1));
   case Format::amo:

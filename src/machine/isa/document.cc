@@ -32,6 +32,8 @@ std::string_view words_of(Extension extension) {
     return "supervisor";
   case Extension::m_mode:
     return "machine mode only";
+  case Extension::xtm:
+    return "transactions";
   }
   return "";
 }

@@ -24,6 +24,8 @@ enum class Format : std::uint8_t {
   csr,                // rd,csr,rs1
   csri,               // rd,csr,imm of 5 bits
   sfence,             // rs1,rs2
+  to_register,        // rd
+  from_register,      // rs1
   lr,                 // rd,(rs1), with aq and rl
   amo,                // rd,rs2,(rs1), with aq and rl
   float_load,         // fd,imm(rs1)
@@ -83,7 +85,7 @@ enum class AccessClass : std::uint8_t {
   system, // no access of its own; sees or changes time, translation, privilege
 };
 
-enum class Extension : std::uint8_t { i, m, a, f, d, c, zicsr, zifencei, s, m_mode };
+enum class Extension : std::uint8_t { i, m, a, f, d, c, zicsr, zifencei, s, m_mode, xtm };
 
 enum class Constraint : std::uint8_t { any, rounding, rd, rs2, imm, imm_not_sp };
 

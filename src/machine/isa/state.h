@@ -62,6 +62,12 @@ constexpr std::uint64_t root(std::uint64_t value) { // physical address of the r
 }
 } // namespace satp
 
+// Of stxctl.
+namespace stxctl {
+inline constexpr std::uint64_t kEarlyRelease = 1;
+inline constexpr std::uint64_t kRefusalsTrap = 2;
+} // namespace stxctl
+
 inline constexpr unsigned kSink = 32; // x[kSink] takes what instructions write to x0
 inline constexpr std::uint64_t kNoReservation = ~std::uint64_t{0};
 inline constexpr std::uint64_t kReservationBytes = 64; // LR reserves the aligned 64 bytes around
@@ -97,6 +103,10 @@ struct HartState {
   std::uint64_t stval = 0;
   std::uint64_t satp = 0;
   std::uint64_t stimecmp = ~std::uint64_t{0}; // in ticks of time
+  std::uint64_t stxh = 0;                     // a handle; of transactions, as the next three
+  std::uint64_t stxsp = 0;
+  std::uint64_t stxlimit = 0; // restarts; 0: no limit
+  std::uint64_t stxctl = 0;
   std::uint64_t reservation = kNoReservation; // physical address over 64, or none
   std::uint64_t instret = 0;                  // instructions that retired
   MachineModeState m;
@@ -114,7 +124,8 @@ private:
            activity == o.activity && fflags == o.fflags && frm == o.frm && status == o.status &&
            ie == o.ie && ip == o.ip && stvec == o.stvec && scounteren == o.scounteren &&
            sscratch == o.sscratch && sepc == o.sepc && scause == o.scause && stval == o.stval &&
-           satp == o.satp && stimecmp == o.stimecmp && reservation == o.reservation &&
+           satp == o.satp && stimecmp == o.stimecmp && stxh == o.stxh && stxsp == o.stxsp &&
+           stxlimit == o.stxlimit && stxctl == o.stxctl && reservation == o.reservation &&
            instret == o.instret && m == o.m;
   }
 };

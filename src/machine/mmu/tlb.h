@@ -30,6 +30,7 @@ inline constexpr std::uint64_t kSpaces = 64;
 inline constexpr std::uint64_t kUser = 1U << 9;
 inline constexpr std::uint64_t kSum = 1U << 10;
 inline constexpr std::uint64_t kMxr = 1U << 11;
+inline constexpr std::uint64_t kNever = 1; // of no tag: what is looked for with it is not found
 static_assert((kSpaces - 1) << kSpaceShift < kUser && kMxr < kPageBytes);
 } // namespace context
 

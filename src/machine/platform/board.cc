@@ -228,7 +228,7 @@ std::vector<std::pair<std::string, std::uint64_t>> Board::counts() const {
 void hart_fields(Archive &archive, HartState &s) {
   archive(s.x, s.f, s.pc, s.privilege, s.activity, s.fflags, s.frm, s.status, s.ie, s.ip, s.stvec,
           s.scounteren, s.sscratch, s.sepc, s.scause, s.stval, s.satp, s.stimecmp, s.reservation,
-          s.instret);
+          s.instret, s.stxh, s.stxsp, s.stxlimit, s.stxctl);
   s.x[kSink] = 0;
   s.x[0] = 0;
   if (s.privilege > Privilege::supervisor || s.activity > Activity::stopped || s.frm > 7 ||

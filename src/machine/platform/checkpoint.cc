@@ -2,6 +2,7 @@
 #include "machine/platform/checkpoint.h"
 
 #include "base/file.h"
+#include "machine/htm/transactional_memory.h"
 #include "machine/platform/map.h"
 
 #define XXH_INLINE_ALL
@@ -17,7 +18,7 @@ namespace tandem::machine {
 namespace {
 
 constexpr std::array<char, 8> kMagic = {'t', 'a', 'n', 'd', 'e', 'm', 'c', 'p'};
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 // A disk, by what it held when the machine began.
 struct Disk {
@@ -129,6 +130,10 @@ Status save_checkpoint(Board &board, const std::string &path) {
                             .latency = disk.latency,
                             .fingerprint = *now});
   }
+  if (board.harts().transactions().any_live())
+    return Error{fmt::format("{}: a hardware transaction is under way, which no checkpoint holds; "
+                             "save at another cycle",
+                             path)};
   std::string body;
   Archive archive = Archive::writer(body);
   archive(header, board);

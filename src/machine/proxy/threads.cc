@@ -44,6 +44,7 @@ void Threads::load_registers(Thread &thread) {
 void Threads::store_registers(Thread &thread) {
   if (thread.state != Thread::State::running)
     return;
+  (*harts_)[thread.hart].leave_user(); // its transaction ends, and its registers are the begin's
   const HartState &state = (*harts_)[thread.hart].state();
   thread.x = state.x;
   thread.f = state.f;

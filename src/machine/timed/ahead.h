@@ -116,7 +116,7 @@ template <class P, class Client> void System<P, Client>::arrived(timed::CoreUnit
 // without time, a message takes a cycle.
 template <class P, class Client> Cycle System<P, Client>::horizon(unsigned core) const {
   const Cycle next = wheel_.next_time();
-  const Cycle step = fast_ || P::kBus ? 1 : configuration_.network.router_cycles + 1;
+  const Cycle step = step_cycles();
   Cycle bound = next > kNever - step ? kNever : next + step;
   for (const Cycle at : core_units_[core].arrivals)
     bound = std::min(bound, at);

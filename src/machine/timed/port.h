@@ -9,6 +9,7 @@
 //     // All of these may be left out.
 //     template <class S> bool perform(S &system, unsigned core, const Request &request);
 //     template <class S> void lost(S &system, unsigned core, std::uint64_t block);
+//     template <class S> void evicted(S &system, unsigned core, std::uint64_t block);
 //     template <class S> void device_done(S &system, const DeviceAccess &done);
 //   };
 //
@@ -21,9 +22,11 @@
 // mind) leaves the block as it was. complete() comes a latency later, when another core may have
 // the block already, and completions of one core come in the order of their cycles, not of their
 // accesses. lost(): the block has left an L1 of the core, or has become less than it was there;
-// what quick() said of it is void. device_done(): a device's access happens now, bytes and all.
+// what quick() said of it is void. evicted(): the core's caches give the block up, to make room;
+// the core may say so while it waits for something else. device_done(): a device's access happens
+// now, bytes and all.
 //
-// None of the three may call the system, but for reserved() and quick().
+// None of them may call the system, but for reserved() and quick().
 #pragma once
 
 #include "machine/event/wheel.h"

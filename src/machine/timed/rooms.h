@@ -86,6 +86,8 @@ void System<P, Client>::evict(UnitOf<C> &unit, std::uint64_t block, std::uint8_t
   message.type = event;
   message.block = block;
   message.src = unit.node;
+  if constexpr (std::is_same_v<C, Core>)
+    tell_evicted(unit.number, block);
   step<C>(unit, block, event, message, kNoAccess, false);
 }
 

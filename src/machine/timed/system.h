@@ -81,6 +81,10 @@ public:
   [[nodiscard]] Cycle horizon(unsigned core) const;
   // The fewest cycles from an access or an eviction of one core to where another notices.
   [[nodiscard]] Cycle issue_cycles() const;
+  // The fewest from an event to an arrival that it causes.
+  [[nodiscard]] Cycle step_cycles() const {
+    return fast_ || P::kBus ? 1 : configuration_.network.router_cycles + 1;
+  }
   // The block of the core's last load_reserved, if it still stands.
   [[nodiscard]] std::optional<std::uint64_t> reserved(unsigned core) const {
     return core_units_[core].reserved;
@@ -236,6 +240,10 @@ private:
   [[nodiscard]] bool holds_back(const timed::CoreUnit<Core> &unit, const Message &message) const;
   void arrived(timed::CoreUnit<Core> &unit);
   bool tell_perform(unsigned core, const Request &request);
+  void tell_evicted(unsigned core, std::uint64_t block) {
+    if constexpr (requires { client_.evicted(*this, core, block); })
+      client_.evicted(*this, core, block);
+  }
   void tell_lost(const timed::CoreUnit<Core> &unit, std::uint64_t block);
   bool perform_quickly(timed::CoreUnit<Core> &unit, std::uint32_t line, const Request &request);
   void expire(const Happening &what);

@@ -3,6 +3,7 @@
 // TimedCores for one protocol: the client of its System. Included by one file for each protocol.
 #pragma once
 
+#include "machine/htm/transactional_memory.h"
 #include "machine/simulation/entry.h"
 #include "machine/timed/system.h"
 #include "machine/timing/timing.h"
@@ -14,11 +15,15 @@ public:
   using S = System<P, CoresOf>;
 
   CoresOf(const TimingOptions &options, Harts &harts, Clock &clock, Agenda *agenda)
-      : options_(options), harts_(harts), clock_(clock), agenda_(agenda),
+      : options_(options), harts_(harts), htm_(harts.transactions()), clock_(clock),
+        agenda_(agenda),
         system_(options.configuration, simulation::config_of<P>(options.configuration),
                 {.seed = options.seed, .check_values = options.check_values}, *this),
         cores_(harts.size()), cycles_(harts.size()),
         issue_(std::max<Cycle>(options.lockstep ? 1 : system_.issue_cycles(), 1)) {
+    HtmOptions htm = options.configuration.htm;
+    htm.seed = options.seed;
+    htm_.configure(htm);
     options_.call_cycles = std::max(options_.call_cycles, system_.issue_cycles());
     options_.device_cycles = std::max(options_.device_cycles, system_.issue_cycles());
     harts.on_hint([this](Hart &hart, unsigned number) { take_hint(number, hart); });
@@ -65,11 +70,23 @@ public:
   void step(S &, unsigned) {}
   bool perform(S &, unsigned number, const Request &request);
   void complete(S &, unsigned number, const Completion &done);
+  // The first marked line of an attempt that leaves costs the set-up of what holds it from then on;
+  // that it lies in memory is paid by whoever fetches it again.
+  void evicted(S &, unsigned number, std::uint64_t block) {
+    if (htm_.any_marks())
+      cores_[number].overflow += htm_.overflow(number, block);
+  }
   void lost(S &, unsigned number, std::uint64_t block) { harts_[number].timing().drop(block); }
 
   // --- HartLines ---------------------------------------------------------------------------------
   LineEntry find(unsigned hart, std::uint64_t line, bool code) override {
-    const Quick found = system_.quick(hart, line, code);
+    if (htm_.recording() && !code)
+      return {};
+    Quick found = system_.quick(hart, line, code);
+    if (htm_.any_marks()) { // of bytes, which permissions know nothing of
+      found.readable = found.readable && htm_.allows(hart, line, false);
+      found.writable = found.writable && htm_.allows(hart, line, true);
+    }
     LineEntry entry;
     entry.readable = found.readable ? line : kNoLine;
     entry.writable = found.writable ? line : kNoLine;
@@ -93,6 +110,7 @@ private:
     std::uint64_t pc = 0; // of the instruction that wants, or is under way
     bool done = false;    // the instruction whose access is under way has run
     Cycle since = 0;
+    Cycle overflow = 0; // that its transaction still has to pay for
     // Whether it concerns all harts: none runs past its cycle.
     [[nodiscard]] bool meets_all() const {
       return serves || want == Want::device || want == Want::hint;
@@ -111,8 +129,22 @@ private:
   [[nodiscard]] Cycle bound(unsigned number) const;
   void turn(unsigned number);
   void burst(unsigned number);
+  void transact(unsigned number);
+  void after(unsigned number, const Ran &ran);
+  void run_kills(Cycle at);
+  // Until everybody has noticed what is performed now.
+  [[nodiscard]] Cycle kill_delay() const {
+    if (htm_.mistake() == TransactionalMemory::Mistake::kill_too_early)
+      return 0;
+    return std::max<Cycle>(accesses_ ? system_.issue_cycles() : system_.step_cycles(), 1);
+  }
   void access(unsigned number);
   void serve(unsigned number);
+  Cycle pay(Core &core, unsigned number) {
+    const Cycle cost = std::exchange(core.overflow, 0);
+    cycles_[number].waits += cost;
+    return cost;
+  }
   void missed(Core &core, unsigned number, Want want, Cycle waited);
   void finish(unsigned number, const Completion &done);
   void take_hint(unsigned number, Hart &hart);
@@ -121,6 +153,7 @@ private:
 
   TimingOptions options_;
   Harts &harts_;
+  TransactionalMemory &htm_;
   Clock &clock_;
   Agenda *agenda_;
   S system_;
@@ -132,6 +165,7 @@ private:
   Cycle before_ = 0;  // cycles of those before it
   Mode wanted_ = Mode::functional;
   bool stop_ = false;
+  bool accesses_ = false;  // inside access(): what is performed is a hart's own step
   std::uint64_t left_ = 0; // instructions
   std::uint64_t no_order_ = 0;
   std::map<unsigned, RegionCounts> regions_;
@@ -158,6 +192,7 @@ template <class P> void CoresOf<P>::enter(Mode mode) {
   }
   mode_ = wanted_ = mode;
   system_.fast_forward(mode == Mode::warming);
+  htm_.set_kill_delay(std::max<Cycle>(system_.issue_cycles(), 1));
   issue_ = std::max<Cycle>(system_.issue_cycles(), 1);
   notice(at);
 }
@@ -166,6 +201,8 @@ template <class P> void CoresOf<P>::leave() {
   clock_.now = now();
   before_ = timed_cycles();
   harts_.use_timing(nullptr);
+  htm_.run_kills(kNever);
+  htm_.set_kill_delay(0);
   mode_ = Mode::functional;
 }
 
@@ -217,7 +254,7 @@ template <class P> int CoresOf<P>::choose(Cycle &at) {
 template <class P> Cycle CoresOf<P>::bound(unsigned number) const {
   const Core &self = cores_[number];
   if (options_.lockstep)
-    return self.clock + 1;
+    return self.clock + 1; // kills come at the begin of a cycle
   Cycle least = system_.horizon(number);
   for (unsigned other = 0; other < cores_.size(); ++other) {
     const Core &core = cores_[other];
@@ -231,6 +268,7 @@ template <class P> Cycle CoresOf<P>::bound(unsigned number) const {
         least = std::min(least, std::max(timer, core.clock) + issue_);
   }
   least = least > kNever - options_.too_far ? kNever : least + options_.too_far;
+  least = std::min(least, htm_.next_kill_of(number));
   return agenda_ != nullptr ? std::min(least, agenda_->next()) : least;
 }
 
@@ -250,7 +288,10 @@ template <class P> CoresEnd CoresOf<P>::loop() {
     const int number = choose(at);
     const Cycle event = system_.next_event();
     const Cycle due = agenda_ != nullptr ? agenda_->next() : kNever;
-    if (due != kNever && due <= std::min(at, event)) {
+    if (const Cycle kill = htm_.next_kill();
+        kill != kNever && kill <= at && kill < event && kill < due) {
+      run_kills(kill);
+    } else if (due != kNever && due <= std::min(at, event)) {
       // What is late was made due in the past, by something that has just happened.
       const Cycle when = std::max(due, system_.now());
       system_.skip_to(when);
@@ -292,6 +333,8 @@ template <class P> void CoresOf<P>::turn(unsigned number) {
   }
   if (core.meets_all())
     serve(number);
+  else if (core.want == Want::transaction)
+    transact(number);
   else if (core.want != Want::nothing)
     access(number);
   else
@@ -304,9 +347,40 @@ template <class P> void CoresOf<P>::burst(unsigned number) {
   clock_.now = core.clock;
   const Cycle end = bound(number);
   CHECK(end > core.clock, "hart {} at {} cannot go on", number, core.clock);
-  const Ran ran = hart.run_timed(std::min(left_, end - core.clock));
-  left_ -= ran.cycles;
-  cycles_[number].instructions += ran.cycles;
+  after(number, hart.run_timed(std::min(left_, end - core.clock)));
+}
+
+// A step of a transaction: the same, but a single one and at its cycle.
+template <class P> void CoresOf<P>::transact(unsigned number) {
+  Core &core = cores_[number];
+  if (core.clock > system_.now())
+    system_.skip_to(core.clock);
+  clock_.now = core.clock;
+  core.want = Want::nothing;
+  after(number, harts_[number].run_transaction());
+}
+
+// What is due at `at` before the harts' steps of that cycle: transactions that lost to others.
+template <class P> void CoresOf<P>::run_kills(Cycle at) {
+  if (at > system_.now())
+    system_.skip_to(at);
+  clock_.now = at;
+  const std::uint64_t hit = htm_.run_kills(at);
+  for (unsigned number = 0; number < cores_.size(); ++number)
+    if ((hit >> (number % 64) & 1) != 0 && cores_[number].state == State::ready) {
+      cores_[number].want = Want::nothing;
+      cores_[number].serves = false;
+    }
+}
+
+// Keeps the time of what a hart has run, and what it wants next.
+template <class P> void CoresOf<P>::after(unsigned number, const Ran &ran) {
+  Core &core = cores_[number];
+  Hart &hart = harts_[number];
+  const std::uint64_t instructions = std::min(left_, ran.cycles - ran.waited);
+  left_ -= instructions;
+  cycles_[number].instructions += ran.cycles - ran.waited;
+  cycles_[number].waits += ran.waited;
   core.clock += ran.cycles;
   core.pc = hart.state().pc;
   switch (ran.stop) {
@@ -381,6 +455,7 @@ constexpr RequestKind request_of(Want want) {
   case Want::store_conditional:
     return RequestKind::store_conditional;
   case Want::load:
+  case Want::transaction:
   case Want::nothing:
   case Want::device:
   case Want::hint:
@@ -399,7 +474,9 @@ template <class P> void CoresOf<P>::access(unsigned number) {
     system_.cancel_reservation(number);
   core.done = false;
   core.since = core.clock;
+  accesses_ = true;
   const Outcome outcome = system_.access(number, {core.line, request_of(want), number});
+  accesses_ = false;
   if (!outcome.hit) {
     core.state = State::missing;
     return;
@@ -412,7 +489,7 @@ template <class P> void CoresOf<P>::access(unsigned number) {
   const Cycle waits = outcome.done.latency <= l1.latency ? 0 : outcome.done.latency - 1;
   missed(core, number, want, waits);
   // The first of two lines is not yet an instruction; nor is a fetch.
-  core.clock += waits + (core.done ? 1 : 0);
+  core.clock += waits + (core.done ? 1 : 0) + pay(core, number);
 }
 
 template <class P> void CoresOf<P>::missed(Core &core, unsigned number, Want want, Cycle waited) {
@@ -462,6 +539,8 @@ template <class P> bool CoresOf<P>::perform(S &, unsigned number, const Request 
   if (!there)
     return false;
   clock_.now = system_.now();
+  if (htm_.wants_asking())
+    htm_.set_kill_delay(kill_delay());
   const Granted went = hart.run_granted(core.want, request.block);
   core.done = went == Granted::done;
   if (core.done)
@@ -475,9 +554,9 @@ template <class P> void CoresOf<P>::complete(S &, unsigned number, const Complet
   Core &core = cores_[number];
   finish(number, done);
   core.state = State::ready;
-  core.clock = system_.now();
+  core.clock = system_.now() + pay(core, number);
   missed(core, number, std::exchange(core.want, Want::nothing),
-         core.clock - core.since - (core.done ? 1 : 0));
+         system_.now() - core.since - (core.done ? 1 : 0));
   // It may have been stopped while it waited.
   clock_.now = core.clock;
   if (!harts_[number].awake())
@@ -530,6 +609,7 @@ template <class P> std::vector<std::pair<std::string, std::uint64_t>> CoresOf<P>
     all.stores += one.stores;
     all.atomics += one.atomics;
     all.service += one.service;
+    all.waits += one.waits;
     const HartTiming &timing = harts_[number].timing();
     quick += timing.loads + timing.stores + timing.fetches;
   }
@@ -544,6 +624,7 @@ template <class P> std::vector<std::pair<std::string, std::uint64_t>> CoresOf<P>
           {"store_stall_cycles", all.stores},
           {"atomic_stall_cycles", all.atomics},
           {"service_cycles", all.service},
+          {"transaction_wait_cycles", all.waits},
           {"l1_hits", s.core.l1_hits + quick},
           {"l2_hits", s.core.l2_hits},
           {"misses", s.core.misses + s.core.merged},

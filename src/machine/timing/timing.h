@@ -63,6 +63,7 @@ struct HartCycles {
   std::uint64_t stores = 0;
   std::uint64_t atomics = 0; // with load-reserved and store-conditional
   std::uint64_t service = 0; // the environment, devices
+  std::uint64_t waits = 0;   // backoffs and stalls of transactions, what commits and aborts cost
 };
 
 // What was counted between the begin and the end of a region, over all times that it was entered.

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Hardware transactions of a machine: new values in place and conflicts found at the access, both
+// at the granularity of bytes or lines, flat nesting, strong atomicity, suspension by handle. One
+// registry of marks decides what conflicts are; it is complete whatever caches and protocol do.
+//
+// Who drives the harts calls everything but covers() and allows() in the order of the cycles of its
+// steps: marks, states and priorities change nowhere else. A transaction that loses to another
+// hart's step is killed `kill_delay` cycles later, when no hart has run past that (0: at once); its
+// marks stand until then, and the access that won is tried again.
+//
+//   switch (memory.access(hart, address, 8, AccessMode::write)) ...
+//
+// For one thread. Source: MetaTM, sections 2 to 4.
+#pragma once
+
+#include "machine/bus/memory.h"
+#include "machine/htm/history.h"
+#include "machine/htm/host.h"
+#include "machine/htm/marks.h"
+#include "machine/htm/options.h"
+#include "machine/htm/transaction.h"
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace tandem::machine {
+
+// How an access went.
+enum class Verdict : std::uint8_t {
+  done,        // it may happen now
+  waits,       // not now: the hart comes again at retry_at()
+  rolled_back, // the hart's own transaction has restarted or is over
+};
+
+struct HtmCounters;
+
+class TransactionalMemory {
+public:
+  TransactionalMemory(unsigned harts, Memory &memory, TransactionHost &host,
+                      const HtmOptions &options);
+  ~TransactionalMemory();
+  TransactionalMemory(const TransactionalMemory &) = delete;
+  TransactionalMemory &operator=(const TransactionalMemory &) = delete;
+
+  [[nodiscard]] const HtmOptions &options() const { return options_; }
+  void configure(const HtmOptions &options); // before anything has begun
+  // The delay of kills that steps of the present event cause; 0: at once.
+  void set_kill_delay(Cycle cycles) { kill_delay_ = cycles; }
+
+  // --- for the hart ------------------------------------------------------------------------------
+  // Of what it runs, waiting for its next attempt included; null.
+  [[nodiscard]] HardwareTransaction *current(unsigned hart) const { return current_[hart]; }
+  [[nodiscard]] unsigned depth(unsigned hart) const {
+    const HardwareTransaction *own = current_[hart];
+    return own != nullptr ? own->depth : 0;
+  }
+  // Whether bytes are marked by any other transaction than the one that this hart runs.
+  [[nodiscard]] bool others_marked(unsigned hart) const;
+
+  // A first or nested begin, or the next attempt. The answer for rd. `checkpoint` is looked at only
+  // for an outermost first begin.
+  std::uint64_t begin(unsigned hart, const RegisterCheckpoint &checkpoint, std::uint64_t limit,
+                      BeganIn where);
+  // Only inside. The outermost end commits; the result is then true.
+  bool end(unsigned hart);
+  // Undoes all. `own_code`: what xabort said. Causes io, call, csr, user are final.
+  void abort(unsigned hart, AbortCause cause, std::uint64_t own_code = 0);
+
+  // Suspends what the hart runs; its handle, 0 if there is nothing. `by_trap`: counted.
+  std::uint64_t suspend(unsigned hart, bool by_trap);
+  // Whether the handle names a suspended transaction; one that was begun in U, if `user`.
+  [[nodiscard]] bool resumable(std::uint64_t handle, bool user) const;
+  // Goes on with it on this hart, which runs none, or restarts it.
+  void resume(unsigned hart, std::uint64_t handle);
+  // Aborts and forgets it.
+  void drop(std::uint64_t handle);
+  // A trap from U: all that U runs on the hart or has suspended there is over (cause user).
+  void abort_user(unsigned hart);
+
+  // Asks for an access that does not leave its block, by what the hart runs, or from outside.
+  Verdict access(unsigned hart, std::uint64_t address, unsigned size, AccessMode mode);
+  [[nodiscard]] Cycle retry_at() const { return retry_at_; }
+  // Whether what the hart runs has marked the bytes already, so that the access changes nothing.
+  [[nodiscard]] bool covers(unsigned hart, std::uint64_t address, unsigned size,
+                            AccessMode mode) const;
+  // Whether no other transaction's marks stand against this hart's use of the whole line.
+  [[nodiscard]] bool allows(unsigned hart, std::uint64_t block, bool write) const;
+  // Memory is read or written by what is no hart's instruction: devices, kernels, page walks
+  // (`walker`: of which hart, else kNoHart). It always wins, at once.
+  void outside(std::uint64_t address, std::uint64_t size, bool write, unsigned walker = kNoHart);
+  // Lines wholly in [low, high) leave the sets of what the hart runs, without being undone.
+  // `address`: of low in physical memory; the range does not leave a page.
+  void release(unsigned hart, std::uint64_t address, std::uint64_t size);
+  void count_live_stack();
+
+  // --- for who drives ----------------------------------------------------------------------------
+  [[nodiscard]] Cycle next_kill() const;
+  // The next kill that may roll this hart back.
+  [[nodiscard]] Cycle next_kill_of(unsigned hart) const;
+  // Does all that is due; the harts that were rolled back are or-ed into the result.
+  std::uint64_t run_kills(Cycle now);
+
+  [[nodiscard]] bool any_live() const { return live_ > 0; }
+  // Whether harts have to look before their accesses.
+  [[nodiscard]] bool wants_asking() const { return live_ > 0 || history_ != nullptr; }
+  [[nodiscard]] bool any_marks() const { return marks_.live() > 0; }
+  [[nodiscard]] const HtmCounters &counters() const { return *counts_; } // htm/counters.h
+
+  // A line of this hart's that some transaction has marked leaves its caches: the cycles it costs.
+  Cycle overflow(unsigned hart, std::uint64_t block);
+
+  // --- for tests ---------------------------------------------------------------------------------
+  // From now on everything is recorded; who drives must then ask for every access.
+  void record(History *history) { history_ = history; }
+  [[nodiscard]] bool recording() const { return history_ != nullptr; }
+  void note_written(unsigned hart, std::uint64_t address, unsigned size);
+  // Mistakes that the tests must find.
+  enum class Mistake : std::uint8_t {
+    none,
+    undo_twice,     // values are undone, and once more when the next attempt begins
+    lose_marks,     // at an overflow
+    kill_too_early, // a hart that has run ahead is killed at once
+    suspended_wins, // against its own hart's handler
+    release_above,  // early release above the checkpointed sp (the hart's)
+    keep_registers, // an abort does not restore them (the hart's)
+  };
+  void make(Mistake mistake) { mistake_ = mistake; }
+  [[nodiscard]] Mistake mistake() const { return mistake_; }
+
+private:
+  struct Kill {
+    Cycle at;
+    std::uint64_t handle;
+    std::uint32_t attempt;
+    std::uint64_t winner_site;
+    std::uint64_t seed; // of Polka
+  };
+  struct View;
+  struct Holder {
+    HardwareTransaction *transaction;
+    bool wrote; // of the bytes that are asked for
+  };
+  enum class Cut : std::uint8_t { goes_on, loses, waits };
+
+  HardwareTransaction &make_transaction(unsigned hart);
+  void destroy(HardwareTransaction &transaction);
+  HardwareTransaction *of_handle(std::uint64_t handle) const;
+  void collect(const HardwareTransaction *own, std::uint64_t block, ByteMask bytes,
+               AccessMode mode);
+  Verdict resolve(unsigned hart, HardwareTransaction *own, AccessMode mode);
+  Cut judge(unsigned hart, HardwareTransaction *own, const Holder &against, AccessMode mode);
+  Cut stall(HardwareTransaction &own, HardwareTransaction &holder, bool &closes);
+  void kill(HardwareTransaction &loser, unsigned by_hart, const HardwareTransaction *winner);
+  void lose(HardwareTransaction &own, const HardwareTransaction &winner);
+  void abort_attempt(HardwareTransaction &loser, AbortCause cause, std::uint64_t own_code,
+                     std::uint64_t winner_site, std::uint64_t seed);
+  void undo(HardwareTransaction &transaction);
+  void undo(const Marks::Entry &entry);
+  void mark(HardwareTransaction &own, std::uint64_t block, ByteMask bytes, AccessMode mode);
+  void unmark(HardwareTransaction &transaction);
+  void roll_back(HardwareTransaction &transaction);
+  void settle_stall(HardwareTransaction &own);
+  void remember(HistoryEvent::Kind kind, std::uint64_t transaction, unsigned hart = 0,
+                std::uint64_t address = 0, unsigned size = 0);
+
+  HtmOptions options_;
+  Memory *memory_;
+  TransactionHost *host_;
+  Marks marks_;
+  std::vector<std::unique_ptr<HardwareTransaction>> slots_;
+  std::vector<std::uint32_t> free_slots_;
+  std::unordered_map<std::uint64_t, std::uint32_t> by_handle_;
+  std::vector<HardwareTransaction *> current_;
+  std::vector<contention::Xorshift> random_;
+  std::vector<Holder> holders_; // of one access
+  std::vector<Kill> kills_;
+  std::uint64_t next_handle_ = 1;
+  std::size_t live_ = 0;
+  Cycle kill_delay_ = 0;
+  Cycle retry_at_ = 0;
+  std::unique_ptr<HtmCounters> counts_;
+  HtmCounters &counters_;
+  History *history_ = nullptr;
+  Mistake mistake_ = Mistake::none;
+  std::vector<Marks::Entry> undone_; // with Mistake::undo_twice
+};
+
+} // namespace tandem::machine
