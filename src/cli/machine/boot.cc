@@ -94,8 +94,9 @@ Result<std::string> kernel_arguments(const BootArguments &arguments, machine::Co
   return text;
 }
 
-Result<machine::Symbols> read_symbols(const std::string &path) {
-  if (path.empty() || ::access(path.c_str(), R_OK) != 0)
+// None where no file is named; one that the user has not named need not be there.
+Result<machine::Symbols> read_symbols(const std::string &path, bool named) {
+  if (path.empty() || (!named && ::access(path.c_str(), R_OK) != 0))
     return machine::Symbols();
   Result<std::string> bytes = read_file(path);
   if (!bytes)
@@ -108,9 +109,10 @@ Result<machine::Symbols> read_symbols(const std::string &path) {
 
 // A board that is to run on: restored, or new with its programs.
 Result<std::unique_ptr<machine::Board>> make_board(BootArguments &arguments, BootRun &run) {
+  const bool named = !arguments.symbols.empty();
   if (!arguments.restore.empty()) {
-    Result<machine::Symbols> symbols = read_symbols(
-        arguments.symbols.empty() ? images_folder() + "/linux/vmlinux" : arguments.symbols);
+    Result<machine::Symbols> symbols =
+        read_symbols(named ? arguments.symbols : images_folder() + "/linux/vmlinux", named);
     if (!symbols)
       return symbols.error();
     run.symbols = std::move(symbols).value();
@@ -135,7 +137,7 @@ Result<std::unique_ptr<machine::Board>> make_board(BootArguments &arguments, Boo
                                                                 .seed = arguments.watch.seed});
   if (!own)
     return own.error();
-  Result<machine::Symbols> symbols = read_symbols(arguments.symbols);
+  Result<machine::Symbols> symbols = read_symbols(arguments.symbols, named);
   if (!symbols)
     return symbols.error();
   run.symbols = symbols->empty() ? std::move(own).value() : std::move(symbols).value();
@@ -151,6 +153,19 @@ Status check(const BootArguments &arguments) {
                  "checkpoint has them; leave them out"};
   if (!arguments.replay.empty() && !arguments.type.empty())
     return Error{"--replay with --type: the recording has all input; leave out one of them"};
+  const bool timed = !arguments.timing.protocol.empty();
+  if (timed && (!arguments.watch.trace.empty() || arguments.watch.gdb != 0))
+    return Error{"--trace and --gdb follow harts without time: leave out --protocol"};
+  if (timed && !arguments.save.empty())
+    return Error{"--save with --protocol: a checkpoint has no caches; save without time, and give "
+                 "--protocol to --restore"};
+  if (!arguments.change.empty() && !timed)
+    return Error{"--change is about harts with time: say --protocol NAME"};
+  if (const auto [text, mode] = change_of(arguments.change);
+      !arguments.change.empty() &&
+      (text.empty() || (mode != "functional" && mode != "warming" && mode != "timing")))
+    return Error{fmt::format("--change {}: is to be TEXT=MODE, with functional, warming or timing",
+                             arguments.change)};
   for (const std::string *file : {&arguments.save, &arguments.record})
     if (!file->empty())
       if (Status writable = check_writable(*file); !writable)
@@ -227,12 +242,23 @@ void declare_run_options(Program &program, BootArguments &arguments) {
 
 } // namespace
 
+std::pair<std::string, std::string> change_of(const std::string &option) {
+  const std::size_t at = option.rfind('=');
+  return at == std::string::npos ? std::pair(std::string(), std::string())
+                                 : std::pair(option.substr(0, at), option.substr(at + 1));
+}
+
 int boot_command(int argc, char **argv) {
   Program program("machine boot", "boot a kernel, Linux by default, to a shell in the terminal");
   BootArguments arguments;
   declare_machine_options(program.app(), arguments);
   declare_run_options(program, arguments);
   declare_watching(program, arguments.watch);
+  declare_timing(program, arguments.timing);
+  program.app()
+      .add_option("--change", arguments.change,
+                  "with --protocol: go on in this mode when the console has shown TEXT")
+      ->type_name("TEXT=MODE");
   program.set_epilogue(
       "Keys: Ctrl-C ends the machine, Ctrl-A x too; Ctrl-A c types Ctrl-C, Ctrl-A Ctrl-A\n"
       "types Ctrl-A. Status: 0 when the guest shuts down, its own from the exit device, 3\n"
@@ -241,9 +267,11 @@ int boot_command(int argc, char **argv) {
       "  tandem machine boot --harts 4\n"
       "  tandem machine boot --run 'nproc' --limit 2G\n"
       "  tandem machine boot --disk disk.img --until 'login:' --save booted.checkpoint\n"
+      "  tandem machine boot --harts 4 --mode timing --protocol flask --run 'nproc' --counts\n"
       "Manual: docs/machine/boot.md");
   if (const std::optional<int> status = program.parse(argc, argv))
     return *status;
+  arguments.timing.seed = arguments.watch.seed;
   const Result<int> status = boot(arguments);
   return status ? *status : program.fail(status.error());
 }

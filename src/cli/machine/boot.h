@@ -4,8 +4,10 @@
 #pragma once
 
 #include "cli/machine/guest.h"
+#include "cli/machine/timing.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tandem::machine_cli {
@@ -22,6 +24,11 @@ struct BootArguments {
   std::string record{}, replay{}, save{}, restore{};
   bool keys_to_guest = false;
   WatchOptions watch{};
+  TimingArguments timing{};
+  std::string change{}; // TEXT=MODE
 };
+
+// The two parts of --change TEXT=MODE, cut at the last '='; both empty if there is none.
+std::pair<std::string, std::string> change_of(const std::string &option);
 
 } // namespace tandem::machine_cli

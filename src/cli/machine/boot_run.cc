@@ -66,6 +66,7 @@ private:
   machine::Session session_;
   machine::Console console_;
   Watch watch_;
+  std::unique_ptr<Timing> timing_; // null: harts without time
   std::vector<std::unique_ptr<machine::Relay>> relays_;
   std::unique_ptr<machine::Keyboard> keyboard_;
   std::unique_ptr<machine::Replay> replay_;
@@ -147,6 +148,8 @@ void BoardRunner::watch_console() {
     });
   if (!arguments().type.empty())
     console_.watch(arguments().prompt, [this] { type_next(); });
+  if (const auto [text, mode] = change_of(arguments().change); timing_ && !text.empty())
+    console_.watch(text, [this, mode] { timing_->change_mode(mode); });
   console_.watch(kPanic, [this] { panicked_ = true; });
   console_.watch(kPanicEnd, [this] { session_.stop(); });
 }
@@ -185,6 +188,12 @@ Status BoardRunner::write_files(const machine::Outcome &outcome) {
   if (!arguments().save.empty())
     if (Status saved = machine::save_checkpoint(*board_, arguments().save); !saved)
       return saved;
+  if (timing_)
+    if (Status written = timing_->write_timeline(
+            run_->symbols, fmt::format("Linux, {}, {} harts", arguments().timing.protocol,
+                                       board_->harts().size()));
+        !written)
+      return written;
   if (arguments().watch.json.empty())
     return Unit{};
   nlohmann::ordered_json json{{"format", "tandem-machine-run"},
@@ -196,6 +205,8 @@ Status BoardRunner::write_files(const machine::Outcome &outcome) {
                               {"reproducible", reproducible()},
                               {"console_bytes", console_.bytes()}};
   json.update(watch_.summary());
+  if (timing_)
+    json["timing"] = timing_->json();
   return write_file(arguments().watch.json, json.dump(2) + "\n");
 }
 
@@ -204,8 +215,13 @@ Result<int> BoardRunner::run() {
     return connected.error();
   if (Status attached = attach_input(); !attached)
     return attached.error();
+  Result<std::unique_ptr<Timing>> timing = make_timing(arguments().timing, *board_);
+  if (!timing)
+    return timing.error();
+  timing_ = std::move(timing).value();
   watch_console();
-  const Result<machine::Session::Stop> stop = watch_.run(session_);
+  Result<machine::Session::Stop> stop = machine::Session::Stop::asked;
+  with_failures_shown([&] { stop = watch_.run(session_); });
   console_.flush();
   board_->attach(nullptr);
   if (!stop)
@@ -222,6 +238,8 @@ Result<int> BoardRunner::run() {
                       ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
   if (!outcome.message.empty())
     fmt::print(stderr, "{}{}: {}\n", within ? "\n" : "", kName, outcome.message);
+  if (timing_ && arguments().timing.summary)
+    fmt::print(stderr, "{}", timing_->text());
   return outcome.status;
 }
 

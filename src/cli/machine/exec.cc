@@ -153,12 +153,18 @@ Status write_json(const Arguments &arguments, const Watch &watch, const machine:
   return write_file(arguments.watch.json, json.dump(2) + "\n");
 }
 
-Result<int> finish(const Arguments &arguments, Watch &watch, const machine::Outcome &outcome,
-                   const char *kind, Timing *timing) {
+Result<int> finish(const Arguments &arguments, Watch &watch, const machine::Symbols &symbols,
+                   const machine::Outcome &outcome, const char *kind, Timing *timing) {
   if (Status written = watch.finish(); !written)
     return written.error();
   if (Status written = write_json(arguments, watch, outcome, kind, timing); !written)
     return written.error();
+  if (timing != nullptr)
+    if (Status written = timing->write_timeline(
+            symbols, fmt::format("{}, {}, {} harts", arguments.words.front(),
+                                 arguments.timing.protocol, arguments.harts));
+        !written)
+      return written.error();
   if (!outcome.message.empty())
     fmt::print(stderr, "{}: {}\n", kName, outcome.message);
   if (arguments.timing.summary)
@@ -188,7 +194,8 @@ Result<int> run_process(const Arguments &arguments, const Watching &watching,
   with_failures_shown([&] { stop = watch.run(session); });
   if (!stop)
     return stop.error();
-  return finish(arguments, watch, outcome_of(**process, symbols, *stop), "process", timing->get());
+  return finish(arguments, watch, symbols, outcome_of(**process, symbols, *stop), "process",
+                timing->get());
 }
 
 Result<int> run_bare(const Arguments &arguments, const Watching &watching,
@@ -217,7 +224,7 @@ Result<int> run_bare(const Arguments &arguments, const Watching &watching,
   console.flush();
   if (!stop)
     return stop.error();
-  return finish(arguments, watch,
+  return finish(arguments, watch, *symbols,
                 machine::outcome_of(**board, *symbols, {.stop = *stop, .panic = std::nullopt}),
                 "bare", timing->get());
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cli/machine/timing.h"
 
+#include "base/file.h"
 #include "cli/machine/results.h"
+#include "cli/machine/timeline.h"
 #include "machine/timed/failure.h"
 #include "machine/timing/timing.h"
 
@@ -33,6 +35,9 @@ void declare_timing(Program &program, TimingArguments &arguments) {
       ->allow_extra_args(false);
   program.add_flag("--check-values", arguments.check_values,
                    "compare every access with the last store (slower)");
+  app.add_option("--timeline", arguments.timeline,
+                 "what harts spent their cycles on, and the lines that they waited for, as HTML")
+      ->type_name("FILE");
   program.add_flag("--counts", arguments.summary,
                    "print what was counted to standard error at the end");
 }
@@ -59,16 +64,28 @@ Result<machine::Configuration> configuration_for(const TimingArguments &argument
   return machine::load_configuration(name, settings);
 }
 
+machine::Mode mode_of(const std::string &name) {
+  return name == "functional" ? machine::Mode::functional
+         : name == "warming"  ? machine::Mode::warming
+                              : machine::Mode::timing;
+}
+
 } // namespace
 
 class Timing::Parts {
 public:
   std::unique_ptr<TimedCores> cores;
+  std::string timeline; // a file
 };
 
 Timing::Timing(machine::Machine &machine) : machine_(&machine), parts_(std::make_unique<Parts>()) {}
 
-Timing::~Timing() { machine_->cores().use(nullptr); }
+Timing::~Timing() {
+  machine_->cores().use(nullptr);
+  machine_->dma().on_access(nullptr);
+}
+
+void Timing::change_mode(const std::string &mode) { parts_->cores->change_mode(mode_of(mode)); }
 
 Result<std::unique_ptr<Timing>> make_timing(const TimingArguments &arguments,
                                             machine::Machine &machine) {
@@ -79,9 +96,10 @@ Result<std::unique_ptr<Timing>> make_timing(const TimingArguments &arguments,
                                "list)",
                                arguments.mode)};
     if (!arguments.configuration.empty() || !arguments.settings.empty() || arguments.summary ||
-        arguments.check_values)
-      return Error{"--config, --set, --counts and --check-values are about harts with time: say "
-                   "--mode timing --protocol NAME"};
+        arguments.check_values || !arguments.timeline.empty())
+      return Error{
+          "--config, --set, --counts, --check-values and --timeline are about harts with time: say "
+          "--mode timing --protocol NAME"};
     return std::unique_ptr<Timing>();
   }
   const Result<const machine::ProtocolEntry *> protocol =
@@ -96,9 +114,11 @@ Result<std::unique_ptr<Timing>> make_timing(const TimingArguments &arguments,
   options.configuration = *configuration;
   options.seed = arguments.seed;
   options.check_values = arguments.check_values;
-  options.mode = arguments.mode == "functional" ? machine::Mode::functional
-                 : arguments.mode == "warming"  ? machine::Mode::warming
-                                                : machine::Mode::timing;
+  options.timeline = !arguments.timeline.empty();
+  if (options.timeline)
+    if (Status writable = check_writable(arguments.timeline); !writable)
+      return writable.error();
+  options.mode = mode_of(arguments.mode);
   Result<std::unique_ptr<TimedCores>> cores =
       TimedCores::make(arguments.protocol, options, machine.harts(), machine.harts().clock(),
                        machine.cores().agenda());
@@ -106,7 +126,12 @@ Result<std::unique_ptr<Timing>> make_timing(const TimingArguments &arguments,
     return cores.error();
   auto timing = std::make_unique<Timing>(machine);
   timing->parts_->cores = std::move(cores).value();
+  timing->parts_->timeline = arguments.timeline;
   machine.cores().use(timing->parts_->cores.get());
+  machine.dma().on_access([cores = timing->parts_->cores.get()](std::uint64_t address,
+                                                                std::uint64_t bytes, bool write) {
+    cores->heard_access(address, bytes, write);
+  });
   return timing;
 }
 
@@ -120,6 +145,13 @@ void with_failures_shown(const std::function<void()> &run) {
   }
 }
 
+Status Timing::write_timeline(const machine::Symbols &symbols, const std::string &title) {
+  const machine::Timeline *timeline = parts_->cores->timeline();
+  return timeline == nullptr
+             ? Status(Unit{})
+             : write_file(parts_->timeline, timeline_page(*timeline, symbols, title));
+}
+
 ordered_json Timing::json() {
   TimedCores &cores = *parts_->cores;
   const machine::RunResult result = cores.result();
@@ -130,6 +162,7 @@ ordered_json Timing::json() {
                      {"load_stall_cycles", hart.loads},
                      {"store_stall_cycles", hart.stores},
                      {"atomic_stall_cycles", hart.atomics},
+                     {"walk_stall_cycles", hart.walks},
                      {"service_cycles", hart.service}});
   ordered_json regions = ordered_json::array();
   for (const auto &[number, region] : cores.regions()) {
@@ -145,12 +178,14 @@ std::string Timing::text() {
   TimedCores &cores = *parts_->cores;
   const machine::RunResult result = cores.result();
   std::string text = to_text({result}, Terminal{});
-  text += fmt::format("\n{:>4} {:>14} {:>12} {:>12} {:>12} {:>12} {:>12}\n", "hart", "instructions",
-                      "fetch stall", "load stall", "store stall", "atomic stall", "service");
+  text += fmt::format("\n{:>4} {:>14} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}\n", "hart",
+                      "instructions", "fetch stall", "load stall", "store stall", "atomic stall",
+                      "walk stall", "service");
   for (std::size_t hart = 0; hart < cores.harts().size(); ++hart) {
     const HartCycles &one = cores.harts()[hart];
-    text += fmt::format("{:>4} {:>14} {:>12} {:>12} {:>12} {:>12} {:>12}\n", hart, one.instructions,
-                        one.fetches, one.loads, one.stores, one.atomics, one.service);
+    text += fmt::format("{:>4} {:>14} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}\n", hart,
+                        one.instructions, one.fetches, one.loads, one.stores, one.atomics,
+                        one.walks, one.service);
   }
   return text;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What `exec` has for harts with time: the options, the cores that they ask for, what these have
-// counted.
+// What `exec` and `boot` have for harts with time: the options, the cores that they ask for, what
+// these have counted.
 #pragma once
 
 #include "cli/common/program.h"
+#include "machine/platform/elf.h"
 #include "machine/platform/machine.h"
 
 #include <functional>
@@ -23,6 +24,7 @@ struct TimingArguments {
   std::uint64_t seed = 1;
   bool check_values = false;
   bool summary = false;
+  std::string timeline{}; // a file
 };
 
 void declare_timing(Program &program, TimingArguments &arguments);
@@ -35,10 +37,14 @@ public:
   Timing(const Timing &) = delete;
   Timing &operator=(const Timing &) = delete;
 
+  // From the next instruction on: functional, warming or timing.
+  void change_mode(const std::string &mode);
   // Everything that was counted: the run as `tandem machine run` gives it, harts, regions.
   [[nodiscard]] nlohmann::ordered_json json();
   // The same for people, without the regions.
   [[nodiscard]] std::string text();
+  // Writes the timeline that the options ask for, if they do.
+  Status write_timeline(const machine::Symbols &symbols, const std::string &title);
 
 private:
   friend Result<std::unique_ptr<Timing>> make_timing(const TimingArguments &arguments,

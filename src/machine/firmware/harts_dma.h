@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Accesses to main memory by what is no hart, in the functional machine: at once, and whoever had
-// reserved what is written loses its reservation.
+// Accesses to main memory by what is no hart: at once, and whoever had reserved what is written
+// loses its reservation. A memory side hears of them and has their traffic.
 #pragma once
 
 #include "machine/devices/dma.h"
 #include "machine/hart/harts.h"
+
+#include <cstdint>
+#include <functional>
+#include <utility>
 
 namespace tandem::machine {
 
@@ -14,8 +18,16 @@ public:
   // Both outlive it.
   HartsDma(Memory &memory, Harts &harts) : memory_(&memory), harts_(&harts) {}
 
+  // Called after every access, with its physical address, its bytes (not 0), and whether it wrote.
+  using Heard = std::function<void(std::uint64_t address, std::uint64_t bytes, bool write)>;
+  void on_access(Heard heard) { heard_ = std::move(heard); }
+
   bool read(std::uint64_t address, std::span<std::byte> to) override {
-    return memory_->read(address, to);
+    if (!memory_->read(address, to))
+      return false;
+    if (heard_ && !to.empty())
+      heard_(address, to.size(), false);
+    return true;
   }
   bool write(std::uint64_t address, std::span<const std::byte> from) override {
     if (!memory_->write(address, from))
@@ -27,12 +39,15 @@ public:
     for (const auto &hart : *harts_)
       if (hart->state().reservation >= first && hart->state().reservation <= last)
         hart->break_reservation();
+    if (heard_)
+      heard_(address, from.size(), true);
     return true;
   }
 
 private:
   Memory *memory_;
   Harts *harts_;
+  Heard heard_;
 };
 
 } // namespace tandem::machine

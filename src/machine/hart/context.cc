@@ -60,11 +60,16 @@ void HartCore::begin_float() {
 
 void HartCore::end_float() { fold_flags(); }
 
-void HartCore::forget_code() { fetch_tlb.fill({}); }
+void HartCore::forget_code() {
+  for (FetchEntry &entry : fetch_tlb)
+    entry.tag = kNoTag;
+}
 
 void HartCore::flush_all() {
   tlb.flush();
-  forget_code();
+  fetch_tlb.fill({});
+  fetch_large.clear();
+  walks.clear();
 }
 
 void HartCore::fence(const FenceRange &range) {
@@ -73,13 +78,25 @@ void HartCore::fence(const FenceRange &range) {
     flush_all();
     return;
   }
+  if (timing.lines != nullptr)
+    walks.clear();
   tlb.flush(range.start, range.size, slots_hit);
-  for (FetchEntry &entry : fetch_tlb)
-    if (entry.tag != kNoTag &&
-        (slots_hit >> (entry.tag >> context::kSpaceShift & (context::kSpaces - 1)) & 1) != 0 &&
-        fence_covers(range.start, range.size, entry.tag & kPageMask,
+  const auto look = [&](FetchEntry &entry) {
+    if (entry.translated != kNoTag &&
+        (slots_hit >> (entry.translated >> context::kSpaceShift & (context::kSpaces - 1)) & 1) !=
+            0 &&
+        fence_covers(range.start, range.size, entry.translated & kPageMask,
                      static_cast<unsigned>(entry.level)))
       entry = {};
+  };
+  if (is_small_fence(range.start, range.size) && !fetch_large.near(range.start, range.size)) {
+    const std::uint64_t last = (range.start + range.size - 1) >> kPageShift;
+    for (std::uint64_t page = range.start >> kPageShift; page <= last; ++page)
+      look(fetch_tlb[page & (fetch_tlb.size() - 1)]);
+    return;
+  }
+  for (FetchEntry &entry : fetch_tlb)
+    look(entry);
 }
 
 } // namespace tandem::machine

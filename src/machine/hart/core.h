@@ -10,6 +10,8 @@
 #include "machine/hart/code_cache.h"
 #include "machine/hart/harts.h"
 #include "machine/hart/host_float.h"
+#include "machine/hart/touched.h"
+#include "machine/hart/walks.h"
 #include "machine/htm/transaction.h"
 #include "machine/mmu/tlb.h"
 #include "machine/mmu/walker.h"
@@ -41,6 +43,9 @@ struct FetchEntry {
   std::uint64_t tag = kNoTag;
   CodePage *page = nullptr;
   std::uint64_t level = 0;
+  // With timing: the translation outlives decoded code.
+  std::uint64_t translated = kNoTag; // its tag
+  std::uint64_t physical = 0;        // of the page
 };
 
 class TransactionalMemory;
@@ -73,6 +78,7 @@ struct HartCore {
   Cycle begin = 0;          // cycle of the burst's first instruction
 
   std::array<FetchEntry, 256> fetch_tlb{};
+  LargeRegions fetch_large;
   Tlb tlb;
   // An instruction that lies on two pages, and the two ends behind it.
   std::array<Slot, 3> cross{};
@@ -81,6 +87,8 @@ struct HartCore {
   std::uint64_t cross_line = 0;    // of its second half
 
   HartTiming timing;
+  KeptWalks walks; // with timing
+  Touched touched; // the same
 
   // --- the rest -------------------------------------------------------------------------------
   unsigned id = 0;
@@ -148,9 +156,18 @@ struct HartCore {
   bool ask_for_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size,
                      AccessMode mode);
   void note_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size);
-  bool load_in_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size);
-  bool store_in_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size,
-                      std::uint64_t value);
+  bool load_in_parts(std::uint64_t address, const std::uint64_t (&places)[2], unsigned first,
+                     unsigned size);
+  bool store_in_parts(std::uint64_t address, const std::uint64_t (&places)[2], unsigned first,
+                      unsigned size, std::uint64_t value);
+  void touch(std::uint64_t address, std::uint64_t place, unsigned size) {
+    touched = {address, ((std::uint64_t{1} << size) - 1) << place % kLineBytes};
+  }
+  // A walk over the page tables; with timing through the L1, an entry at a time. False: `trap` says
+  // why, or timing what is wanted.
+  bool walk(const WalkContext &context, std::uint64_t address, AccessKind kind, Translation &found);
+  // With timing: the step that was wanted, now that its line may be used. False: nobody waits.
+  bool walk_step(std::uint64_t line, bool update);
   // Translates; fills the TLB where that is main memory. False: `trap` says why.
   bool physical(std::uint64_t address, AccessKind kind, std::uint64_t &to);
 
@@ -178,7 +195,7 @@ struct HartCore {
   void begin_float(); // the host's environment becomes the guest's
   void end_float();   // and its flags go to the state
   void flush_all();
-  void forget_code(); // no CodePage is kept
+  void forget_code(); // no CodePage is kept; translations are
   void fence(const FenceRange &range);
 
   // Transactions (transactions.cc). In sync. False: look at unwound, timing.want, trap.

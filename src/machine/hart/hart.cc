@@ -60,8 +60,9 @@ std::uint64_t burst(HartCore &c, std::uint64_t cycles) {
     c.update_asking();
   const Slot *ip = c.fetch(c.state.pc);
   if (ip == nullptr) {
-    c.left = c.granted - 1;
-    c.leave = Leave::trap;
+    const bool wants = c.timing.want != Want::nothing;
+    c.left = wants ? c.granted : c.granted - 1;
+    c.leave = wants ? Leave::want : Leave::trap;
   } else {
     const host_float::Scope scope;
     c.in_burst = true;
@@ -205,6 +206,11 @@ Ran Hart::run_timed(std::uint64_t cycles) {
 Granted Hart::run_granted(Want kind, std::uint64_t line) {
   HartCore &c = *core_;
   HartTiming &timing = c.timing;
+  if (kind == Want::walk || kind == Want::walk_update) {
+    // A step of the walk; the instruction is tried again.
+    timing.used = c.walk_step(line, kind == Want::walk_update);
+    return Granted::wants;
+  }
   const bool serves = kind == Want::device || kind == Want::hint;
   timing.granted = serves ? Want::nothing : kind;
   timing.device_granted = serves;
@@ -274,6 +280,8 @@ void Hart::serve_trap() {
   c.asked = false;
   c.harts->running_ = nullptr;
 }
+
+Touched last_touched(Hart &hart) { return hart.core().touched; }
 
 HartTiming &Hart::timing() { return core_->timing; }
 

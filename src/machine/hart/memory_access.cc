@@ -8,22 +8,82 @@
 
 namespace tandem::machine {
 
+namespace {
+
+// What a walk waits for, done at once.
+void step(Memory &memory, Walk &walk) {
+  std::uint64_t entry = 0;
+  CHECK(memory.read_value(walk.address(), entry));
+  if (walk.state() == Walk::State::wants_entry) {
+    walk.feed(entry);
+    return;
+  }
+  // Somebody may have changed it since it was read.
+  const bool same = entry == walk.expected();
+  if (same)
+    CHECK(memory.write_value(walk.address(), walk.updated()));
+  walk.updated_done(same);
+}
+
+bool waits(const Walk &walk) {
+  return walk.state() == Walk::State::wants_entry || walk.state() == Walk::State::wants_update;
+}
+
+} // namespace
+
+bool HartCore::walk(const WalkContext &context, std::uint64_t address, AccessKind kind,
+                    Translation &found) {
+  if (timing.lines == nullptr) {
+    found = translate(*memory, context, address, kind);
+  } else {
+    Walk &walk = walks.of(context, address, kind, retired());
+    bool outside = false;
+    while (waits(walk) && !outside) {
+      outside = !memory->contains(walk.address(), sizeof(std::uint64_t));
+      if (outside)
+        continue;
+      if (!timing.may_walk(id, walk.address() >> kLineShift,
+                           walk.state() == Walk::State::wants_update))
+        return false;
+      step(*memory, walk);
+    }
+    found = {.fault = {}, .physical = walk.physical(), .level = walk.level(), .leaf = walk.leaf()};
+    if (outside)
+      found.fault = access_fault(kind);
+    else if (walk.state() == Walk::State::page_fault)
+      found.fault = page_fault(kind);
+  }
+  if (found.fault)
+    trap = {*found.fault, address};
+  return !found.fault;
+}
+
+bool HartCore::walk_step(std::uint64_t line, bool update) {
+  Walk *walk = walks.present();
+  const Walk::State wanted = update ? Walk::State::wants_update : Walk::State::wants_entry;
+  if (walk == nullptr || walk->state() != wanted || walk->address() >> kLineShift != line)
+    return false;
+  step(*memory, *walk);
+  return true;
+}
+
 bool HartCore::physical(std::uint64_t address, AccessKind kind, std::uint64_t &to) {
   std::uint64_t leaf = ~pte::kReserved; // untranslated: everything allowed, A and D set
   unsigned level = 0;
   to = address;
-  TlbEntry &entry = tlb.at(address);
   const std::uint64_t tag = (address & kPageMask) | tlb_context;
-  if ((kind == AccessKind::load ? entry.read_tag : entry.write_tag) == tag) {
+  TlbEntry &entry = tlb.at(address);
+  // A quick access that had to come here, or one that was only missing in the L1.
+  if (kind == AccessKind::load
+          ? entry.read_tag == tag
+          : entry.write_tag == tag || (timing.lines != nullptr && tlb.stores(address, tag))) {
     to = (entry.physical & kPageMask) | (address & ~kPageMask);
-    return true; // a quick access that had to come here
+    return true;
   }
   if (data_translated) {
-    const Translation found = translate(*memory, data_walk, address, kind);
-    if (found.fault) {
-      trap = {*found.fault, address};
+    Translation found;
+    if (!walk(data_walk, address, kind, found))
       return false;
-    }
     to = found.physical;
     leaf = found.leaf;
     level = found.level;
@@ -35,9 +95,9 @@ bool HartCore::physical(std::uint64_t address, AccessKind kind, std::uint64_t &t
     return !data_translated || allows(leaf, data_walk, what);
   };
   entry.read_tag = may(AccessKind::load) ? tag : kNoTag;
-  entry.write_tag =
-      (leaf & pte::kDirty) != 0 && may(AccessKind::store) && !memory->holds_code(page_at) ? tag
-                                                                                          : kNoTag;
+  const std::uint64_t stores = (leaf & pte::kDirty) != 0 && may(AccessKind::store) ? tag : kNoTag;
+  tlb.filled(address, stores, level);
+  entry.write_tag = memory->holds_code(page_at) ? kNoTag : stores;
   entry.addend = reinterpret_cast<std::uintptr_t>(memory->host(page_at)) - (address & kPageMask);
   entry.physical = page_at | level;
   return true;
@@ -90,7 +150,7 @@ bool HartCore::load(std::uint64_t address, unsigned size) {
   }
   if (timing.lines != nullptr && memory->contains(places[0], first) &&
       (first == size || memory->contains(places[1], size - first)))
-    return load_in_parts(places, first, size);
+    return load_in_parts(address, places, first, size);
   if (asks && !ask_for_parts(places, first, size, AccessMode::read))
     return false;
   for (unsigned part = 0, at = 0; at < size; ++part) {
@@ -136,7 +196,7 @@ bool HartCore::store(std::uint64_t address, unsigned size, std::uint64_t value) 
     at += bytes;
   }
   if (timing.lines != nullptr)
-    return store_in_parts(places, first, size, value);
+    return store_in_parts(address, places, first, size, value);
   if (asks && !ask_for_parts(places, first, size, AccessMode::write))
     return false;
   for (unsigned part = 0, at = 0; at < size; ++part) {
@@ -162,7 +222,8 @@ unsigned HartCore::split(const std::uint64_t (&places)[2], unsigned first, unsig
   return 2;
 }
 
-bool HartCore::load_in_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size) {
+bool HartCore::load_in_parts(std::uint64_t address, const std::uint64_t (&places)[2],
+                             unsigned first, unsigned size) {
   Part parts[2];
   const unsigned count = split(places, first, size, parts);
   for (unsigned i = 0; i < count; ++i) {
@@ -172,6 +233,7 @@ bool HartCore::load_in_parts(const std::uint64_t (&places)[2], unsigned first, u
       std::memcpy(to, &timing.first_value, part.size);
       continue;
     }
+    touch(address + part.offset, part.address, part.size);
     if (!ask_granted(part.address, part.size, AccessMode::read, Want::load))
       return false;
     std::memcpy(to, memory->host(part.address), part.size);
@@ -185,14 +247,15 @@ bool HartCore::load_in_parts(const std::uint64_t (&places)[2], unsigned first, u
   return true;
 }
 
-bool HartCore::store_in_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size,
-                              std::uint64_t value) {
+bool HartCore::store_in_parts(std::uint64_t address, const std::uint64_t (&places)[2],
+                              unsigned first, unsigned size, std::uint64_t value) {
   Part parts[2];
   const unsigned count = split(places, first, size, parts);
   for (unsigned i = 0; i < count; ++i) {
     const Part &part = parts[i];
     if (i == 0 && timing.first_part == part.address)
       continue;
+    touch(address + part.offset, part.address, part.size);
     if (!ask_granted(part.address, part.size, AccessMode::write, Want::store))
       return false;
     const auto *from = reinterpret_cast<const std::byte *>(&value) + part.offset;
@@ -220,6 +283,7 @@ std::byte *HartCore::atomic(std::uint64_t address, unsigned size, AtomicKind ato
     trap = {access_fault(kind), address};
     return nullptr;
   }
+  touch(address, place, size);
   constexpr Want kWants[] = {Want::load_reserved, Want::store_conditional, Want::atomic};
   constexpr AccessMode kModes[] = {AccessMode::read, AccessMode::both, AccessMode::both};
   const AccessMode mode = kModes[unsigned(atomic_kind)];
@@ -269,11 +333,9 @@ bool fetch_address(HartCore &core, std::uint64_t pc, std::uint64_t &to, unsigned
   to = pc;
   level = 0;
   if (core.fetch_translated) {
-    const Translation found = translate(*core.memory, core.fetch_walk, pc, AccessKind::fetch);
-    if (found.fault) {
-      core.trap = {*found.fault, pc};
+    Translation found;
+    if (!core.walk(core.fetch_walk, pc, AccessKind::fetch, found))
       return false;
-    }
     to = found.physical;
     level = found.level;
   }
@@ -289,12 +351,14 @@ const Slot *HartCore::fetch(std::uint64_t pc) {
   FetchEntry &entry = fetch_tlb[pc >> kPageShift & (fetch_tlb.size() - 1)];
   const std::uint64_t tag = (pc & kPageMask) | fetch_context;
   if (entry.tag != tag) {
-    std::uint64_t place = 0;
-    unsigned level = 0;
-    if (!fetch_address(*this, pc, place, level))
+    std::uint64_t place = entry.physical;
+    auto level = static_cast<unsigned>(entry.level);
+    if ((timing.lines == nullptr || entry.translated != tag) &&
+        !fetch_address(*this, pc, place, level))
       return nullptr;
     CodePage &found = code->page(place); // which may empty the TLBs of fetches
-    entry = {tag, &found, level};
+    entry = {tag, &found, level, tag, place & kPageMask};
+    fetch_large.note(pc, level);
   }
   page = pc & kPageMask;
   slots = entry.page->slots.data();
@@ -336,11 +400,9 @@ const Slot *HartCore::cross_page(std::uint64_t pc) {
 std::uint32_t HartCore::word_at(const Slot *ip) {
   if (ip == cross.data())
     return cross_word;
-  std::uint64_t place = 0;
-  unsigned level = 0;
+  // Of the page that it was decoded from.
+  const std::uint64_t place = present_page()->physical + (pc_of(ip) & ~kPageMask);
   std::uint32_t word = 0;
-  if (!fetch_address(*this, pc_of(ip), place, level))
-    return 0;
   std::uint16_t low = 0;
   std::memcpy(&low, memory->host(place), sizeof low);
   if (is_compressed(low))

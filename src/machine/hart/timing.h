@@ -29,6 +29,8 @@ enum class Want : std::uint8_t {
   atomic,
   load_reserved,
   store_conditional,
+  walk,        // an entry of a page table
+  walk_update, // its A or D
   device,      // an access to what is no memory
   hint,        // an instruction for the simulator
   transaction, // a step that changes a transaction's state, at its own cycle
@@ -130,6 +132,20 @@ struct HartTiming {
       }
     }
     want = kind;
+    wanted = wanted_line;
+    return false;
+  }
+  // The same for an entry of a page table, whatever the instruction is granted.
+  bool may_walk(unsigned hart, std::uint64_t wanted_line, bool update) {
+    LineEntry &entry = data[wanted_line % data.size()];
+    if ((update ? entry.writable : entry.readable) != wanted_line)
+      entry = lines->find(hart, wanted_line, false);
+    if ((update ? entry.writable : entry.readable) == wanted_line) {
+      *entry.stamp = ++*entry.clock;
+      ++(update ? stores : loads);
+      return true;
+    }
+    want = update ? Want::walk_update : Want::walk;
     wanted = wanted_line;
     return false;
   }

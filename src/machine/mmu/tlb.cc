@@ -33,7 +33,11 @@ bool fence_covers(std::uint64_t start, std::uint64_t size, std::uint64_t address
   return size != 0 && first <= end && start <= last;
 }
 
-void Tlb::flush() { entries_.fill({}); }
+void Tlb::flush() {
+  entries_.fill({});
+  store_tags_.fill(kNoTag);
+  large_.clear();
+}
 
 void Tlb::flush(std::uint64_t start, std::uint64_t size, std::uint64_t slots) {
   const auto hit = [&](const TlbEntry &entry, std::uint64_t tag) {
@@ -41,9 +45,20 @@ void Tlb::flush(std::uint64_t start, std::uint64_t size, std::uint64_t slots) {
            (slots >> (tag >> context::kSpaceShift & (context::kSpaces - 1)) & 1) != 0 &&
            fence_covers(start, size, tag & kPageMask, entry.physical & 3);
   };
-  for (TlbEntry &entry : entries_)
-    if (hit(entry, entry.read_tag) || hit(entry, entry.write_tag))
-      entry = {};
+  const auto look = [&](std::size_t i) {
+    TlbEntry &entry = entries_[i];
+    if (!hit(entry, entry.read_tag) && !hit(entry, entry.write_tag) && !hit(entry, store_tags_[i]))
+      return;
+    entry = {};
+    store_tags_[i] = kNoTag;
+  };
+  if (is_small_fence(start, size) && !large_.near(start, size)) {
+    for (std::uint64_t page = start >> kPageShift; page <= (start + size - 1) >> kPageShift; ++page)
+      look(page & (kEntries - 1));
+    return;
+  }
+  for (std::size_t i = 0; i < kEntries; ++i)
+    look(i);
 }
 
 void Tlb::withdraw_write(std::uint64_t physical_page) {

@@ -59,6 +59,7 @@ struct WalkContext {
   bool user = false;      // the access is U's, else S's
   bool sum = false;       // S may touch U's pages
   bool mxr = false;       // loads may read executable pages
+  bool operator==(const WalkContext &) const = default;
 };
 
 class Walk {

@@ -76,6 +76,7 @@ public:
   [[nodiscard]] FunctionalCores &cores() override { return *cores_; }
   [[nodiscard]] Monitor &monitor() override { return *monitor_; }
   [[nodiscard]] std::optional<GuestEnd> guest_end() const override;
+  [[nodiscard]] HartsDma &dma() override { return *dma_; }
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> counts() const override;
   [[nodiscard]] ConsoleFeed &feed() { return *feed_; }
   [[nodiscard]] const Sbi &sbi() const { return *sbi_; }

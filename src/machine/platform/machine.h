@@ -7,6 +7,7 @@
 #include "machine/archive/archive.h"
 #include "machine/bus/memory.h"
 #include "machine/cores/functional.h"
+#include "machine/firmware/harts_dma.h"
 #include "machine/hart/harts.h"
 #include "machine/platform/monitor.h"
 
@@ -39,6 +40,8 @@ public:
   // The guest has ended by itself, or cannot go on.
   [[nodiscard]] bool ended() const { return guest_end().has_value(); }
   [[nodiscard]] virtual std::optional<GuestEnd> guest_end() const = 0;
+  // What accesses main memory and is no hart: devices, a proxy kernel.
+  [[nodiscard]] virtual HartsDma &dma() = 0;
   // What it counted beside instructions and cycles, by name; names and order never change.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::uint64_t>> counts() const = 0;
 };

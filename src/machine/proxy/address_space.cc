@@ -86,7 +86,7 @@ std::uint64_t AddressSpace::entry(std::uint64_t address) {
 }
 
 void AddressSpace::set_entry(std::uint64_t entry_address, std::uint64_t value) {
-  CHECK(memory_->write_value(entry_address, value));
+  CHECK(dma_->put(entry_address, value));
 }
 
 // Calls action(page, place of its entry, entry) for each valid entry. Tables that are missing are
@@ -310,7 +310,7 @@ Fault AddressSpace::touch(std::uint64_t address, Touch touch) {
   if (mapping.file != nullptr) {
     std::array<std::byte, kPageBytes> bytes{};
     mapping.file->read_at(offset, bytes);
-    CHECK(memory_->write(*frame, bytes));
+    CHECK(dma_->write(*frame, bytes));
   }
   // Only of shared files does anybody ask what has changed.
   const std::uint64_t dirty = mapping.shared && mapping.file != nullptr ? 0 : kDirty;
@@ -342,7 +342,7 @@ bool AddressSpace::each_part(std::uint64_t address, std::uint64_t size, Touch ho
 
 bool AddressSpace::read(std::uint64_t address, std::span<std::byte> to) {
   return each_part(address, to.size(), Touch::read, [&](auto physical, auto done, auto count) {
-    CHECK(memory_->read(physical, to.subspan(done, count)));
+    CHECK(dma_->read(physical, to.subspan(done, count)));
   });
 }
 

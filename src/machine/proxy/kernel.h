@@ -81,6 +81,7 @@ public:
   void run(Cycle now) override;
 
   [[nodiscard]] const std::optional<ProcessEnd> &end() const { return end_; }
+  [[nodiscard]] HartsDma &dma() { return dma_; }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   [[nodiscard]] std::uint64_t faults() const { return faults_; }
 

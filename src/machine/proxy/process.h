@@ -30,6 +30,7 @@ public:
   [[nodiscard]] FunctionalCores &cores() override { return *cores_; }
   [[nodiscard]] Monitor &monitor() override { return *monitor_; }
   [[nodiscard]] std::optional<GuestEnd> guest_end() const override;
+  [[nodiscard]] HartsDma &dma() override { return kernel_->dma(); }
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> counts() const override;
   [[nodiscard]] const Kernel &kernel() const { return *kernel_; }
 

@@ -3,10 +3,14 @@
 // TimedCores for one protocol: the client of its System. Included by one file for each protocol.
 #pragma once
 
+#include "machine/hart/touched.h"
 #include "machine/htm/transactional_memory.h"
 #include "machine/simulation/entry.h"
 #include "machine/timed/system.h"
 #include "machine/timing/timing.h"
+
+#include <deque>
+#include <optional>
 
 namespace tandem::machine::timing {
 
@@ -26,6 +30,8 @@ public:
     htm_.configure(htm);
     options_.call_cycles = std::max(options_.call_cycles, system_.issue_cycles());
     options_.device_cycles = std::max(options_.device_cycles, system_.issue_cycles());
+    if (options.timeline)
+      timeline_.emplace(harts.size());
     harts.on_hint([this](Hart &hart, unsigned number) { take_hint(number, hart); });
     if (options.mode != Mode::functional)
       enter(options.mode);
@@ -59,11 +65,18 @@ public:
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> counts() const override;
 
   // --- TimedCores ------------------------------------------------------------------------------
+  void heard_access(std::uint64_t address, std::uint64_t bytes, bool write) override;
+  void change_mode(Mode mode) override;
   [[nodiscard]] Mode mode() const override { return mode_; }
   RunResult result() override;
   [[nodiscard]] const std::vector<HartCycles> &harts() const override { return cycles_; }
   [[nodiscard]] const std::map<unsigned, RegionCounts> &regions() const override {
     return regions_;
+  }
+  [[nodiscard]] const Timeline *timeline() override {
+    if (timeline_ && timed())
+      timeline_->finish(now());
+    return timeline_ ? &*timeline_ : nullptr;
   }
 
   // --- the client of the system ------------------------------------------------------------------
@@ -77,6 +90,7 @@ public:
       cores_[number].overflow += htm_.overflow(number, block);
   }
   void lost(S &, unsigned number, std::uint64_t block) { harts_[number].timing().drop(block); }
+  void device_done(S &, const DeviceAccess &) { --devices_under_way_; }
 
   // --- HartLines ---------------------------------------------------------------------------------
   LineEntry find(unsigned hart, std::uint64_t line, bool code) override {
@@ -108,6 +122,7 @@ private:
     bool serves = false;       // at `clock`: an exception for the environment
     std::uint64_t line = kNoLine;
     std::uint64_t pc = 0; // of the instruction that wants, or is under way
+    Touched touched{};    // by it
     bool done = false;    // the instruction whose access is under way has run
     Cycle since = 0;
     Cycle overflow = 0; // that its transaction still has to pay for
@@ -138,6 +153,7 @@ private:
       return 0;
     return std::max<Cycle>(accesses_ ? system_.issue_cycles() : system_.step_cycles(), 1);
   }
+  void wait_for_service(unsigned number, Cycle cycles);
   void access(unsigned number);
   void serve(unsigned number);
   Cycle pay(Core &core, unsigned number) {
@@ -146,9 +162,18 @@ private:
     return cost;
   }
   void missed(Core &core, unsigned number, Want want, Cycle waited);
+  void show_miss(const Core &core, unsigned number, Want want, Cycle waited);
   void finish(unsigned number, const Completion &done);
   void take_hint(unsigned number, Hart &hart);
   void region(unsigned number, bool begins);
+  void post_devices();
+  void spend(unsigned number, Spent what, Cycle from, Cycle to) {
+    if (timeline_)
+      timeline_->spend(number, what, from, to);
+  }
+  [[nodiscard]] Spent running(unsigned number) {
+    return harts_[number].state().privilege == Privilege::user ? Spent::user : Spent::system;
+  }
   void count_instruction() { left_ -= left_ > 0 ? 1 : 0; }
 
   TimingOptions options_;
@@ -168,6 +193,11 @@ private:
   bool accesses_ = false;  // inside access(): what is performed is a hart's own step
   std::uint64_t left_ = 0; // instructions
   std::uint64_t no_order_ = 0;
+  static constexpr Cycle kFine = 64;              // cycles of a burst with a timeline
+  static constexpr unsigned kDevicesUnderWay = 8; // virtio's DMA; no source says how many
+  std::deque<DeviceAccess> device_queue_;
+  unsigned devices_under_way_ = 0;
+  std::optional<Timeline> timeline_;
   std::map<unsigned, RegionCounts> regions_;
   std::map<unsigned, std::vector<std::pair<std::string, std::uint64_t>>> open_; // regions
 };
@@ -189,6 +219,8 @@ template <class P> void CoresOf<P>::enter(Mode mode) {
       system_.skip_to(at);
     cores_.assign(harts_.size(), Core{});
     entered_ = at;
+    if (timeline_)
+      timeline_->begin(at);
   }
   mode_ = wanted_ = mode;
   system_.fast_forward(mode == Mode::warming);
@@ -199,6 +231,8 @@ template <class P> void CoresOf<P>::enter(Mode mode) {
 
 template <class P> void CoresOf<P>::leave() {
   clock_.now = now();
+  if (timeline_)
+    timeline_->finish(clock_.now);
   before_ = timed_cycles();
   harts_.use_timing(nullptr);
   htm_.run_kills(kNever);
@@ -208,8 +242,35 @@ template <class P> void CoresOf<P>::leave() {
 
 // Until nothing is under way. What is performed meanwhile runs its instruction.
 template <class P> void CoresOf<P>::drain() {
-  while (!system_.idle())
+  post_devices();
+  while (!system_.idle()) {
     system_.run(1);
+    post_devices();
+  }
+}
+
+// Without time a device's access leaves the caches as they are.
+template <class P>
+void CoresOf<P>::heard_access(std::uint64_t address, std::uint64_t bytes, bool write) {
+  const Access access = write ? Access::store : Access::load;
+  const std::uint64_t last = (address + bytes - 1) >> kLineShift;
+  for (std::uint64_t line = address >> kLineShift; timed() && line <= last; ++line)
+    device_queue_.push_back({.block = line, .access = access, .tag = 0});
+}
+
+template <class P> void CoresOf<P>::post_devices() {
+  while (!device_queue_.empty() && devices_under_way_ < kDevicesUnderWay) {
+    const DeviceAccess next = device_queue_.front();
+    device_queue_.pop_front();
+    ++devices_under_way_;
+    system_.device(next.block, next.access, next.tag);
+  }
+}
+
+template <class P> void CoresOf<P>::change_mode(Mode mode) {
+  wanted_ = mode;
+  if (harts_.running() != nullptr)
+    harts_.running()->end_burst();
 }
 
 // After anything that may have started, stopped or woken harts.
@@ -284,6 +345,7 @@ template <class P> CoresEnd CoresOf<P>::loop() {
       }
       enter(wanted_);
     }
+    post_devices();
     Cycle at = kNever;
     const int number = choose(at);
     const Cycle event = system_.next_event();
@@ -347,7 +409,12 @@ template <class P> void CoresOf<P>::burst(unsigned number) {
   clock_.now = core.clock;
   const Cycle end = bound(number);
   CHECK(end > core.clock, "hart {} at {} cannot go on", number, core.clock);
-  after(number, hart.run_timed(std::min(left_, end - core.clock)));
+  // What is seen of U and S is as fine as bursts are; what happens does not depend on their length.
+  const Cycle most = timeline_ ? std::min(end - core.clock, kFine) : end - core.clock;
+  const Spent runs = running(number);
+  const Ran ran = hart.run_timed(std::min(left_, most));
+  spend(number, runs, core.clock, core.clock + ran.cycles);
+  after(number, ran);
 }
 
 // A step of a transaction: the same, but a single one and at its cycle.
@@ -357,7 +424,10 @@ template <class P> void CoresOf<P>::transact(unsigned number) {
     system_.skip_to(core.clock);
   clock_.now = core.clock;
   core.want = Want::nothing;
-  after(number, harts_[number].run_transaction());
+  const Spent runs = running(number);
+  const Ran ran = harts_[number].run_transaction();
+  spend(number, runs, core.clock, core.clock + ran.cycles);
+  after(number, ran);
 }
 
 // What is due at `at` before the harts' steps of that cycle: transactions that lost to others.
@@ -387,18 +457,15 @@ template <class P> void CoresOf<P>::after(unsigned number, const Ran &ran) {
   case Stop::wants:
     core.want = hart.timing().want;
     core.line = hart.timing().wanted;
-    if (core.want == Want::device) {
-      core.clock += options_.device_cycles;
-      cycles_[number].service += options_.device_cycles;
-    } else if (core.want == Want::hint) {
-      core.clock += system_.issue_cycles();
-      cycles_[number].service += system_.issue_cycles();
-    }
+    core.touched = last_touched(hart);
+    if (core.want == Want::device)
+      wait_for_service(number, options_.device_cycles);
+    else if (core.want == Want::hint)
+      wait_for_service(number, system_.issue_cycles());
     break;
   case Stop::trap:
     core.serves = true;
-    core.clock += options_.call_cycles;
-    cycles_[number].service += options_.call_cycles;
+    wait_for_service(number, options_.call_cycles);
     break;
   case Stop::waiting:
   case Stop::stopped:
@@ -408,6 +475,13 @@ template <class P> void CoresOf<P>::after(unsigned number, const Ran &ran) {
   case Stop::asked:
     break;
   }
+}
+
+template <class P> void CoresOf<P>::wait_for_service(unsigned number, Cycle cycles) {
+  Core &core = cores_[number];
+  spend(number, Spent::service, core.clock, core.clock + cycles);
+  core.clock += cycles;
+  cycles_[number].service += cycles;
 }
 
 // Runs at its cycle, when no hart has run past it.
@@ -454,6 +528,9 @@ constexpr RequestKind request_of(Want want) {
     return RequestKind::load_reserved;
   case Want::store_conditional:
     return RequestKind::store_conditional;
+  case Want::walk_update:
+    return RequestKind::atomic;
+  case Want::walk:
   case Want::load:
   case Want::transaction:
   case Want::nothing:
@@ -494,12 +571,39 @@ template <class P> void CoresOf<P>::access(unsigned number) {
 
 template <class P> void CoresOf<P>::missed(Core &core, unsigned number, Want want, Cycle waited) {
   HartCycles &cycles = cycles_[number];
+  const bool walks = want == Want::walk || want == Want::walk_update;
   (want == Want::fetch   ? cycles.fetches
    : want == Want::load  ? cycles.loads
    : want == Want::store ? cycles.stores
+   : walks               ? cycles.walks
                          : cycles.atomics) += waited;
   cycles.instructions += core.done ? 1 : 0;
+  if (timeline_)
+    show_miss(core, number, want, waited);
   core.pc = harts_[number].state().pc;
+}
+
+// `core.pc` is still that of the instruction.
+template <class P>
+void CoresOf<P>::show_miss(const Core &core, unsigned number, Want want, Cycle waited) {
+  const bool walks = want == Want::walk || want == Want::walk_update;
+  const Spent what = want == Want::fetch   ? Spent::fetch
+                     : want == Want::load  ? Spent::load
+                     : want == Want::store ? Spent::store
+                     : walks               ? Spent::walk
+                                           : Spent::atomic;
+  const Cycle until = core.since + waited;
+  spend(number, what, core.since, until);
+  if (core.done)
+    spend(number, running(number), until, until + 1);
+  if (want == Want::fetch || walks || waited == 0)
+    return;
+  timeline_->missed(number, {.line = core.line,
+                             .virtual_ = core.touched.address,
+                             .bytes = core.touched.bytes,
+                             .pc = core.pc,
+                             .writes = want != Want::load,
+                             .waited = waited});
 }
 
 // The access has been performed. A store-conditional that has failed runs now, to say so.
@@ -563,99 +667,6 @@ template <class P> void CoresOf<P>::complete(S &, unsigned number, const Complet
     core.state = State::idle;
 }
 
-template <class P> void CoresOf<P>::take_hint(unsigned number, Hart &hart) {
-  if (number == hint::kFunctional || number == hint::kWarming || number == hint::kTiming) {
-    wanted_ = number == hint::kFunctional ? Mode::functional
-              : number == hint::kWarming  ? Mode::warming
-                                          : Mode::timing;
-    if (!timed())
-      hart.end_burst();
-  } else if (number >= hint::kBegin && number < hint::kBegin + hint::kRegions) {
-    region(number - hint::kBegin, true);
-  } else if (number >= hint::kEnd && number < hint::kEnd + hint::kRegions) {
-    region(number - hint::kEnd, false);
-  }
-}
-
-// Regions are the machine's, not a hart's: the first begin counts, and the first end after it.
-template <class P> void CoresOf<P>::region(unsigned number, bool begins) {
-  const auto open = open_.find(number);
-  if (begins) {
-    if (open == open_.end())
-      open_.emplace(number, counts());
-    return;
-  }
-  if (open == open_.end())
-    return;
-  RegionCounts &into = regions_[number];
-  const auto now_counted = counts();
-  if (into.counts.empty())
-    for (const auto &[name, value] : now_counted)
-      into.counts.emplace_back(name, 0);
-  ++into.entered;
-  for (std::size_t i = 0; i < now_counted.size(); ++i)
-    into.counts[i].second += now_counted[i].second - open->second[i].second;
-  open_.erase(open);
-}
-
-template <class P> std::vector<std::pair<std::string, std::uint64_t>> CoresOf<P>::counts() const {
-  HartCycles all;
-  std::uint64_t quick = 0;
-  for (unsigned number = 0; number < cores_.size(); ++number) {
-    const HartCycles &one = cycles_[number];
-    all.instructions += one.instructions;
-    all.fetches += one.fetches;
-    all.loads += one.loads;
-    all.stores += one.stores;
-    all.atomics += one.atomics;
-    all.service += one.service;
-    all.waits += one.waits;
-    const HartTiming &timing = harts_[number].timing();
-    quick += timing.loads + timing.stores + timing.fetches;
-  }
-  const Statistics &s = system_.statistics();
-  std::uint64_t messages = 0;
-  for (const std::uint64_t sent : s.messages)
-    messages += sent;
-  return {{"timed_instructions", all.instructions},
-          {"timed_cycles", timed_cycles()},
-          {"fetch_stall_cycles", all.fetches},
-          {"load_stall_cycles", all.loads},
-          {"store_stall_cycles", all.stores},
-          {"atomic_stall_cycles", all.atomics},
-          {"service_cycles", all.service},
-          {"transaction_wait_cycles", all.waits},
-          {"l1_hits", s.core.l1_hits + quick},
-          {"l2_hits", s.core.l2_hits},
-          {"misses", s.core.misses + s.core.merged},
-          {"shared_misses", s.core.shared_misses},
-          {"miss_cycles", s.core.miss_latency.sum},
-          {"memory_reads", s.memory.reads},
-          {"memory_writes", s.memory.writes},
-          {"messages", messages},
-          {"link_flits", system_.mesh().statistics().total().link_flits},
-          {"bus_grants", s.bus.grants},
-          {"conditional_failures", s.conditional_failures}};
-}
-
-template <class P> RunResult CoresOf<P>::result() {
-  for (auto &hart : harts_) {
-    HartTiming &timing = hart->timing();
-    system_.count_hits(std::exchange(timing.loads, 0), std::exchange(timing.stores, 0),
-                       std::exchange(timing.fetches, 0));
-  }
-  RunResult result;
-  simulation::fill_from_system<P>(result, system_, options_.configuration, timed_cycles());
-  result.seed = options_.seed;
-  result.workload = "program";
-  result.family = "program";
-  result.complete = true;
-  for (const HartCycles &one : cycles_)
-    result.instructions += one.instructions;
-  result.accesses = result.statistics.core.loads + result.statistics.core.stores;
-  return result;
-}
-
 template <class P>
 std::unique_ptr<TimedCores> make(const TimingOptions &options, Harts &harts, Clock &clock,
                                  Agenda *agenda) {
@@ -663,3 +674,5 @@ std::unique_ptr<TimedCores> make(const TimingOptions &options, Harts &harts, Clo
 }
 
 } // namespace tandem::machine::timing
+
+#include "machine/timing/timed_counts.h"

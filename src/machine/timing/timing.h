@@ -6,8 +6,12 @@
 // An instruction takes a cycle. A fetch or an access to data that is not in its L1 adds its latency
 // less the first cycle, the fetch before the data; hits in an L1 are hidden by the pipeline. An
 // exception that the environment serves (system calls, page faults) takes `call_cycles`, an access
-// to a device `device_cycles`. Translations cost nothing. A hart waits for each access: memory is
+// to a device `device_cycles`. A hart waits for each access: memory is
 // sequentially consistent.
+//
+// Translations that a hart's TLBs have not are walks through its L1D, an entry at a time. Accesses
+// to memory by what is no hart (devices, a proxy kernel) happen at once; their traffic follows, as
+// coherent accesses of devices, block by block, kDevicesUnderWay at a time.
 //
 // Harts run ahead of the event wheel while nothing can reach them (System::horizon); what they do
 // does not depend on how far. A cycle is: the machine's events, then the harts in their order. What
@@ -22,6 +26,7 @@
 #include "machine/cores/functional.h"
 #include "machine/hart/harts.h"
 #include "machine/simulation/simulation.h"
+#include "machine/timing/timeline.h"
 
 #include <map>
 #include <memory>
@@ -49,6 +54,7 @@ struct TimingOptions {
   Mode mode = Mode::timing;      // at the start
   Cycle call_cycles = 100;
   Cycle device_cycles = 50;
+  bool timeline = false; // keep one; changes nothing else
   // For tests. Values: every access goes through the tables and is checked against the last store.
   bool check_values = false;
   bool lockstep = false; // an instruction at a time
@@ -62,6 +68,7 @@ struct HartCycles {
   std::uint64_t loads = 0;
   std::uint64_t stores = 0;
   std::uint64_t atomics = 0; // with load-reserved and store-conditional
+  std::uint64_t walks = 0;   // entries of page tables
   std::uint64_t service = 0; // the environment, devices
   std::uint64_t waits = 0;   // backoffs and stalls of transactions, what commits and aborts cost
 };
@@ -80,11 +87,17 @@ public:
                                                   const TimingOptions &options, Harts &harts,
                                                   Clock &clock, Agenda *agenda);
 
+  // A device's or kernel's access that has just happened, by physical address.
+  virtual void heard_access(std::uint64_t address, std::uint64_t bytes, bool write) = 0;
+  // From the next instruction on, as a hint says it.
+  virtual void change_mode(Mode mode) = 0;
   [[nodiscard]] virtual Mode mode() const = 0;
   // Since the start or the last reset, in the modes that have time.
   [[nodiscard]] virtual RunResult result() = 0;
   [[nodiscard]] virtual const std::vector<HartCycles> &harts() const = 0;
   [[nodiscard]] virtual const std::map<unsigned, RegionCounts> &regions() const = 0;
+  // Up to now; null where TimingOptions asked for none.
+  [[nodiscard]] virtual const Timeline *timeline() = 0;
 };
 
 } // namespace tandem::machine

@@ -145,6 +145,34 @@ Configuration machine_for(const ProtocolEntry &protocol, unsigned harts,
   return *load_configuration("small", settings);
 }
 
+// Page tables in which the pages of code are at kVirtualCode, and the first page of data is at
+// eight places that share an entry of a TLB. A and D are to be set by those who come first.
+constexpr std::uint64_t kTables = kCode + 0x20'0000;
+constexpr std::uint64_t kVirtualCode = 0x4000'0000;
+constexpr std::uint64_t kSv39 = std::uint64_t{8} << 60;
+constexpr std::uint64_t virtual_data(unsigned place) {
+  return kVirtualCode + (place + 1) * (std::uint64_t{4} << 20) + (place % 2) * 0x1000;
+}
+std::uint64_t make_tables(Memory &memory) {
+  constexpr std::uint64_t kValid = 1, kAll = 0xf; // V; with R, W, X
+  const auto put = [&](std::uint64_t table, std::uint64_t index, std::uint64_t to,
+                       std::uint64_t bits) {
+    EXPECT_TRUE(memory.write_value(table + 8 * index, to >> 12 << 10 | bits));
+  };
+  const auto table = [](unsigned number) { return kTables + number * kPageBytes; };
+  put(table(0), kVirtualCode >> 30, table(1), kValid);
+  const auto map = [&](std::uint64_t from, std::uint64_t to) {
+    const std::uint64_t index = from >> 21 & 511;
+    put(table(1), index, table(2 + static_cast<unsigned>(index)), kValid);
+    put(table(2 + static_cast<unsigned>(index)), from >> 12 & 511, to, kAll);
+  };
+  for (unsigned page = 0; page < 4; ++page)
+    map(kVirtualCode + page * kPageBytes, kCode + page * kPageBytes);
+  for (unsigned place = 0; place < 8; ++place)
+    map(virtual_data(place), kData);
+  return kSv39 | table(0) >> 12;
+}
+
 struct Timed {
   std::unique_ptr<BareMachine> machine;
   std::unique_ptr<TimedCores> cores;
@@ -177,7 +205,8 @@ struct Left {
   std::vector<std::pair<std::string, std::uint64_t>> counts;
 };
 
-Left random_run(const ProtocolEntry &protocol, std::uint64_t seed, const TimingOptions &given) {
+Left random_run(const ProtocolEntry &protocol, std::uint64_t seed, const TimingOptions &given,
+                bool paged = false) {
   std::mt19937_64 random(seed);
   const unsigned harts = 2 + seed % 7;
   const unsigned jitter = seed % 2 == 0 ? 0 : 7;
@@ -185,6 +214,7 @@ Left random_run(const ProtocolEntry &protocol, std::uint64_t seed, const TimingO
   options.seed = seed;
   options.configuration = machine_for(protocol, harts, {fmt::format("network.jitter={}", jitter)});
   Timed timed(protocol.name, harts, options);
+  const std::uint64_t satp = paged ? make_tables(timed.machine->memory()) : 0;
   for (unsigned hart = 0; hart < harts; ++hart) {
     // Some run the same code, some code of their own.
     const std::uint64_t at = kCode + (hart % 3) * 0x1000 + (hart % 2) * 0x806;
@@ -194,6 +224,13 @@ Left random_run(const ProtocolEntry &protocol, std::uint64_t seed, const TimingO
     state.x[9] = 30;
     for (unsigned reg = 20; reg < 28; ++reg)
       state.x[reg] = reg == 27 ? kCode + 0xf00 : kData + (reg - 20) % (2 + seed % 5) * 64;
+    if (paged) {
+      state.satp = satp;
+      state.pc += kVirtualCode - kCode;
+      for (unsigned reg = 20; reg < 27; ++reg)
+        state.x[reg] += virtual_data(reg - 20) - kData;
+      state.x[27] += kVirtualCode - kCode;
+    }
     timed.machine->hart(hart).changed();
   }
   EXPECT_EQ(timed.run(3'000'000), CoresEnd::deadlock) << "seed " << seed;
@@ -240,6 +277,21 @@ TEST_P(Timing, RunningAheadChangesNothing) {
   }
 }
 
+// The same with page tables that all walk and update, and TLBs that miss all the time.
+TEST_P(Timing, RunningAheadChangesNothingOfWalks) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Left ahead = random_run(protocol(), seed, {}, true);
+    const Left lockstep = random_run(protocol(), seed, {.lockstep = true}, true);
+    ASSERT_TRUE(ahead.harts == lockstep.harts) << "seed " << seed;
+    ASSERT_TRUE(ahead.memory == lockstep.memory) << "seed " << seed;
+    ASSERT_EQ(ahead.cycles, lockstep.cycles) << "seed " << seed;
+    ASSERT_EQ(ahead.counts, lockstep.counts) << "seed " << seed;
+    const Left checked = random_run(protocol(), seed, {.check_values = true}, true);
+    ASSERT_TRUE(ahead.harts == checked.harts) << "seed " << seed;
+    ASSERT_TRUE(ahead.memory == checked.memory) << "seed " << seed;
+  }
+}
+
 // A horizon that is two cycles too long shows in some seed.
 TEST_P(Timing, AHorizonTwoCyclesTooLongIsFound) {
   bool found = false;
@@ -262,7 +314,7 @@ TEST_P(Timing, CheckedValuesAreRightAndChangeNothing) {
 
 // A program with one thread ends as it does without time, whatever modes it goes through.
 TEST_P(Timing, OneHartEndsAsItDoesWithoutTime) {
-  const auto run = [&](std::uint64_t seed, Mode mode, bool hints) {
+  const auto run = [&](std::uint64_t seed, Mode mode, bool hints, bool paged = false) {
     std::mt19937_64 random(seed);
     Program program;
     if (hints)
@@ -278,7 +330,11 @@ TEST_P(Timing, OneHartEndsAsItDoesWithoutTime) {
     HartState &state = timed.machine->hart().state();
     state.x[9] = 50;
     for (unsigned reg = 20; reg < 28; ++reg)
-      state.x[reg] = kData + (reg - 20) * 64;
+      state.x[reg] = paged ? virtual_data(reg - 20) + (reg - 20) % 3 * 64 : kData + (reg - 20) * 64;
+    if (paged) {
+      state.satp = make_tables(timed.machine->memory());
+      state.pc += kVirtualCode - kCode;
+    }
     timed.machine->hart().changed();
     EXPECT_EQ(timed.run(), CoresEnd::deadlock);
     EXPECT_EQ(timed.cores->mode() == Mode::functional, mode == Mode::functional && !hints);
@@ -294,6 +350,9 @@ TEST_P(Timing, OneHartEndsAsItDoesWithoutTime) {
     EXPECT_TRUE(without == run(seed, Mode::timing, false)) << "seed " << seed;
     EXPECT_TRUE(without == run(seed, Mode::warming, false)) << "seed " << seed;
     EXPECT_TRUE(without == run(seed, Mode::functional, true)) << "seed " << seed;
+    const auto paged = run(seed, Mode::functional, false, true);
+    EXPECT_TRUE(paged == run(seed, Mode::timing, false, true)) << "seed " << seed;
+    EXPECT_TRUE(paged == run(seed, Mode::functional, true, true)) << "seed " << seed;
   }
 }
 
@@ -343,6 +402,149 @@ TEST_P(Timing, AnAccessCostsItsLatency) {
   EXPECT_EQ(cycles.instructions, words.size() - 1);
   // Timers of the protocol may come later.
   EXPECT_GE(result.cycles, cycles.instructions + cycles.loads + cycles.fetches);
+}
+
+// Three entries for each page, and the A of each leaf, through the L1 and what is behind it.
+TEST_P(Timing, AWalkIsAnAccessForEachEntry) {
+  TimingOptions options;
+  options.configuration = machine_for(protocol(), 1);
+  Timed timed(protocol().name, 1, options);
+  timed.place(kCode, program_of({load(5, 20, 0), load(5, 21, 0), kWfi, kJumpBack}));
+  timed.start(0, kCode);
+  HartState &state = timed.machine->hart().state();
+  state.satp = make_tables(timed.machine->memory());
+  state.pc = kVirtualCode;
+  state.x[20] = virtual_data(0);
+  state.x[21] = virtual_data(1); // of a table of its own, by the same line of the upper ones
+  timed.machine->hart().changed();
+  EXPECT_EQ(timed.run(), CoresEnd::deadlock);
+  const RunResult result = timed.cores->result();
+  EXPECT_EQ(result.statistics.core.loads, 3U * 3 + 2);
+  EXPECT_EQ(result.statistics.core.stores, 3U); // A
+  // A line of the root, one of the middle, three of leaves; the data's, the code's. Where all lie
+  // in one set, some more than once.
+  EXPECT_GE(result.statistics.core.misses, 1U + 1 + 3 + 1 + 1);
+  const HartCycles &cycles = timed.cores->harts()[0];
+  EXPECT_GT(cycles.walks, 5 * options.configuration.memory.latency);
+  EXPECT_GT(cycles.loads, options.configuration.memory.latency);
+}
+
+// What a device writes leaves the caches, whatever it was there; what it reads stays.
+TEST_P(Timing, ADevicesAccessesAreCoherent) {
+  TimingOptions options;
+  options.configuration = machine_for(protocol(), 2);
+  options.check_values = true;
+  Timed timed(protocol().name, 2, options);
+  timed.place(kCode,
+              program_of({load(5, 11, 0), load(6, 11, 64), store(6, 11, 128), kWfi, kJumpBack}));
+  const auto again = [&] {
+    for (unsigned hart = 0; hart < 2; ++hart) {
+      timed.machine->hart(hart).stop();
+      timed.start(hart, kCode);
+      EXPECT_EQ(timed.run(), CoresEnd::deadlock);
+    }
+    return timed.cores->result().statistics;
+  };
+  again();
+  const std::uint64_t first = again().core.misses;
+  const std::uint64_t settled = again().core.misses;
+  timed.cores->heard_access(kData + 8, 64, true); // two blocks
+  timed.cores->heard_access(kData + 128, 1, false);
+  EXPECT_EQ(timed.run(), CoresEnd::deadlock); // until they are done
+  const Statistics after = again();
+  EXPECT_EQ(after.device_writes, 2U);
+  EXPECT_EQ(after.device_reads, 1U);
+  const std::uint64_t usual = settled - first;
+  EXPECT_EQ(after.core.misses - settled, usual + 2 * 2) << "each hart has lost two blocks";
+}
+
+// Every cycle is spent on something, and a timeline changes nothing. Two harts that write
+// neighbours in a line share it falsely; a counter that both add to is shared.
+TEST_P(Timing, ATimelineSaysWhereCyclesWent) {
+  constexpr unsigned kTurns = 100;
+  const auto run = [&](bool kept) {
+    TimingOptions options;
+    options.configuration = machine_for(protocol(), 2);
+    options.timeline = kept;
+    auto timed = std::make_unique<Timed>(protocol().name, 2, options);
+    timed->place(kCode,
+                 program_of({store(9, 20, 0), addi(6, 0, 1), atomic(kAdd, 5, 11, 6), addi(9, 9, -1),
+                             branch(kNotEqual, 9, 0, -16), kWfi, kJumpBack}));
+    for (unsigned hart = 0; hart < 2; ++hart) {
+      timed->start(hart, kCode);
+      timed->machine->hart(hart).state().x[9] = kTurns;
+      timed->machine->hart(hart).state().x[20] = kData + 64 + hart * 8;
+    }
+    EXPECT_EQ(timed->run(), CoresEnd::deadlock);
+    return timed;
+  };
+  const auto without = run(false);
+  EXPECT_EQ(without->cores->timeline(), nullptr);
+  const auto timed = run(true);
+  EXPECT_EQ(timed->cores->counts(), without->cores->counts());
+  const Timeline &timeline = *timed->cores->timeline();
+  for (unsigned hart = 0; hart < 2; ++hart) {
+    Timeline::Cycles sum{};
+    for (const Timeline::Cycles &cycles : timeline.of(hart))
+      for (std::size_t kind = 0; kind < kSpentKinds; ++kind)
+        sum[kind] += cycles[kind];
+    const HartCycles &cycles = timed->cores->harts()[hart];
+    const auto of = [&](Spent what) { return sum[static_cast<std::size_t>(what)]; };
+    EXPECT_EQ(of(Spent::system), cycles.instructions);
+    EXPECT_EQ(of(Spent::user), 0U);
+    EXPECT_EQ(of(Spent::fetch), cycles.fetches);
+    EXPECT_EQ(of(Spent::store), cycles.stores);
+    EXPECT_EQ(of(Spent::atomic), cycles.atomics);
+    std::uint64_t all = 0;
+    for (const std::uint64_t each : sum)
+      all += each;
+    EXPECT_EQ(all, timed->machine->cores().schedule().round);
+  }
+  const LineStory &apart = timeline.lines().at((kData + 64) / kLineBytes);
+  EXPECT_EQ(apart.sharing(), LineStory::Sharing::falsely);
+  EXPECT_EQ(apart.harts.at(0).bytes_written, 0xffU);
+  EXPECT_EQ(apart.harts.at(1).bytes_written, 0xff00U);
+  EXPECT_EQ(apart.places.count(kCode), 1U);
+  EXPECT_EQ(timeline.lines().at(kData / kLineBytes).sharing(), LineStory::Sharing::truly);
+}
+
+TEST(TimelineIntervals, GrowWithTheRunAndLoseNothing) {
+  Timeline timeline(2);
+  timeline.begin(1000);
+  Cycle at = 1000;
+  for (unsigned i = 0; i < 1000; ++i, at += 130)
+    timeline.spend(i % 2, i % 3 == 0 ? Spent::load : Spent::user, at, at + 100);
+  timeline.finish(at);
+  EXPECT_EQ(timeline.start(), 1000U);
+  for (unsigned hart = 0; hart < 2; ++hart) {
+    EXPECT_LE(timeline.of(hart).size(), Timeline::kIntervals);
+    std::uint64_t busy = 0, all = 0;
+    for (const Timeline::Cycles &cycles : timeline.of(hart))
+      for (std::size_t kind = 0; kind < kSpentKinds; ++kind) {
+        all += cycles[kind];
+        busy += kind == static_cast<std::size_t>(Spent::idle) ? 0 : cycles[kind];
+      }
+    EXPECT_EQ(busy, 500U * 100);
+    EXPECT_EQ(all, at - 1000);
+  }
+}
+
+TEST(TimelineLines, SharingIsNamed) {
+  const auto told = [](std::vector<std::pair<unsigned, MissedAccess>> accesses) {
+    Timeline timeline(4);
+    for (auto &[hart, access] : accesses)
+      timeline.missed(hart, access);
+    return timeline.lines().at(7).sharing();
+  };
+  const auto read = [](std::uint64_t bytes) { return MissedAccess{.line = 7, .bytes = bytes}; };
+  const auto write = [](std::uint64_t bytes) {
+    return MissedAccess{.line = 7, .bytes = bytes, .writes = true};
+  };
+  EXPECT_EQ(told({{0, write(1)}, {0, read(2)}}), LineStory::Sharing::none);
+  EXPECT_EQ(told({{0, read(1)}, {1, read(1)}}), LineStory::Sharing::reading);
+  EXPECT_EQ(told({{0, write(1)}, {1, read(3)}}), LineStory::Sharing::truly);
+  EXPECT_EQ(told({{0, read(2)}, {0, write(1)}, {1, write(12)}}), LineStory::Sharing::falsely);
+  EXPECT_EQ(told({{0, read(2)}, {0, write(1)}, {1, write(2)}}), LineStory::Sharing::truly);
 }
 
 // A lock of test-and-set, and a counter behind it that only plain loads and stores touch.

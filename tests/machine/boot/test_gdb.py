@@ -101,24 +101,16 @@ def test_threads_are_harts(guest: Path) -> None:
 
 
 def test_a_debugger_that_leaves_lets_it_run(guest: Path) -> None:
-    said, shown, status = debug(
-        guest, ["--run", "harts"], ["break put", "continue", "detach"]
-    )
+    said, shown, status = debug(guest, ["--run", "harts"], ["break put", "continue", "detach"])
     assert "Breakpoint 1, put" in said, said
     assert (shown, status) == ("harts 1, counted 1000, interrupted 0\n", 0)
     said, shown, status = debug(guest, ["--run", "harts"], ["kill"])
     assert (shown, status) == ("", 130)
 
 
-@pytest.mark.parametrize(
-    ("what", "told", "status"), [("7", "code 07", 7), ("256", "code 01", 1)]
-)
-def test_the_exit_status_is_told(
-    guest: Path, what: str, told: str, status: int
-) -> None:
-    said, _, ended = debug(
-        guest, ["--run", f"exit {what}"], ["continue", "print $_exitcode"]
-    )
+@pytest.mark.parametrize(("what", "told", "status"), [("7", "code 07", 7), ("256", "code 01", 1)])
+def test_the_exit_status_is_told(guest: Path, what: str, told: str, status: int) -> None:
+    said, _, ended = debug(guest, ["--run", f"exit {what}"], ["continue", "print $_exitcode"])
     assert f"exited with {told}" in said, said
     assert f"$1 = {status}" in said
     assert ended == status

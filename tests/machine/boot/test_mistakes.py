@@ -75,6 +75,7 @@ def memory_of(elf: bytes, size: int) -> bytes:
         ("--kernel {guest} --memory x", "--memory: "),
         ("--kernel {guest} --stats x --stats-every -1", "--stats-every"),
         ("--kernel {guest} --symbols /bin/true", "is a program for x86-64"),
+        ("--kernel {guest} --symbols {folder}/nothing", "nothing: cannot be read"),
         ("--kernel {guest} --save {folder}/none/file", "{folder}/none/file: "),
         ("--kernel {guest} --record {folder}/none/file", "{folder}/none/file: "),
         ("--kernel {guest} --json {folder}/none/file", "{folder}/none/file: "),

@@ -32,6 +32,9 @@ STEPS = (
 )  # fmt: skip
 
 
+PROTOCOLS = ("mesi-snoop", "token-b", "sparse-directory", "mosaic", "flask", "flask-plus")
+
+
 class WrongError(Exception):
     """What a check found."""
 
@@ -187,6 +190,41 @@ class Checks:
             f"{status}: {message}{shown[-500:]}",
         )
 
+    def timing(self) -> None:
+        """To a command's end on simulated caches: every protocol with four harts, one hart and
+        sixteen, twice the same; from a text on the console on.
+        """
+        for harts, protocol, words in [
+            *((4, protocol, ["--mode", "timing"]) for protocol in PROTOCOLS),
+            (1, "flask", ["--mode", "timing", "--check-values"]),
+            (16, "flask", ["--mode", "timing"]),
+            (16, "mesi-snoop", ["--mode", "warming", "--change", "init process=timing"]),
+        ]:
+            runs = [
+                self.boot(
+                    "--harts", str(harts), "--disk", self.disk, "--protocol", protocol, *words,
+                    "--run", f"nproc; threads {harts} 100; cp /bin/busybox /disk; sync",
+                )
+                for _ in range(2 if harts == 16 else 1)
+            ]  # fmt: skip
+            status, shown, message, facts = runs[0]
+            name = f"{harts} harts, {protocol}"
+            demand(status == 0, f"{name}: status {status}: {message}{shown[-500:]}")
+            demand(f"\n{harts}\n" in shown, f"{name}: {shown[-500:]}")
+            run = facts["timing"]["run"]
+            demand(run["devices"]["writes"] > 0, f"{name}: no traffic of devices")
+            walks = sum(hart["walk_stall_cycles"] for hart in facts["timing"]["harts"])
+            demand(walks > 0, f"{name}: no walks")
+            demand(
+                all(each[3]["registers_hash"] == facts["registers_hash"] for each in runs)
+                and all(each[3]["timing"] == facts["timing"] for each in runs),
+                f"{name}: two runs differ",
+            )
+            note(
+                f"{name}: {facts['instructions'] / 1e6:.0f} million instructions, "
+                f"{facts['cycles'] / 1e6:.0f} million cycles, {facts['host_seconds']:.1f} s"
+            )
+
     def debugger(self) -> None:
         port = free_port()
         with subprocess.Popen(
@@ -283,7 +321,8 @@ def main() -> int:
             for harts in options.harts or (1, 4, 8, 16)
         ]
         rest = [(check.__name__, check) for check in (
-            checks.shell, checks.ends, checks.checkpoint, checks.network, checks.debugger
+            checks.shell, checks.ends, checks.checkpoint, checks.network, checks.timing,
+            checks.debugger,
         )]  # fmt: skip
         for title, check in [*stress, *rest]:
             if options.only and title.split()[0] not in options.only:
