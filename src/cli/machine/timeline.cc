@@ -197,6 +197,25 @@ std::string places(const LineStory &line, const machine::Symbols &symbols) {
   return text;
 }
 
+// The symbols whose bytes were touched.
+std::string data_of(const LineStory &line, const machine::Symbols &symbols) {
+  std::uint64_t bytes = 0;
+  for (const auto &[hart, party] : line.harts)
+    bytes |= party.bytes_read | party.bytes_written;
+  std::string text;
+  const machine::Symbols::Symbol *last = nullptr;
+  for (; bytes != 0; bytes &= bytes - 1) {
+    const std::uint64_t at =
+        (line.virtual_ & ~std::uint64_t{63}) + static_cast<unsigned>(std::countr_zero(bytes));
+    const auto place = symbols.find(at);
+    if (!place || place->symbol == last)
+      continue;
+    text += (last == nullptr ? "" : ", ") + escaped(symbols.describe(at));
+    last = place->symbol;
+  }
+  return text;
+}
+
 std::string lines(const Timeline &timeline, const machine::Symbols &symbols) {
   std::vector<std::pair<std::uint64_t, const LineStory *>> most;
   for (const auto &[line, story] : timeline.lines())
@@ -215,8 +234,8 @@ std::string lines(const Timeline &timeline, const machine::Symbols &symbols) {
         "<tr{}><td><code>{:#x}</code><br>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
         "<td>{}</td><td>{}</td><td>{}</td></tr>\n",
         falsely ? " class=\"false\"" : "", line.virtual_ & ~std::uint64_t{63},
-        symbols.find(line.virtual_) ? escaped(symbols.describe(line.virtual_)) : "", line.cycles,
-        line.misses, verdict(line.sharing()), parties(line), places(line, symbols));
+        data_of(line, symbols), line.cycles, line.misses, verdict(line.sharing()), parties(line),
+        places(line, symbols));
   }
   return text + "</table>\n";
 }

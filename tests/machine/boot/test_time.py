@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from guests import boot
+from guests import Run, boot
 
 PROTOCOLS = (
     "mesi-snoop",
@@ -16,6 +17,12 @@ PROTOCOLS = (
     "flask",
     "flask-plus",
 )
+
+
+def counted(done: Run) -> tuple[Any, Any]:
+    """What the memory side has counted, without the host's time."""
+    timing = done.result["timing"]
+    return timing["run"]["counts"], timing["harts"]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -39,7 +46,7 @@ def test_a_disk_has_traffic(guest: Path, disk: Path, protocol: str) -> None:
     counts = done.result["counts"]
     moved = counts["disk.bytes_read"] + counts["disk.bytes_written"]
     assert moved > 0
-    devices = done.result["timing"]["run"]["devices"]
+    devices = done.result["timing"]["run"]["counts"]["devices"]
     assert devices["reads"] + devices["writes"] > moved / 64
 
 
@@ -72,11 +79,11 @@ def test_the_mode_changes_when_the_console_says_so(guest: Path) -> None:
     for done in runs:
         assert done.status == 0
         assert "harts 2, counted 2000, interrupted 1" in done.console
-    assert runs[0].result["timing"] == runs[1].result["timing"]
+    assert counted(runs[0]) == counted(runs[1])
     assert runs[0].result["registers_hash"] == runs[1].result["registers_hash"]
     timed = [sum(hart["instructions"] for hart in done.result["timing"]["harts"]) for done in runs]
     assert 0 < timed[0] < runs[0].result["instructions"]
-    assert timed[2] == runs[2].result["instructions"]
+    assert timed[0] < timed[2] <= runs[2].result["instructions"]
 
 
 @pytest.mark.parametrize(
@@ -105,30 +112,15 @@ def test_mistakes_are_told(guest: Path, words: list[str], message: str) -> None:
 
 def test_a_timeline_is_a_page(guest: Path, tmp_path: Path) -> None:
     page = tmp_path / "timeline.html"
-    words = [
-        "--harts",
-        "2",
-        "--run",
-        "harts",
-        "--mode",
-        "timing",
-        "--protocol",
-        "flask",
-    ]
-    without = boot(guest, *words).result
+    words = ["--harts", "2", "--run", "harts", "--mode", "timing", "--protocol", "flask"]
+    without = boot(guest, *words)
     done = boot(guest, *words, "--timeline", page)
-    assert done.result["timing"] == without["timing"]
+    assert counted(done) == counted(without)
     text = page.read_text()
     assert text.startswith("<!doctype html>")
     assert text.rstrip().endswith("</html>")
     assert text.count('<text x="0"') == 2  # harts
-    for expected in (
-        "default-src 'none'",
-        "counted",
-        "all_harts",
-        "shared",
-        "writes of 0-",
-    ):
+    for expected in ("default-src 'none'", "counted", "count+0x", ">shared<", "writes of"):
         assert expected in text, expected
     mistake = boot(guest, *words, "--timeline", tmp_path / "none" / "page.html")
     assert mistake.status == 2
