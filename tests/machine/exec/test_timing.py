@@ -79,9 +79,7 @@ def test_all_of_a_program_with_time(program: Path, tmp_path: Path) -> None:
         program, tmp_path / "a.json", "--protocol", "flask", "--set", "l1d.size_kib=8"
     )
     assert result["timing"]["run"]["instructions"] < result["instructions"]
-    warm = measured(
-        program, tmp_path / "b.json", "--protocol", "flask", "--mode", "warming"
-    )
+    warm = measured(program, tmp_path / "b.json", "--protocol", "flask", "--mode", "warming")
     assert warm["timing"]["run"]["cycles"] < result["timing"]["run"]["cycles"]
 
 
@@ -102,7 +100,7 @@ def test_statistics_of_intervals(program: Path, tmp_path: Path) -> None:
     [
         (("--mode", "timing"), "--mode timing needs a protocol"),
         (("--protocol", "dragon"), "there is no protocol 'dragon'"),
-        (("--counts",), "--config, --set, --counts and --check-values are about"),
+        (("--counts",), "--config, --set, --counts, --check-values and --timeline are about"),
         (("--protocol", "flask", "--config", "metatm"), "flask needs a mesh"),
         (
             ("--protocol", "flask", "--trace", "-"),
