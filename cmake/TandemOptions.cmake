@@ -13,6 +13,11 @@ if(TANDEM_SANITIZE)
   target_link_options(tandem_options INTERFACE -fsanitize=${TANDEM_SANITIZE})
 endif()
 
+# What users' programs load: with debug information that Debian 12's valgrind (3.19) reads.
+add_library(tandem_loaded_options INTERFACE)
+target_link_libraries(tandem_loaded_options INTERFACE tandem_options)
+target_compile_options(tandem_loaded_options INTERFACE -fdebug-default-version=4)
+
 # Everything that only tests need. `all` is the product.
 if(BUILD_TESTING)
   add_custom_target(tandem_tests)

@@ -51,6 +51,36 @@ def test_steps_are_silent_and_make_bitcode(either: Compilers, folder: Path) -> N
     assert either.run(["./at_once"], folder).stdout == "42\n"
 
 
+@pytest.mark.parametrize("enforce", ["stm", "hybrid", "global-lock", "locks", "none"])
+def test_libitm_is_ours(compilers: Compilers, folder: Path, enforce: str) -> None:
+    """Whatever of GCC's libitm the command line names: as its programs' makefiles do."""
+    (folder / "sum.c").write_text(
+        "static long y[100];\n__attribute__((atomic)) void f(int n) "
+        "{ for (int i = 0; i < n; i++) y[i] += i; }\n"
+        "int main(int c, char **v) { (void)v; f(c + 3); return y[3] != 3; }\n"
+    )
+    gcc = compilers.run(["gcc", "-print-file-name=libitm.so"], folder).stdout.strip()
+    assert Path(gcc).exists()
+    for words in (
+        ["-litm"],
+        [f"-L{Path(gcc).parent}", "-litm"],
+        [gcc],
+        ["-l:libitm.so.1"],
+        ["-Wl,-litm"],
+    ):
+        compilers.cc(
+            "-O2",
+            f"-ftandem-enforce={enforce}",
+            *words,
+            "sum.c",
+            *words,
+            "-o",
+            "sum",
+            folder=folder,
+        )
+        compilers.run(["./sum"], folder)
+
+
 def test_assembly_is_assembly(either: Compilers, folder: Path) -> None:
     listing = either.cc("-O2", "-S", "twice.c", "-o", "-", folder=folder).stdout
     assert "twice:" in listing

@@ -73,7 +73,18 @@ Status plan_relocatable(const Request &request, const CommandLine &line, const S
   return Unit{};
 }
 
-// The libraries that a transformed program calls. lld drops those that it does not.
+// The engine, which is also libitm.so.1 at run time. Before what the user links: of libraries with
+// one name lld takes the first, and GCC's (-litm, a path) lacks most of what sections call.
+void link_engine(const Request &request, const CommandLine &line, const Settings &settings,
+                 std::vector<std::string> &options) {
+  if (settings.enforcement == Enforcement::none ||
+      settings.enforcement == Enforcement::global_lock || line.other_width || line.is_static)
+    return;
+  options.push_back("-Wl,--push-state,--as-needed," + request.installation.libraries +
+                    "/libtandem_tm.so,--pop-state");
+}
+
+// The other libraries that a transformed program calls. lld drops those that it does not.
 std::vector<std::string> runtime_libraries(const Request &request, const CommandLine &line,
                                            const Settings &settings) {
   const std::string &folder = request.installation.libraries;
@@ -84,9 +95,6 @@ std::vector<std::string> runtime_libraries(const Request &request, const Command
     libraries.push_back("-L" + folder);
     libraries.emplace_back("-ltandem");
   }
-  // The engine, which is also libitm.so.1 at run time.
-  if (settings.enforcement != Enforcement::global_lock && !line.is_static)
-    libraries.emplace_back("-ltandem_tm");
   if (settings.check_effects)
     libraries.emplace_back("-ltandem_observe");
   libraries.emplace_back("-Wl,--pop-state");
@@ -197,6 +205,7 @@ Result<LinkStep> plan_link(const Request &request, const CommandLine &line,
   step.checks.push_back(
       {Check::Kind::present, plugin, "the installation is incomplete: reinstall"});
   step.options.push_back("-Wl,--load-pass-plugin=" + plugin);
+  link_engine(request, line, settings, step.options);
   step.libraries = runtime_libraries(request, line, settings);
   if (!line.other_width) {
     // lld runs the pass only where some input is bitcode for full LTO: this one, which is empty,

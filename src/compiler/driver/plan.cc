@@ -65,6 +65,8 @@ void add_compile_options(const Request &request, const CommandLine &line, const 
     return;
   if (!line.chooses_debug)
     options.emplace_back("-g"); // names of variables and lines for the report
+  // What Debian 12's valgrind reads of clang's; a -gdwarf-5 of the user's stands.
+  options.emplace_back("-fdebug-default-version=4");
   if (line.optimises && !line.instruments) {
     options.emplace_back("-Xclang"); // the pass sees what the source says, and optimises later
     options.emplace_back("-disable-llvm-passes");

@@ -23,6 +23,7 @@ const std::string kStart = "--start-no-unused-arguments";
 const std::string kEnd = "--end-no-unused-arguments";
 const std::string kPlugin = "-fplugin=/t/lib/tandem/TandemAttributes.so";
 const std::string kPass = "-Wl,--load-pass-plugin=/t/lib/tandem/TandemPass.so";
+const std::string kEngine = "-Wl,--push-state,--as-needed,/t/lib/libtandem_tm.so,--pop-state";
 const std::string kLdPath = "--ld-path=/usr/lib/llvm-19/bin/ld.lld";
 
 class PlanTest : public testing::Test {
@@ -90,8 +91,8 @@ TEST_F(PlanTest, BinutilsKeepTheirArguments) {
 TEST_F(PlanTest, ACompileStepThatAnalyses) {
   EXPECT_THAT(arguments("-O2 -c a.c"),
               ElementsAre(kStart, "-D__TANDEM__=1", "-idirafter", "/t/include", kPlugin,
-                          "-flto=full", "-g", "-Xclang", "-disable-llvm-passes", kEnd, "-O2", "-c",
-                          "a.c"));
+                          "-flto=full", "-g", "-fdebug-default-version=4", "-Xclang",
+                          "-disable-llvm-passes", kEnd, "-O2", "-c", "a.c"));
   tool_ = Tool::cxx;
   EXPECT_EQ(plan("-c a.cc").value().program, kBin + "clang++");
 }
@@ -108,6 +109,7 @@ TEST_F(PlanTest, ACompileStepThatDoesNot) {
 
 TEST_F(PlanTest, TheUsersDebugAndOptimisationStand) {
   EXPECT_THAT(arguments("-O2 -g0 -c a.c"), Not(Contains("-g")));
+  EXPECT_THAT(arguments("-O2 -g -c a.c"), Contains("-fdebug-default-version=4"));
   EXPECT_THAT(arguments("-O2 -gline-tables-only -c a.c"), Not(Contains("-g")));
   EXPECT_THAT(arguments("-c a.c"), Not(Contains("-disable-llvm-passes"))) << "-O0";
   EXPECT_THAT(arguments("-O2 -fsanitize=thread -c a.c"), Not(Contains("-disable-llvm-passes")));
@@ -167,7 +169,7 @@ TEST_F(PlanTest, LibrariesFollowTheEnforcement) {
     const auto count = [&](const char *word) {
       return std::count(words.begin(), words.end(), word);
     };
-    EXPECT_EQ(count("-ltandem_tm"), locks_only ? 0 : 1) << to_string(asked);
+    EXPECT_EQ(count(kEngine.c_str()), locks_only ? 0 : 1) << to_string(asked);
     EXPECT_EQ(count("-ltandem"), asked == Enforcement::none ? 0 : 1) << to_string(asked);
     EXPECT_EQ(count(kPass.c_str()), 1) << to_string(asked);
   }
@@ -200,7 +202,12 @@ TEST_F(PlanTest, UnusualLinks) {
   present_.erase("/t/lib/libtandem.a");
   EXPECT_THAT(arguments("-static a.o"), Not(Contains("-ltandem")));
   EXPECT_THAT(arguments("-nostdlib -shared a.o"), Contains("-ltandem"));
-  EXPECT_THAT(arguments("-m32 a.o"), Not(Contains("-ltandem_tm")));
+  EXPECT_THAT(arguments("-m32 a.o"), Not(Contains(kEngine)));
+  // Whatever brings GCC's libitm.so.1, ours comes first.
+  for (const char *words : {"-litm a.o", "-L/gcc -l:libitm.so.1 a.o", "/gcc/libitm.so a.o"}) {
+    const std::vector<std::string> all = arguments(words);
+    EXPECT_LT(std::find(all.begin(), all.end(), kEngine), std::find(all.begin(), all.end(), kEnd));
+  }
   EXPECT_THAT(arguments("-m32 a.o"), Not(Contains("-Wl,/t/lib/tandem/anchor.o")));
   EXPECT_THAT(arguments("-fno-lto a.c"), Not(Contains("-flto=full")));
 }
