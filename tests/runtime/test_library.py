@@ -281,3 +281,22 @@ def test_gcc_calls_them(gnu_tm: GnuTm, tmp_path: Path, algorithm: str) -> None:
     # Hardware runs uninstrumented code, too.
     output = run_together(gnu_tm, profile, program, "uninstrumented", algorithm="htm")
     assert output == "wrong 0"
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [("-DPLAIN", "as written"), ("-DADDRESS", "as written"), ("-DWAITS", "with a log")],
+)
+def test_calls_through_pointers_need_no_log_in_one_thread(
+    gnu_tm: GnuTm, option: str, says: str
+) -> None:
+    """The runtime's own table of lock functions is no use of theirs, and one thread waits for no
+    lock's holder; a wait for a condition may end after some time, and needs the log."""
+    outcome = gnu_tm.run(compiled(gnu_tm, "pointers_alone", option), algorithm="auto")
+    assert (outcome.status, outcome.output) == (0, f"{says}\n")
+
+
+def test_nor_do_those_of_a_process_with_threads_that_run_alone(gnu_tm: GnuTm) -> None:
+    program = compiled(gnu_tm, "pointers_alone", "-DPLAIN")
+    outcome = gnu_tm.run(program, algorithm="serial")
+    assert (outcome.status, outcome.output) == (0, "as written\n")

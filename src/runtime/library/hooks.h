@@ -24,10 +24,14 @@ void became_irrevocable(Thread &thread) noexcept;
 // transactions, as far as that can be seen.
 extern std::atomic<bool> must_give_way;
 
-// Sets it where something that is loaded has such calls. Once, before main, or when the runtime is
-// loaded.
+// The same where the process has one thread: nobody else has a lock that it could ask for, so that
+// only calls that wait for a change count, which may end after some time.
+extern std::atomic<bool> may_wait_alone;
+
+// Sets them where something that is loaded has such calls. Once, before main, or when the runtime
+// is loaded.
 void expect_waits(const linkage::Objects &loaded) noexcept;
-// Sets it where the program or library has such calls that the address is in. Any time.
+// Sets them where the program or library has such calls that the address is in. Any time.
 void expect_waits_beside(const void *address) noexcept;
 
 // Whether the code at `target` is of what the program was started with: expect_waits has seen that,

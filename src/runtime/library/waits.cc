@@ -16,13 +16,15 @@
 namespace tandem::library {
 
 constinit std::atomic<bool> must_give_way{false};
+constinit std::atomic<bool> may_wait_alone{false};
 
 namespace {
 
 enum Kind : unsigned {
-  kWaits = 1,    // it waits in transactions
-  kLock = 2,     // takes the address of what is about a real lock: it may wait where it is called
-  kPointers = 4, // calls through pointers in transactions
+  kWaits = 1,     // it waits in transactions
+  kLock = 2,      // takes the address of what is about a real lock: it may wait where it is called
+  kPointers = 4,  // calls through pointers in transactions
+  kCondition = 8, // takes the address of what waits for a condition, at most for some time
 };
 
 struct Name {
@@ -50,18 +52,28 @@ unsigned kind_of(const char *symbol, bool takes_address) {
   const Name *found = std::find_if(std::begin(kNames), std::end(kNames), [&](const Name &name) {
     return std::strcmp(name.symbol, symbol) == 0;
   });
-  const bool counts = found != std::end(kNames) && (found->kind != kLock || takes_address);
-  return counts ? found->kind : 0;
+  if (found == std::end(kNames))
+    return 0;
+  if (found->kind != kLock)
+    return found->kind;
+  if (!takes_address)
+    return 0;
+  return std::strstr(symbol, "wait") == nullptr ? kLock : kLock | kCondition;
 }
 
 // Of all that was looked at.
 std::atomic<unsigned> kinds{0};
 
 void look_at(const linkage::Object &object) noexcept {
+  // The runtime takes the addresses of all of them, and calls none in the program's transactions.
+  if (linkage::has(object, reinterpret_cast<std::uintptr_t>(&must_give_way)))
+    return;
   const unsigned found = linkage::kinds_asked_for(object, kind_of);
   const unsigned all = kinds.fetch_or(found, std::memory_order_relaxed) | found;
   if ((all & kWaits) != 0 || (all & (kLock | kPointers)) == (kLock | kPointers))
     must_give_way.store(true, std::memory_order_relaxed);
+  if ((all & kWaits) != 0 || (all & (kCondition | kPointers)) == (kCondition | kPointers))
+    may_wait_alone.store(true, std::memory_order_relaxed);
 }
 
 // Code that the program was started with, which is never unloaded. What does not fit counts as
@@ -88,9 +100,9 @@ void expect_waits(const linkage::Objects &loaded) noexcept {
 void expect_waits_beside(const void *address) noexcept {
   linkage::Object object;
   if (linkage::read_at(reinterpret_cast<std::uintptr_t>(address), object))
-    look_at(object);
-  else
-    must_give_way.store(true, std::memory_order_relaxed);
+    return look_at(object);
+  must_give_way.store(true, std::memory_order_relaxed);
+  may_wait_alone.store(true, std::memory_order_relaxed);
 }
 
 bool is_started_with(Thread &thread, std::uintptr_t target) noexcept {

@@ -101,7 +101,7 @@ inline Actions run_alone(Thread &thread, bool irrevocable) noexcept {
   const bool direct =
       irrevocable ||
       ((thread.properties & itm::kHasNoAbort) != 0 &&
-       !(__libc_single_threaded ? library::must_give_way.load(std::memory_order_relaxed)
+       !(__libc_single_threaded ? library::may_wait_alone.load(std::memory_order_relaxed)
                                 : library::must_give_way_at(thread, thread.jump.target)));
   if (!direct) {
     set_mode(thread, Mode::undo);
