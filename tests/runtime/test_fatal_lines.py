@@ -118,9 +118,7 @@ def test_the_begin_is_named(gnu_tm: GnuTm, algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_nested_cancel_names_the_outermost_begin(
-    gnu_tm: GnuTm, algorithm: str
-) -> None:
+def test_a_nested_cancel_names_the_outermost_begin(gnu_tm: GnuTm, algorithm: str) -> None:
     compiled(gnu_tm, "nested-lines", GNU_TM, "-g")
     outcome = gnu_tm.run(gnu_tm.folder / "nested-lines", "1", "2", algorithm=algorithm)
     check(

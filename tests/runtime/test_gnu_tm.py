@@ -260,6 +260,16 @@ def test_restarts_that_end_in_the_hourglass_or_alone(
     assert outcome.status == 0, outcome.output
 
 
+def test_a_transaction_that_only_looks_again_runs_alone(gnu_tm: GnuTm) -> None:
+    """Its 20,000 reads are looked at once for each commit of another: 53 times are 2^20."""
+    program = gnu_tm.compile("revalidated", [PROGRAMS / "revalidated.c"])
+    outcome = gnu_tm.run(program, algorithm="norec")
+    assert (outcome.status, outcome.output) == (0, "2 begins, 53 commits\n")
+    never = {"TANDEM_SERIALISE_AFTER": "never"}
+    outcome = gnu_tm.run(program, algorithm="norec", environment=never)
+    assert (outcome.status, outcome.output) == (0, "1 begins, 100 commits\n")
+
+
 @pytest.mark.parametrize("method", ["serialirr", " serial ", "gl_wt", "ml_wt", "htm", ""])
 def test_the_stock_librarys_methods_are_understood(gnu_tm: GnuTm, method: str) -> None:
     environment = {"LD_LIBRARY_PATH": str(LIBRARY), "ITM_DEFAULT_METHOD": method}

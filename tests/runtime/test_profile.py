@@ -101,6 +101,41 @@ def test_a_lock_that_another_has_is_explained(gnu_tm: GnuTm, tmp_path: Path) -> 
     assert writer["write_set"] == {"counts": [0, 1], "sum": 1, "max": 1}
 
 
+def found_by(
+    gnu_tm: GnuTm, folder: Path, name: str, algorithm: str, **environment: str
+) -> dict[str, dict[str, Any]]:
+    """The sections of gnu_tm/NAME.c, by the function that begins them."""
+    program = gnu_tm.compile(name, [PROGRAM.parent / f"{name}.c"], ["-g"])
+    path = folder / "profile.json"
+    variables = {"TANDEM_PROFILE": str(path), **environment}
+    outcome = gnu_tm.run(program, algorithm=algorithm, environment=variables)
+    assert (outcome.status, outcome.output) == (0, "")
+    profile = json.loads(path.read_text())
+    obeys(profile)
+    return {section["name"].partition("+")[0]: section for section in profile["sections"]}
+
+
+def test_one_that_was_told_to_begin_again_says_for_which_memory(
+    gnu_tm: GnuTm, tmp_path: Path
+) -> None:
+    found = found_by(gnu_tm, tmp_path, "profiled_killed", "eager", TANDEM_POLICY="timestamp")
+    [abort] = found["victim"]["aborts"]
+    assert (abort["cause"], abort["count"], abort["other"]) == (
+        "killed",
+        1,
+        found["killer"]["name"],
+    )
+    assert (abort["location"]["kind"], abort["location"]["symbol"]) == ("global", "contested")
+
+
+@pytest.mark.parametrize("algorithm", SPECULATIVE)
+def test_waiting_for_others_after_the_commit_is_waiting(
+    gnu_tm: GnuTm, tmp_path: Path, algorithm: str
+) -> None:
+    time = found_by(gnu_tm, tmp_path, "profiled_quiescence", algorithm)["writer"]["time"]
+    assert time["waiting_ns"] > time["section_ns"] / 2 > 0
+
+
 @pytest.mark.parametrize("algorithm", SPECULATIVE)
 def test_sets_cancels_and_demands(gnu_tm: GnuTm, tmp_path: Path, algorithm: str) -> None:
     found = sections(profiled(gnu_tm, tmp_path, algorithm))

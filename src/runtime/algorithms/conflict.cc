@@ -5,6 +5,7 @@
 #include "runtime/algorithms/orec.h"
 #include "runtime/irrevocable/serial.h"
 #include "runtime/profile/profile.h"
+#include "runtime/settings/settings.h"
 #include "runtime/sync/futex.h"
 #include "runtime/transaction/transaction.h"
 
@@ -116,6 +117,23 @@ void meet(Thread &thread, Thread &holder, const Orec &orec, std::uint64_t word, 
       patience.round();
     }
   }
+}
+
+bool may_look_again(Thread &thread, std::size_t reads) noexcept {
+  // About a millisecond's; and then each read so often, which alone takes as long as one of them.
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kMostOfEach = 16;
+  const std::uint64_t attempt = thread.transactions.load();
+  if (thread.revalidated_in != attempt) {
+    thread.revalidated_in = attempt;
+    thread.revalidated = 0;
+  }
+  thread.revalidated += reads;
+  if (thread.revalidated < kMost || thread.revalidated / kMostOfEach < reads ||
+      thread.serialise_after == kNever)
+    return true;
+  thread.restarts = thread.serialise_after - 1; // the next one ends the row
+  return false;
 }
 
 } // namespace tandem::conflict

@@ -6,6 +6,7 @@
 
 #include "runtime/thread/thread.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tandem::conflict {
@@ -15,5 +16,10 @@ namespace tandem::conflict {
 // the policy has already said to wait; counts on.
 void meet(Thread &thread, Thread &holder, const Orec &orec, std::uint64_t word, bool writing,
           std::uint32_t &attempts) noexcept;
+
+// Before all `reads` of the attempt are looked at again since somebody has committed. False: it has
+// spent more on that than on anything else, as long transactions beside short ones do, and is to
+// restart: then it runs alone, unless the user has said that none does.
+bool may_look_again(Thread &thread, std::size_t reads) noexcept;
 
 } // namespace tandem::conflict

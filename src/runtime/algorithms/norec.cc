@@ -2,6 +2,7 @@
 #include "runtime/algorithms/norec.h"
 
 #include "runtime/algorithms/barriers.h"
+#include "runtime/algorithms/conflict.h"
 #include "runtime/algorithms/hardware.h"
 #include "runtime/algorithms/orec.h"
 #include "runtime/algorithms/write_back.h"
@@ -47,12 +48,22 @@ std::uint64_t interest(Thread &thread) noexcept {
   return stripes;
 }
 
-std::uint64_t even_time() noexcept {
+namespace {
+
+[[gnu::cold, gnu::noinline]] std::uint64_t wait_until_even() noexcept {
+  const profile::Waiting waiting(current_thread);
   for (sync::Patience patience;; patience.round()) {
     const std::uint64_t time = global_clock.now.load(std::memory_order_acquire);
     if ((time & 1) == 0)
       return time;
   }
+}
+
+} // namespace
+
+std::uint64_t even_time() noexcept {
+  const std::uint64_t time = global_clock.now.load(std::memory_order_acquire);
+  return (time & 1) == 0 ? time : wait_until_even();
 }
 
 namespace {
@@ -94,6 +105,8 @@ bool extend(Thread &thread) noexcept {
   }
   for (;;) {
     const std::uint64_t time = even_time();
+    if (!conflict::may_look_again(thread, thread.values.size())) [[unlikely]]
+      return false;
     for (const memory::CellValue &read : thread.values)
       if (read.cell.load() != read.value && !is_private(read.cell.address(), &thread)) {
         if (is_profiled(thread)) [[unlikely]]

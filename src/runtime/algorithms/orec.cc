@@ -45,7 +45,7 @@ bool reads_are_current(Thread &thread) noexcept {
 
 bool extend(Thread &thread) noexcept {
   const std::uint64_t now = global_clock.now.load(std::memory_order_acquire);
-  if (!reads_are_current(thread))
+  if (!conflict::may_look_again(thread, thread.reads.size()) || !reads_are_current(thread))
     return false;
   thread.snapshot = now;
   thread.limit = limit_of(now);

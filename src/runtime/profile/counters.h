@@ -187,13 +187,14 @@ struct ThreadProfile {
   std::atomic<std::uint32_t> busy{0};    // inside a function of this folder
   std::atomic<std::uint32_t> section{0}; // of the present attempt; others read it
   std::atomic<std::uint32_t> killer{0};  // section of who asked for the restart; others write it
-  bool counted = false;                  // in the number of threads, since the thread began
-  bool executing = false;                // between the first attempt's begin and the end
-  bool serialised = false;               // the execution, once: then it stays alone to its end
-  std::uint64_t began = 0;               // ticks at the execution's first attempt
-  std::uint64_t aborted = 0;             // attempts of the execution
-  std::uint64_t waiting_since = 0;       // 0: it does not wait
-  std::uint64_t irrevocable_since = 0;   // 0: it is revocable
+  std::atomic<const void *> wanted{nullptr}; // the memory that it wanted; others write it
+  bool counted = false;                      // in the number of threads, since the thread began
+  bool executing = false;                    // between the first attempt's begin and the end
+  bool serialised = false;                   // the execution, once: then it stays alone to its end
+  std::uint64_t began = 0;                   // ticks at the execution's first attempt
+  std::uint64_t aborted = 0;                 // attempts of the execution
+  std::uint64_t waiting_since = 0;           // 0: it does not wait
+  std::uint64_t irrevocable_since = 0;       // 0: it is revocable
   profile::Blame blame{};
   memory::Log<profile::Access> accesses;
   std::array<profile::SectionCounts *, profile::kMostSections + 1> sections{};

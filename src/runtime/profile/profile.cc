@@ -5,6 +5,7 @@
 #include "runtime/profile/profile.h"
 
 #include "base/output_file.h"
+#include "runtime/algorithms/orec.h"
 #include "runtime/fatal.h"
 #include "runtime/profile/counters.h"
 #include "runtime/settings/environment.h"
@@ -167,6 +168,16 @@ void locate(Thread &thread, const void *memory, AbortKey &key) noexcept {
     return;
   }
   key.kind = on_own_stack(thread, address) ? MemoryKind::stack : MemoryKind::unknown;
+}
+
+// Where an attempt that was killed has read what the other one wanted; 0: it has only written it,
+// or its reads are not kept.
+std::uintptr_t own_access(const ThreadProfile &profile, const void *wanted) noexcept {
+  for (const Access &access : profile.accesses)
+    if (wanted != nullptr && access.address != nullptr &&
+        &orec::of(access.address) == &orec::of(wanted))
+      return reinterpret_cast<std::uintptr_t>(access.from);
+  return 0;
 }
 
 [[noreturn]] void refuse_file(const char *path, int error) noexcept {
@@ -339,9 +350,12 @@ void abort(Thread &thread, Cause cause) noexcept {
   AbortKey key{};
   key.section = section;
   key.cause = cause;
-  if (cause == Cause::killed)
+  if (cause == Cause::killed) {
     key.other = profile.killer.load(std::memory_order_relaxed);
-  else if (cause == Cause::validation || cause == Cause::locked) {
+    const void *wanted = profile.wanted.load(std::memory_order_relaxed);
+    key.from = own_access(profile, wanted);
+    locate(thread, wanted, key);
+  } else if (cause == Cause::validation || cause == Cause::locked) {
     key.other = profile.blame.other;
     key.from = reinterpret_cast<std::uintptr_t>(profile.blame.from);
     locate(thread, profile.blame.address, key);
@@ -471,6 +485,7 @@ void blame_commit_since(Thread &thread, const void *address, std::uint64_t since
 void name_killer(Thread &thread, Thread &holder) noexcept {
   holder.profile->killer.store(thread.profile->section.load(std::memory_order_relaxed),
                                std::memory_order_relaxed);
+  holder.profile->wanted.store(thread.profile->blame.address, std::memory_order_relaxed);
 }
 
 void name_allocation(void *memory, const void *site) noexcept {
@@ -517,14 +532,16 @@ void stop_waiting(Thread &thread) noexcept {
     stop_waiting(profile, counts_of(profile, section));
 }
 
-void Waiting::start() noexcept {
-  if (thread_.profile->executing && thread_.profile->waiting_since == 0)
-    thread_.profile->waiting_since = __rdtsc();
+void Waiting::start(Thread &thread) noexcept {
+  if (!thread.profile->executing || thread.profile->waiting_since != 0)
+    return;
+  thread.profile->waiting_since = __rdtsc();
+  waits_ = &thread;
 }
 
 void Waiting::stop() noexcept {
-  const Hook hook(thread_);
-  ThreadProfile &profile = *thread_.profile;
+  const Hook hook(*waits_);
+  ThreadProfile &profile = *waits_->profile;
   if (hook.open() && profile.waiting_since != 0)
     stop_waiting(profile, counts_of(profile, profile.section.load(std::memory_order_relaxed)));
 }

@@ -111,25 +111,28 @@ TANDEM_PROFILE_HOOK void blame_read(Thread &thread, std::size_t index) noexcept;
 TANDEM_PROFILE_HOOK void wait_for_colour(Thread &thread, const char *name) noexcept;
 TANDEM_PROFILE_HOOK void stop_waiting(Thread &thread) noexcept;
 
-// The calling thread waits from construction on, until the end of the scope or of the attempt.
+// The calling thread waits from construction on, until the end of the scope or of the attempt. One
+// within another changes nothing.
 class Waiting {
 public:
-  explicit Waiting(Thread &thread) noexcept : thread_(thread) {
-    if (is_profiled(thread)) [[unlikely]]
-      start();
+  explicit Waiting(Thread &thread) noexcept : Waiting(&thread) {}
+  // Null: a thread that has had no transaction.
+  explicit Waiting(Thread *thread) noexcept {
+    if (thread != nullptr && is_profiled(*thread)) [[unlikely]]
+      start(*thread);
   }
   Waiting(const Waiting &) = delete;
   Waiting &operator=(const Waiting &) = delete;
   ~Waiting() {
-    if (is_profiled(thread_)) [[unlikely]]
+    if (waits_ != nullptr) [[unlikely]]
       stop();
   }
 
 private:
-  void start() noexcept;
+  void start(Thread &thread) noexcept;
   void stop() noexcept;
 
-  Thread &thread_;
+  Thread *waits_ = nullptr; // since here
 };
 
 } // namespace tandem::profile

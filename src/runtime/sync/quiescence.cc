@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/sync/quiescence.h"
 
+#include "runtime/profile/profile.h"
 #include "runtime/sync/futex.h"
 
 namespace tandem::sync {
@@ -13,6 +14,7 @@ constexpr std::uint32_t kRoundsBeforeAsking = 32;
 } // namespace
 
 void wait_for(std::size_t identity, std::uint64_t newest) noexcept {
+  const profile::Waiting waiting(current_thread);
   const std::atomic<std::uint64_t> &mark = marks[identity].value;
   for (Patience patience;; patience.round()) {
     const std::uint64_t seen = mark.load(std::memory_order_acquire);

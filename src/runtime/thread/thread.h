@@ -204,10 +204,12 @@ struct alignas(128) Thread {
   JumpBuffer jump;          // of the outermost begin
   std::uint32_t properties; // of the outermost begin (abi/itm.h)
   bool irrevocable;
-  bool coloured;          // it has its section's colours exclusively (transaction/guarded.h) and
-  bool owns_colours;      //   releases them at its end; and
-  bool alone_too;         //   it has the serial word
-  std::uint32_t restarts; // in a row
+  bool coloured;             // it has its section's colours exclusively (transaction/guarded.h) and
+  bool owns_colours;         //   releases them at its end; and
+  bool alone_too;            //   it has the serial word
+  std::uint32_t restarts;    // in a row
+  std::uint64_t revalidated; // reads that it has looked at again, in the attempt
+  std::uint64_t revalidated_in; // `transactions` of that attempt
   std::uint64_t known_quiesced; // Clock::quiesced at begin
   Counter nested;               // of them, nested ones that can be cancelled
   Counter undone;               // attempts that began again

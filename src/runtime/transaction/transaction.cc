@@ -519,7 +519,11 @@ void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
       guarded::restart_exclusively(thread);
     }
     // Who has made NOrec's clock odd must not wait for others: they may be waiting for it.
-    if ((thread.mode == Mode::norec && norec::owns_clock(thread)) || !try_upgrade(thread)) {
+    const auto upgraded = [&] {
+      const profile::Waiting waiting(thread);
+      return try_upgrade(thread);
+    };
+    if ((thread.mode == Mode::norec && norec::owns_clock(thread)) || !upgraded()) {
       if (is_profiled(thread)) [[unlikely]]
         profile::abort(thread, profile::Cause::irrevocable_reached);
       restart_alone(thread, irrevocable_again(thread));
