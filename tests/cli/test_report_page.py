@@ -35,7 +35,7 @@ def section(name: str, commits: int, time_ns: int, **fields: Any) -> dict[str, A
     }
 
 
-def page(folder: Path, *sections: dict[str, Any]) -> str:
+def page(folder: Path, *sections: dict[str, Any], **others: Any) -> str:
     run = {
         "program": "/a.out",
         "command": ["a.out"],
@@ -48,7 +48,8 @@ def page(folder: Path, *sections: dict[str, Any]) -> str:
     }
     file = folder / "profile.json"
     file.write_text(
-        json.dumps({"version": 1, "run": run, "sections": list(sections)}), encoding="utf-8"
+        json.dumps({"version": 1, "run": run, "sections": list(sections), **others}),
+        encoding="utf-8",
     )
     command = [str(BUILD / "bin" / "tandem"), "report", str(file), "--html", "-"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -72,28 +73,45 @@ def test_summary(tmp_path: Path) -> None:
         "retries": 16,
     }
     alone = [{"cause": x, "count": n, "stack": []} for x, n in causes.items()]
-    aborts = [{"cause": "locked", "count": 250}]
+    aborts = [{"cause": "locked", "count": 240}, {"cause": "cancel", "count": 10}]
     text = page(tmp_path, section("f", 750, 8000, aborts=aborts, serialisations=alone))
     assert text.index("<h2>Summary") < text.index("<h2>Sections")
     assert rows(text, "Summary") == [
         ["attempts", "1,000", "", ""],
         ["committed", "750", "75.0 %", "attempts"],
-        ["aborted", "250", "25.0 %", "attempts"],
-        ["serial or irrevocable: by a call under way", "3", "0.4 %", "commits"],
-        ["serial or irrevocable: planned so", "12", "1.6 %", "commits"],
-        ["serial or irrevocable: after aborts", "16", "2.1 %", "commits"],
+        ["aborted", "240", "24.0 %", "attempts"],
+        ["cancelled by the program", "10", "1.0 %", "attempts"],
+        ["serial or irrevocable: by a call under way", "3", "0.3 %", "attempts"],
+        ["serial or irrevocable: planned so", "12", "1.2 %", "attempts"],
+        ["serial or irrevocable: after aborts", "16", "1.6 %", "attempts"],
         ["time in sections", "8.0 µs", "", ""],
         ["of it waiting", "2.0 µs", "25.0 %", "time in sections"],
         ["of it irrevocable", "0 ns", "", ""],
     ]
 
 
+def test_cancels_are_no_conflicts(tmp_path: Path) -> None:
+    aborts = [{"cause": "cancel", "count": 900}, {"cause": "locked", "count": 3, "other": "g"}]
+    text = page(tmp_path, section("f", 5, 10, aborts=aborts))
+    [row] = rows(text, "Sections")
+    assert row[2:6] == ["908", "5", "3", "900"]
+    assert "(not known)" not in text.split("<h2>Who aborts whom</h2>")[1].split("<h2>")[0]
+    assert [x[1].partition(": ")[0] for x in rows(text, "Aborts")] == ["cancel", "locked"]
+    assert all(x[1].partition(": ")[2] for x in rows(text, "Aborts"))
+
+
+def test_a_profile_of_locks_names_no_algorithm(tmp_path: Path) -> None:
+    text = page(tmp_path, locks=[])
+    assert "policy" not in text
+    assert "<h2>Sections" not in text
+
+
 def test_small_shares(tmp_path: Path) -> None:
     alone = [{"cause": "retries", "count": 1, "stack": []}]
     some = rows(page(tmp_path, section("f", 20_000, 1, serialisations=alone)), "Summary")
-    assert some[5] == ["serial or irrevocable: after aborts", "1", "0.0050 %", "commits"]
+    assert some[6] == ["serial or irrevocable: after aborts", "1", "0.0050 %", "attempts"]
     least = rows(page(tmp_path, section("f", 10**9, 1, serialisations=alone)), "Summary")
-    assert least[5][2] == "&lt; 0.0001 %"
+    assert least[6][2] == "&lt; 0.0001 %"
 
 
 def test_what_costs_most_comes_first(tmp_path: Path) -> None:

@@ -60,6 +60,10 @@ std::string number_cell(const std::string &text) {
   return fmt::format("<td class=\"n\">{}</td>", escaped(text));
 }
 std::string cell(const std::string &text) { return fmt::format("<td>{}</td>", escaped(text)); }
+std::string cause_cell(const std::string &cause) {
+  const std::string_view meaning = meaning_of(cause);
+  return cell(meaning.empty() ? cause : fmt::format("{}: {}", cause, meaning));
+}
 std::string code_cell(const std::string &text) {
   return fmt::format("<td><code>{}</code></td>", text);
 }
@@ -103,11 +107,13 @@ std::string share_text(std::uint64_t part, std::uint64_t all) {
 
 // The run in a few figures, before the tables.
 std::string summary(const Profile &profile) {
-  std::uint64_t starts = 0, commits = 0, aborts = 0, time = 0, waiting = 0, irrevocable = 0;
+  std::uint64_t starts = 0, commits = 0, aborts = 0, cancels = 0;
+  std::uint64_t time = 0, waiting = 0, irrevocable = 0;
   for (const ProfileSection &section : profile.sections) {
     starts += section.starts;
     commits += section.commits;
     aborts += section.aborted();
+    cancels += section.cancelled();
     time += section.section_ns;
     waiting += section.waiting_ns;
     irrevocable += section.irrevocable_ns;
@@ -124,12 +130,13 @@ std::string summary(const Profile &profile) {
   row("attempts", thousands(starts), "", "");
   row("committed", thousands(commits), share_text(commits, starts), "attempts");
   row("aborted", thousands(aborts), share_text(aborts, starts), "attempts");
+  row("cancelled by the program", thousands(cancels), share_text(cancels, starts), "attempts");
   row("serial or irrevocable: by a call under way", thousands(serial.in_flight),
-      share_text(serial.in_flight, commits), "commits");
+      share_text(serial.in_flight, starts), "attempts");
   row("serial or irrevocable: planned so", thousands(serial.at_start),
-      share_text(serial.at_start, commits), "commits");
+      share_text(serial.at_start, starts), "attempts");
   row("serial or irrevocable: after aborts", thousands(serial.after_aborts),
-      share_text(serial.after_aborts, commits), "commits");
+      share_text(serial.after_aborts, starts), "attempts");
   row("time in sections", time_text(time), "", "");
   row("of it waiting", time_text(waiting), share_text(waiting, time), "time in sections");
   row("of it irrevocable", time_text(irrevocable), share_text(irrevocable, time),
@@ -149,14 +156,18 @@ std::vector<const ProfileSection *> by_time(const Profile &profile) {
 }
 
 std::string sections_table(const Profile &profile) {
-  std::string page = "<h2>Sections</h2><p class=\"run\">Those that took most time first.</p>" +
-                     head({"section", "place", "#starts", "#commits", "#aborts", "#serial",
-                           "#reads", "#writes", "#retries", "#time", "#waiting", "#irrevocable"});
+  if (profile.of_locks)
+    return "";
+  std::string page =
+      "<h2>Sections</h2><p class=\"run\">Those that took most time first.</p>" +
+      head({"section", "place", "#starts", "#commits", "#aborts", "#cancels", "#serial", "#reads",
+            "#writes", "#retries", "#time", "#waiting", "#irrevocable"});
   for (const ProfileSection *section : by_time(profile)) {
     page += "<tr>" + code_cell(name_of(section->name)) +
             cell(place_text(section->file, section->line)) +
             number_cell(thousands(section->starts)) + number_cell(thousands(section->commits)) +
             number_cell(thousands(section->aborted())) +
+            number_cell(thousands(section->cancelled())) +
             number_cell(thousands(section->serialised()));
     for (const ProfileHistogram *set : {&section->read_set, &section->write_set, &section->retries})
       page += number_cell(fmt::format("{:.1f} (≤ {})", set->mean(), set->max));
@@ -176,6 +187,8 @@ std::string matrix(const Profile &profile) {
   std::uint64_t most = 0;
   for (const ProfileSection &section : profile.sections)
     for (const ProfileAbort &abort : section.aborts) {
+      if (abort.is_cancel() || abort.cause == "retry")
+        continue; // nobody's doing
       const std::string &winner = abort.other.empty() ? unknown : abort.other;
       std::uint64_t &count = counts[section.name][winner];
       count += abort.count;
@@ -214,7 +227,7 @@ std::string aborts_table(const Profile &profile) {
   });
   std::string rows;
   for (const auto &[section, abort] : aborts)
-    rows += "<tr>" + code_cell(name_of(section->name)) + cell(abort->cause) +
+    rows += "<tr>" + code_cell(name_of(section->name)) + cause_cell(abort->cause) +
             number_cell(thousands(abort->count)) + code_cell(escaped(location_text(*abort))) +
             code_cell(name_of(abort->other)) + cell(access_text(*abort)) + "</tr>";
   if (rows.empty())
@@ -227,7 +240,7 @@ std::string serialisations_table(const Profile &profile) {
   std::string rows;
   for (const ProfileSection &section : profile.sections)
     for (const ProfileSerialisation &serialisation : section.serialisations) {
-      rows += "<tr>" + code_cell(name_of(section.name)) + cell(serialisation.cause) +
+      rows += "<tr>" + code_cell(name_of(section.name)) + cause_cell(serialisation.cause) +
               number_cell(thousands(serialisation.count)) + "<td><ol>";
       for (const ProfileFrame &frame : serialisation.stack)
         if (!frame.function.empty())
@@ -323,13 +336,16 @@ std::string profile_html(const Profile &profile) {
       "'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{0} – profile</title><style>{1}</style></head><body>\n"
-      "<h1>{0}</h1><p class=\"run\">{2}, policy {3}, back-off {4}, {5}, from {6}, {7:.2f} s</p>\n"
-      "{14}\n{8}\n{9}\n{10}\n{11}\n{12}\n{13}\n</body></html>\n",
-      escaped(profile.program), kStyle, escaped(profile.algorithm), escaped(profile.contention),
-      escaped(profile.backoff), counted(profile.threads, "thread", "threads"),
-      escaped(profile.start), profile.wall_seconds, sections_table(profile), matrix(profile),
-      aborts_table(profile), serialisations_table(profile) + colour_waits_table(profile),
-      histograms(profile), locks_table(profile), summary(profile));
+      "<h1>{0}</h1><p class=\"run\">{2}{3}, from {4}, {5:.2f} s</p>\n"
+      "{12}\n{6}\n{7}\n{8}\n{9}\n{10}\n{11}\n</body></html>\n",
+      escaped(profile.program), kStyle,
+      profile.of_locks ? "the program's own locks, "
+                       : fmt::format("{}, policy {}, back-off {}, ", escaped(profile.algorithm),
+                                     escaped(profile.contention), escaped(profile.backoff)),
+      counted(profile.threads, "thread", "threads"), escaped(profile.start), profile.wall_seconds,
+      sections_table(profile), matrix(profile), aborts_table(profile),
+      serialisations_table(profile) + colour_waits_table(profile), histograms(profile),
+      locks_table(profile), summary(profile));
 }
 
 } // namespace tandem

@@ -4,7 +4,10 @@
 #define JSON_DIAGNOSTICS 1 // the reader's messages name the place
 #include "base/json.h"
 
+#include <algorithm>
+#include <array>
 #include <numeric>
+#include <utility>
 
 namespace tandem {
 namespace {
@@ -120,8 +123,40 @@ double ProfileHistogram::mean() const {
   return values == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(values);
 }
 
-std::uint64_t ProfileSection::aborted() const { return counts_of(aborts); }
+std::uint64_t ProfileSection::aborted() const { return counts_of(aborts) - cancelled(); }
+std::uint64_t ProfileSection::cancelled() const {
+  std::uint64_t count = 0;
+  for (const ProfileAbort &abort : aborts)
+    count += abort.is_cancel() ? abort.count : 0;
+  return count;
+}
 std::uint64_t ProfileSection::serialised() const { return counts_of(serialisations); }
+
+std::string_view meaning_of(std::string_view cause) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kMeanings = {{
+      {"validation", "what it had read was changed by a commit of another"},
+      {"locked", "another owned the memory, and it gave way"},
+      {"killed", "another needed the memory, and made it give way"},
+      {"colour-taken", "a section with the same colour became irrevocable"},
+      {"serial-pending", "some section was about to run alone"},
+      {"irrevocable-reached", "it came to what cannot be undone, and began again for that"},
+      {"hardware-conflict", "the processor saw another access to its memory"},
+      {"hardware-capacity", "it did not fit the processor"},
+      {"hardware-other", "an interrupt, a fault, or what only software does"},
+      {"retry", "the program waits for a change"},
+      {"cancel", "the program ended it without effect; it is no conflict"},
+      {"other-lock", "it came to another lock than the one that it ran in place with"},
+      {"irrevocable-begin", "by plan: what cannot be undone is on its usual way"},
+      {"irrevocable-call", "it called what cannot be undone"},
+      {"requested", "the program or its compiler asked for it"},
+      {"retries", "it was aborted too often, or only looked at its reads again"},
+      {"algorithm", "the algorithm is one at a time, by choice or since auto found it faster"},
+      {"no-memory", "there was no memory for its log"},
+  }};
+  const auto *found = std::find_if(kMeanings.begin(), kMeanings.end(),
+                                   [&](const auto &entry) { return entry.first == cause; });
+  return found == kMeanings.end() ? "" : found->second;
+}
 
 namespace {
 

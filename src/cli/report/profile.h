@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tandem {
@@ -41,6 +42,8 @@ struct ProfileAbort {
   std::uint64_t count = 0;
   std::optional<ProfileLocation> location;
   std::string other; // empty: not known
+
+  [[nodiscard]] bool is_cancel() const { return cause == "cancel"; }
 };
 
 struct ProfileSerialisation {
@@ -73,7 +76,9 @@ struct ProfileSection {
   std::uint64_t waiting_ns = 0;
   std::uint64_t irrevocable_ns = 0;
 
+  // Attempts that ran again, but for those that the program ended itself: these are cancelled.
   [[nodiscard]] std::uint64_t aborted() const;
+  [[nodiscard]] std::uint64_t cancelled() const;
   [[nodiscard]] std::uint64_t serialised() const;
 };
 
@@ -106,6 +111,10 @@ struct Profile {
   bool of_locks = false; // of the program's own locks, not of transactions
   std::vector<ProfileLock> locks;
 };
+
+// What a cause of an abort or a serialisation means, in a few words; empty for one that is not
+// known.
+std::string_view meaning_of(std::string_view cause);
 
 // Error: `file: ...`, for text that is no profile of a version that is known.
 Result<Profile> profile_from_json(const std::string &text, const std::string &file);

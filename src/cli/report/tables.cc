@@ -136,17 +136,21 @@ std::string locks_text(const Profile &profile, const Terminal &terminal, std::si
 std::string head_text(const Profile &profile) {
   std::uint64_t commits = 0;
   std::uint64_t aborts = 0;
+  std::uint64_t cancels = 0;
   for (const ProfileSection &section : profile.sections) {
     commits += section.commits;
     aborts += section.aborted();
+    cancels += section.cancelled();
   }
   const std::string threads = counted(profile.threads, "thread", "threads");
   if (profile.of_locks)
     return fmt::format("{}: {}{}, {:.2f} s", profile.program, threads,
                        profile.locks.empty() ? ", no lock was acquired" : "", profile.wall_seconds);
-  return fmt::format("{}: {}, {}, {} commits, {} aborts, {:.2f} s", profile.program,
-                     profile.algorithm, threads, thousands(commits), thousands(aborts),
-                     profile.wall_seconds);
+  return fmt::format(
+      "{}: {}, {}, {} commits, {} aborts{}, {:.2f} s", profile.program, profile.algorithm, threads,
+      thousands(commits), thousands(aborts),
+      cancels == 0 ? "" : fmt::format(", {} cancelled by the program", thousands(cancels)),
+      profile.wall_seconds);
 }
 
 } // namespace
