@@ -5,6 +5,7 @@
 #include "machine/timing/timing.h"
 
 #include "machine/cores/testing/bare.h"
+#include "machine/timing/testing/words.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -14,67 +15,10 @@ namespace tandem::machine {
 namespace {
 
 using testing::BareMachine;
-using Words = std::vector<std::uint32_t>;
+using namespace testing::words;
 
 constexpr std::uint64_t kCode = 0x8000'0000;
 constexpr std::uint64_t kData = 0x8010'0000;
-
-// Instructions, as few as the programs here need.
-constexpr std::uint32_t i_type(std::uint32_t code, unsigned rd, unsigned rs1, int imm) {
-  return static_cast<std::uint32_t>(imm) << 20 | rs1 << 15 | rd << 7 | code;
-}
-constexpr std::uint32_t addi(unsigned rd, unsigned rs1, int imm) {
-  return i_type(0x13, rd, rs1, imm);
-}
-constexpr std::uint32_t load(unsigned rd, unsigned rs1, int imm, unsigned size = 3) {
-  return i_type(0x03 | size << 12, rd, rs1, imm);
-}
-constexpr std::uint32_t store(unsigned rs2, unsigned rs1, int imm, unsigned size = 3) {
-  const auto bits = static_cast<std::uint32_t>(imm);
-  return (bits >> 5 & 0x7f) << 25 | rs2 << 20 | rs1 << 15 | size << 12 | (bits & 31) << 7 | 0x23;
-}
-constexpr std::uint32_t add(unsigned rd, unsigned rs1, unsigned rs2) {
-  return rs2 << 20 | rs1 << 15 | rd << 7 | 0x33;
-}
-constexpr std::uint32_t atomic(unsigned function, unsigned rd, unsigned rs1, unsigned rs2) {
-  return function << 27 | rs2 << 20 | rs1 << 15 | 3U << 12 | rd << 7 | 0x2f;
-}
-constexpr unsigned kAdd = 0, kReserve = 2, kConditional = 3;
-constexpr std::uint32_t branch(unsigned kind, unsigned rs1, unsigned rs2, int bytes) {
-  const auto b = static_cast<std::uint32_t>(bytes);
-  return (b >> 12 & 1) << 31 | (b >> 5 & 0x3f) << 25 | rs2 << 20 | rs1 << 15 | kind << 12 |
-         (b >> 1 & 15) << 8 | (b >> 11 & 1) << 7 | 0x63;
-}
-constexpr unsigned kEqual = 0, kNotEqual = 1;
-constexpr std::uint32_t hint_of(unsigned number) {
-  return i_type(0x13 | 2U << 12, 0, 0, static_cast<int>(number));
-}
-constexpr std::uint32_t kWfi = 0x10500073;
-constexpr std::uint32_t kJumpBack = 0xffdff06f;  // j -4
-constexpr std::uint16_t kShort = 0x0285;         // c.addi x5, 1
-constexpr std::uint32_t kReadCycle = 0xc0002573; // rdcycle x10
-
-// A program as bytes, since instructions of two sizes make code that lies across lines.
-class Program {
-public:
-  void word(std::uint32_t word) { append(&word, sizeof word); }
-  void half(std::uint16_t half) { append(&half, sizeof half); }
-  [[nodiscard]] const std::vector<std::byte> &bytes() const { return bytes_; }
-
-private:
-  void append(const void *from, std::size_t size) {
-    const auto *at = static_cast<const std::byte *>(from);
-    bytes_.insert(bytes_.end(), at, at + size);
-  }
-  std::vector<std::byte> bytes_;
-};
-
-Program program_of(const Words &words) {
-  Program program;
-  for (const std::uint32_t word : words)
-    program.word(word);
-  return program;
-}
 
 // Random loads and stores of all sizes, aligned or not, atomics, pairs of reservation, branches;
 // few lines, all shared, one of them beside code. Registers 20 to 27 are places, 5 to 8 values, 9
@@ -506,45 +450,6 @@ TEST_P(Timing, ATimelineSaysWhereCyclesWent) {
   EXPECT_EQ(apart.harts.at(1).bytes_written, 0xff00U);
   EXPECT_EQ(apart.places.count(kCode), 1U);
   EXPECT_EQ(timeline.lines().at(kData / kLineBytes).sharing(), LineStory::Sharing::truly);
-}
-
-TEST(TimelineIntervals, GrowWithTheRunAndLoseNothing) {
-  Timeline timeline(2);
-  timeline.begin(1000);
-  Cycle at = 1000;
-  for (unsigned i = 0; i < 1000; ++i, at += 130)
-    timeline.spend(i % 2, i % 3 == 0 ? Spent::load : Spent::user, at, at + 100);
-  timeline.finish(at);
-  EXPECT_EQ(timeline.start(), 1000U);
-  for (unsigned hart = 0; hart < 2; ++hart) {
-    EXPECT_LE(timeline.of(hart).size(), Timeline::kIntervals);
-    std::uint64_t busy = 0, all = 0;
-    for (const Timeline::Cycles &cycles : timeline.of(hart))
-      for (std::size_t kind = 0; kind < kSpentKinds; ++kind) {
-        all += cycles[kind];
-        busy += kind == static_cast<std::size_t>(Spent::idle) ? 0 : cycles[kind];
-      }
-    EXPECT_EQ(busy, 500U * 100);
-    EXPECT_EQ(all, at - 1000);
-  }
-}
-
-TEST(TimelineLines, SharingIsNamed) {
-  const auto told = [](std::vector<std::pair<unsigned, MissedAccess>> accesses) {
-    Timeline timeline(4);
-    for (auto &[hart, access] : accesses)
-      timeline.missed(hart, access);
-    return timeline.lines().at(7).sharing();
-  };
-  const auto read = [](std::uint64_t bytes) { return MissedAccess{.line = 7, .bytes = bytes}; };
-  const auto write = [](std::uint64_t bytes) {
-    return MissedAccess{.line = 7, .bytes = bytes, .writes = true};
-  };
-  EXPECT_EQ(told({{0, write(1)}, {0, read(2)}}), LineStory::Sharing::none);
-  EXPECT_EQ(told({{0, read(1)}, {1, read(1)}}), LineStory::Sharing::reading);
-  EXPECT_EQ(told({{0, write(1)}, {1, read(3)}}), LineStory::Sharing::truly);
-  EXPECT_EQ(told({{0, read(2)}, {0, write(1)}, {1, write(12)}}), LineStory::Sharing::falsely);
-  EXPECT_EQ(told({{0, read(2)}, {0, write(1)}, {1, write(2)}}), LineStory::Sharing::truly);
 }
 
 // A lock of test-and-set, and a counter behind it that only plain loads and stores touch.
