@@ -28,6 +28,12 @@ DIFFERENCES = (
     # Names of hints: C.NOP, and shifts by 0, which RV128 takes for shifts by 64.
     (re.compile(r"c\.nop.*"), re.compile(r"c\.addi zero,.*")),
     (re.compile(r"c\.(slli|srli|srai) .*,0x0"), re.compile(r"c\.(slli|srli|srai)64 .*")),
+    # Transactions (Xtm) are ours: opcode custom-0, and registers in the ranges for custom ones.
+    (re.compile(r"x(begin|end|abort|push|pop|test|drop)( .*)?"), re.compile(r"\.4byte 0x.*0b")),
+    (
+        re.compile(r"csrr\w+ \w+,stx(h|sp|limit|ctl|status),\w+"),
+        re.compile(r"csrr\w+ \w+,0x(5c[0-3]|dc0),\w+"),
+    ),
 )
 
 
