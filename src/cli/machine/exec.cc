@@ -7,6 +7,7 @@
 #include "cli/machine/interrupt.h"
 #include "cli/machine/quantities.h"
 #include "cli/machine/timing.h"
+#include "cli/machine/transactions.h"
 #include "machine/platform/boot.h"
 #include "machine/platform/map.h"
 #include "machine/proxy/process.h"
@@ -33,6 +34,7 @@ struct Arguments {
   bool bare = false;
   WatchOptions watch{};
   TimingArguments timing{};
+  TransactionArguments transactions{};
 };
 
 Result<std::string> absolute(const std::string &path) {
@@ -135,14 +137,21 @@ machine::Outcome outcome_of(machine::proxy::Process &process, const machine::Sym
   return signalled(end, symbols);
 }
 
+// What was run, for the files that say what it did.
+struct Guest {
+  machine::Machine &machine;
+  const machine::Symbols &symbols;
+  const char *kind;
+};
+
 Status write_json(const Arguments &arguments, const Watch &watch, const machine::Outcome &outcome,
-                  const char *kind, Timing *timing) {
+                  const Guest &guest, Timing *timing) {
   if (arguments.watch.json.empty())
     return Unit{};
   nlohmann::ordered_json json{{"format", "tandem-machine-run"},
                               {"version", 1},
                               {"command", "exec"},
-                              {"kind", kind},
+                              {"kind", guest.kind},
                               {"outcome", outcome.name},
                               {"status", outcome.status},
                               {"message", outcome.message},
@@ -150,19 +159,30 @@ Status write_json(const Arguments &arguments, const Watch &watch, const machine:
   json.update(watch.summary());
   if (timing != nullptr)
     json["timing"] = timing->json();
+  nlohmann::ordered_json transactions = transactions_json(guest.machine, guest.symbols);
+  if (transactions["transactions"] != 0)
+    json["transactions"] = std::move(transactions);
   return write_file(arguments.watch.json, json.dump(2) + "\n");
 }
 
-Result<int> finish(const Arguments &arguments, Watch &watch, const machine::Symbols &symbols,
-                   const machine::Outcome &outcome, const char *kind, Timing *timing) {
+Result<int> finish(const Arguments &arguments, Watch &watch, const machine::Outcome &outcome,
+                   const Guest &guest, Timing *timing) {
   if (Status written = watch.finish(); !written)
     return written.error();
-  if (Status written = write_json(arguments, watch, outcome, kind, timing); !written)
+  if (Status written = write_json(arguments, watch, outcome, guest, timing); !written)
+    return written.error();
+  const Result<std::string> program = absolute(arguments.words.front());
+  if (!program)
+    return program.error();
+  if (Status written =
+          write_profile(arguments.transactions, guest.machine, guest.symbols, *program,
+                        arguments.words, timing != nullptr ? timing->clock_mhz() : 1000);
+      !written)
     return written.error();
   if (timing != nullptr)
     if (Status written = timing->write_timeline(
-            symbols, fmt::format("{}, {}, {} harts", arguments.words.front(),
-                                 arguments.timing.protocol, arguments.harts));
+            guest.symbols, fmt::format("{}, {}, {} harts", arguments.words.front(),
+                                       arguments.timing.protocol, arguments.harts));
         !written)
       return written.error();
   if (!outcome.message.empty())
@@ -189,13 +209,14 @@ Result<int> run_process(const Arguments &arguments, const Watching &watching,
   const Interrupt interrupt;
   machine::Session session(**process, interrupt.flag());
   const machine::Symbols symbols = program.symbols.moved(machine::proxy::bias_of(program));
+  prepare_transactions(arguments.transactions, **process, symbols, kName);
   Watch watch(**process, symbols, arguments.watch, watching, kName);
   Result<machine::Session::Stop> stop = machine::Session::Stop::asked;
   with_failures_shown([&] { stop = watch.run(session); });
   if (!stop)
     return stop.error();
-  return finish(arguments, watch, symbols, outcome_of(**process, symbols, *stop), "process",
-                timing->get());
+  return finish(arguments, watch, outcome_of(**process, symbols, *stop),
+                {**process, symbols, "process"}, timing->get());
 }
 
 Result<int> run_bare(const Arguments &arguments, const Watching &watching,
@@ -218,6 +239,7 @@ Result<int> run_bare(const Arguments &arguments, const Watching &watching,
   machine::Console console(STDOUT_FILENO);
   (*board)->show(&console);
   session.after_slice([&console] { console.flush(); });
+  prepare_transactions(arguments.transactions, **board, *symbols, kName);
   Watch watch(**board, *symbols, arguments.watch, watching, kName);
   Result<machine::Session::Stop> stop = machine::Session::Stop::asked;
   with_failures_shown([&] { stop = watch.run(session); });
@@ -226,7 +248,7 @@ Result<int> run_bare(const Arguments &arguments, const Watching &watching,
     return stop.error();
   return finish(arguments, watch, *symbols,
                 machine::outcome_of(**board, *symbols, {.stop = *stop, .panic = std::nullopt}),
-                "bare", timing->get());
+                {**board, *symbols, "bare"}, timing->get());
 }
 
 Result<int> run(const Arguments &arguments) {
@@ -283,6 +305,7 @@ int exec_command(int argc, char **argv) {
                    "linked at 0x80000000 and above)");
   declare_watching(program, arguments.watch);
   declare_timing(program, arguments.timing);
+  declare_transactions(program, arguments.transactions);
   program.set_epilogue("Status: the program's own; 3 when it crashed or reached --limit.\n"
                        "Examples:\n"
                        "  riscv64-linux-gnu-gcc -O2 -static -pthread program.c -o program\n"

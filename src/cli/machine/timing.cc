@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "cli/machine/results.h"
 #include "cli/machine/timeline.h"
+#include "cli/machine/transactions.h"
+#include "machine/htm/transactional_memory.h"
 #include "machine/timed/failure.h"
 #include "machine/timing/timing.h"
 
@@ -76,6 +78,7 @@ class Timing::Parts {
 public:
   std::unique_ptr<TimedCores> cores;
   std::string timeline; // a file
+  std::uint32_t clock_mhz = 0;
 };
 
 Timing::Timing(machine::Machine &machine) : machine_(&machine), parts_(std::make_unique<Parts>()) {}
@@ -95,7 +98,17 @@ Result<std::unique_ptr<Timing>> make_timing(const TimingArguments &arguments,
       return Error{fmt::format("--mode {} needs a protocol: say --protocol NAME (tandem machine "
                                "list)",
                                arguments.mode)};
-    if (!arguments.configuration.empty() || !arguments.settings.empty() || arguments.summary ||
+    const bool only_transactions = only_about_transactions(arguments.settings);
+    if (only_transactions && !arguments.settings.empty()) {
+      const Result<machine::Configuration> given =
+          machine::load_configuration("metatm", arguments.settings);
+      if (!given)
+        return given.error();
+      machine::HtmOptions htm = given->htm;
+      htm.seed = arguments.seed;
+      machine.harts().transactions().configure(htm);
+    }
+    if (!arguments.configuration.empty() || !only_transactions || arguments.summary ||
         arguments.check_values || !arguments.timeline.empty())
       return Error{
           "--config, --set, --counts, --check-values and --timeline are about harts with time: say "
@@ -127,6 +140,7 @@ Result<std::unique_ptr<Timing>> make_timing(const TimingArguments &arguments,
   auto timing = std::make_unique<Timing>(machine);
   timing->parts_->cores = std::move(cores).value();
   timing->parts_->timeline = arguments.timeline;
+  timing->parts_->clock_mhz = configuration->clock_mhz;
   machine.cores().use(timing->parts_->cores.get());
   machine.dma().on_access([cores = timing->parts_->cores.get()](std::uint64_t address,
                                                                 std::uint64_t bytes, bool write) {
@@ -152,6 +166,8 @@ Status Timing::write_timeline(const machine::Symbols &symbols, const std::string
              : write_file(parts_->timeline, timeline_page(*timeline, symbols, title));
 }
 
+std::uint32_t Timing::clock_mhz() const { return parts_->clock_mhz; }
+
 ordered_json Timing::json() {
   TimedCores &cores = *parts_->cores;
   const machine::RunResult result = cores.result();
@@ -163,7 +179,8 @@ ordered_json Timing::json() {
                      {"store_stall_cycles", hart.stores},
                      {"atomic_stall_cycles", hart.atomics},
                      {"walk_stall_cycles", hart.walks},
-                     {"service_cycles", hart.service}});
+                     {"service_cycles", hart.service},
+                     {"transaction_wait_cycles", hart.waits}});
   ordered_json regions = ordered_json::array();
   for (const auto &[number, region] : cores.regions()) {
     ordered_json counts = ordered_json::object();

@@ -41,6 +41,7 @@ public:
   void change_mode(const std::string &mode);
   // Everything that was counted: the run as `tandem machine run` gives it, harts, regions.
   [[nodiscard]] nlohmann::ordered_json json();
+  [[nodiscard]] std::uint32_t clock_mhz() const;
   // The same for people, without the regions.
   [[nodiscard]] std::string text();
   // Writes the timeline that the options ask for, if they do.
