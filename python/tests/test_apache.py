@@ -19,7 +19,7 @@ from tandem.workload.apache.suite import Subject, SuiteResult, print_suite
 
 def _suite(name: str, module: Path | None, lost: list[str], **checks: str | None) -> SuiteResult:
     subject = Subject(name, module, {})
-    return SuiteResult(subject, 3, [{"a", "b"}], dict(checks), lost)
+    return SuiteResult(subject, required=3, runs=[{"a", "b"}], checks=dict(checks), lost=lost)
 
 
 def test_a_suite_fails_for_what_is_ours_only(capsys: pytest.CaptureFixture[str]) -> None:
