@@ -32,10 +32,11 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     program, clock = folder / "loops", folder / "clock"
     freestanding = ["-nostdlib", "-static", "-ffreestanding", "-fno-builtin", "-Wl,--no-relax"]
-    cross = ["riscv64-linux-gnu-gcc", "-O2", *freestanding, "-o", program, here / "loops.c"]
+    cross: list[str | Path] = ["riscv64-linux-gnu-gcc", "-O2", *freestanding]
+    cross += ["-o", program, here / "loops.c"]
     subprocess.run(cross, check=True)
     subprocess.run(["gcc", "-O2", "-o", clock, here / "clock.c"], check=True)
-    ours = [
+    ours: list[str | Path] = [
         Path(build) / "tests/machine_bare",
         "--way",
         "user",

@@ -31,14 +31,8 @@ def main() -> None:
     ]
     subprocess.run([*cross, "-o", program, here / "threads.c"], check=True)
     subprocess.run(["gcc", "-O2", "-o", clock, here / "clock.c"], check=True)
-    options = (
-        []
-        if protocol == "functional"
-        else ["--protocol", protocol, "--mode", "functional"]
-    )
-    ghz = float(
-        subprocess.run([clock], check=True, capture_output=True, text=True).stdout
-    )
+    options = [] if protocol == "functional" else ["--protocol", protocol, "--mode", "functional"]
+    ghz = float(subprocess.run([clock], check=True, capture_output=True, text=True).stdout)
     turns = "1000000" if protocol == "functional" else "60000"
     subprocess.run(
         [

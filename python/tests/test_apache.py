@@ -7,6 +7,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+
 from tandem.errors import CommandError
 from tandem.workload.apache import httpd
 from tandem.workload.apache.checks import fetch

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from conftest import HERE, Harness
+
 from tandem.errors import FormatError, UserError
 from tandem.files import check_outputs, printable, read_text, write_text
 from tandem.formats.documents import parse_json, parse_toml

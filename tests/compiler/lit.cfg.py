@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # lit configuration of the compiler's tests: one behaviour per file. Run by ctest (label lit), or
 #   build/venv/bin/lit -sv tests/compiler --param build=build/release
-# With --param preload=LIBRARY the plugins are those of a build with that sanitizer, and opt verifies the
-# module behind every pass.
+# With --param preload=LIBRARY the plugins are those of a build with that sanitizer, and opt
+# verifies the module behind every pass.
 import os
 import sys
 

@@ -179,8 +179,8 @@ def _add_loading(to: argparse.ArgumentParser) -> None:
         "--check-serial",
         action="store_true",
         default=None,
-        help="count what of the sections runs serially, too, in runs of their own, and fail where it "
-        "is anything that has not to do with aborts (replay)",
+        help="count what of the sections runs serially, too, in runs of their own, and fail where "
+        "it is anything that has not to do with aborts (replay)",
     )
     to.add_argument(
         "--count",

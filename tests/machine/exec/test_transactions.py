@@ -53,7 +53,7 @@ def counted(file: Path, *words: str | Path) -> dict[str, Any]:
 def test_structures_stay_right(
     structures: Path, tmp_path: Path, structure: str, way: tuple[str, ...]
 ) -> None:
-    words = [*way, structures, structure, "htm", "4", "40"]
+    words: list[str | Path] = [*way, structures, structure, "htm", "4", "40"]
     result = counted(tmp_path / "out.json", *words)
     counts = result["transactions"]
     assert counts["transactions"] >= 160
@@ -65,7 +65,8 @@ def test_structures_stay_right(
 
 def test_the_profile_is_one(structures: Path, tmp_path: Path) -> None:
     file = tmp_path / "profile.json"
-    words = ["--protocol", "mesi-snoop", "--profile", file, structures, "counter", "htm", "4", "50"]
+    words: list[str | Path] = ["--protocol", "mesi-snoop", "--profile", file]
+    words += [structures, "counter", "htm", "4", "50"]
     result = counted(tmp_path / "out.json", *words)
     profile = json.loads(file.read_text())
     schema = json.loads((SOURCE / "docs/formats/profile.schema.json").read_text())

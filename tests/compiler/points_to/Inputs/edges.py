@@ -3,8 +3,9 @@
 
 import json
 import sys
+from pathlib import Path
 
-report = json.load(open(sys.argv[1], encoding="utf-8"))
+report = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
 edges = {
     tuple(sorted((section["name"], conflict["with"])))
     for section in report["sections"]
