@@ -53,7 +53,8 @@ void roll_back_eager""",
     "extension-unvalidated": Bug(
         "orecs: the snapshot moves to the present without validation",
         "algorithms/orec.cc",
-        "  if (!reads_are_current(thread))\n    return false;\n  thread.snapshot = now;",
+        "  if (!conflict::may_look_again(thread, thread.reads.size()) || "
+        "!reads_are_current(thread))\n    return false;\n  thread.snapshot = now;",
         "  thread.snapshot = now;",
         "eager",
         ("opacity", "opaque", "micro"),
