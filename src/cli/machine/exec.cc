@@ -246,7 +246,7 @@ Result<int> run_bare(const Arguments &arguments, const Watching &watching,
   console.flush();
   if (!stop)
     return stop.error();
-  return finish(arguments, watch, *symbols,
+  return finish(arguments, watch,
                 machine::outcome_of(**board, *symbols, {.stop = *stop, .panic = std::nullopt}),
                 {**board, *symbols, "bare"}, timing->get());
 }
