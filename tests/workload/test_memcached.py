@@ -67,10 +67,12 @@ def test_statistics_and_items_do_not_conflict(tmp_path: Path) -> None:
     statistics = {
         name for name, paths in touched.items() if paths and all(map(statistic.match, paths))
     }
+    # The name of heap memory has a file in it, which is no statistic: (heap of stats_prefix.c:69).
+    heap = re.compile(r"\(heap of [^)]*\)")
     items = {
         name
         for name, paths in touched.items()
-        if any(map(item.match, paths)) and not any("stats" in path for path in paths)
+        if any(map(item.match, paths)) and not any("stats" in heap.sub("", x) for x in paths)
     }
     assert len(statistics) >= 20
     assert len(items) >= 8
