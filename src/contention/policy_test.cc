@@ -171,7 +171,7 @@ TEST(policy, stall_ends_cycles_that_are_too_long_to_see) {
   EXPECT_GT(restarting, 0);
 }
 
-// The search says what `stall` acts on, for whoever combines waiting with another policy.
+// The search says what `stall` acts on, for users that combine waiting with another policy.
 TEST(cycle, of_every_length_is_found_and_no_other) {
   for (std::size_t count = 2; count <= kLongestCycle; ++count) {
     std::vector<Waiter> all = chain(count);

@@ -81,11 +81,11 @@ public:
     code_[(address - base_) >> kPageShift] = holds ? 1 : 0;
   }
   void observe_code(CodeObserver *observer) { observer_ = observer; }
-  // Of read() and write(), as long as it is set; null: nobody.
+  // Of read() and write(), as long as it is set; null: no observer.
   void observe_outside(OutsideObserver *observer) { outside_ = observer; }
-  // As read(), but nobody is told: for debuggers.
+  // As read(), but no observer is told: for debuggers.
   [[nodiscard]] bool peek(std::uint64_t address, std::span<std::byte> to) const;
-  // As write(), but nobody but the observer of code is told: an instruction of a hart. All inside.
+  // As write(), but only the observer of code is told: an instruction of a hart. All inside.
   void store(std::uint64_t address, std::span<const std::byte> from);
   void written(std::uint64_t address, std::uint64_t size); // any range inside
   void code_changed() { written(base_, size_); }

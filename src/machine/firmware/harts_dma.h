@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Accesses to main memory by what is no hart: at once, and whoever had reserved what is written
+// Accesses to main memory by what is no hart: at once, and a hart that had reserved what is written
 // loses its reservation. A memory side hears of them and has their traffic.
 #pragma once
 

@@ -166,7 +166,7 @@ struct HartCore {
   // A walk over the page tables; with timing through the L1, an entry at a time. False: `trap` says
   // why, or timing what is wanted.
   bool walk(const WalkContext &context, std::uint64_t address, AccessKind kind, Translation &found);
-  // With timing: the step that was wanted, now that its line may be used. False: nobody waits.
+  // With timing: the step that was wanted, now that its line may be used. False: none was wanted.
   bool walk_step(std::uint64_t line, bool update);
   // Translates; fills the TLB where that is main memory. False: `trap` says why.
   bool physical(std::uint64_t address, AccessKind kind, std::uint64_t &to);

@@ -37,7 +37,7 @@ struct TransactionalMemory::View {
     std::uint64_t &priority = transaction->priority;
     priority = more > ~priority ? ~std::uint64_t{0} : priority + more;
   }
-  // A suspended transaction waits for nobody.
+  // A suspended transaction does not wait.
   [[nodiscard]] std::optional<View> waits_for() const {
     if (transaction->waits_for == 0 || transaction->state != State::running)
       return std::nullopt;

@@ -324,7 +324,7 @@ Small disturbed(const std::string &way, std::uint64_t at, With with, std::uint64
   if (at != ~std::uint64_t{0}) {
     m.run(at);
     if (with == With::abort) {
-      // Outside: wins against who has written it, and then against who has read it.
+      // Outside: wins against its writer, and then against its readers.
       std::uint64_t value = 0;
       EXPECT_TRUE(m.machine->memory().read_value(kData, value));
       m.put(kData, value);
@@ -397,7 +397,7 @@ TEST_P(Histories, EveryPolicyCountsRight) {
       EXPECT_EQ(m.word(kData), 16U * 12U) << contention::kPolicyNames[policy].first;
       EXPECT_EQ(m.counters().commits, 16U * 12U);
       // docs/machine/metatm.md: increments times an attempt and the longest wait of a winner; under
-      // Polite nobody wins before it has lost ten times.
+      // Under Polite a transaction wins only after it has lost ten times.
       constexpr Cycle kAttempt = 2000;
       constexpr Cycle kWait = 10 * (10 * 15 + 1);
       const Cycle attempts = contention::Policy(policy) == contention::Policy::polite ? 11 : 1;

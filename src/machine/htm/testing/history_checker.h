@@ -9,7 +9,7 @@
 //   that a read sees the attempt's own write, else the last commit's, else the first bytes;
 //   that an attempt does nothing more after a byte that it has read was written by a commit or from
 //   outside (its reads would be of two moments);
-//   that nobody reads or writes what a live attempt has written, or writes what one has read
+//   that no other reads or writes what a live attempt has written, or writes what one has read
 //   (isolation, and the eagerness of detection).
 // In the end memory is what the commits and the others have left.
 #pragma once
