@@ -414,7 +414,7 @@ TEST_P(Transactions, GranularityIsOfBytesOrLines) {
   }
 }
 
-// In cycles of one hart that nobody disturbs.
+// In cycles of one hart without others beside it.
 TEST_P(Transactions, CommitsAndAbortsCostWhatTheMachineSays) {
   const auto cycles = [&](std::uint32_t commit, std::uint32_t abort) {
     HtmMachine m = make(

@@ -84,7 +84,7 @@ public:
   bool perform(S &, unsigned number, const Request &request);
   void complete(S &, unsigned number, const Completion &done);
   // The first marked line of an attempt that leaves costs the set-up of what holds it from then on;
-  // that it lies in memory is paid by whoever fetches it again.
+  // that it lies in memory is paid by the access that fetches it again.
   void evicted(S &, unsigned number, std::uint64_t block) {
     if (htm_.any_marks())
       cores_[number].overflow += htm_.overflow(number, block);

@@ -24,7 +24,7 @@ void became_irrevocable(Thread &thread) noexcept;
 // transactions, as far as that can be seen.
 extern std::atomic<bool> must_give_way;
 
-// The same where the process has one thread: nobody else has a lock that it could ask for, so that
+// The same where the process has one thread: no other thread has a lock that it could need, so that
 // only calls that wait for a change count, which may end after some time.
 extern std::atomic<bool> may_wait_alone;
 

@@ -9,7 +9,7 @@
  * Where a process dies in the lock, what is in the store may be half-done; where it dies outside,
  * the objects that it held would stay for ever. Either way the store is *broken* then: nothing is
  * found and nothing is stored, until no living process holds an object any more, and then it is
- * empty. So nobody ever reads memory that was given to something else.
+ * empty. So memory that was given to another object is never read.
  */
 #pragma once
 

@@ -5,7 +5,7 @@
  *
  * All functions may be called by any thread; a shared store also by any process that was forked
  * from the one that made it. What a function gives is a reference, which store_release gives back;
- * memory of an object that nobody refers to any more is freed. An object does not change once it
+ * memory of an object without references is freed. An object does not change once it
  * is committed (store_invalidate aside), so what refers to it reads it without any lock, while it
  * is replaced, evicted or removed.
  *
@@ -25,7 +25,7 @@ struct store_object;
 
 /* Who goes first when there is no room. GDSF: who was asked for least often for its size, as time
  * goes by (Cherkasova 1998, "Improving WWW proxies performance with greedy-dual-size-frequency
- * caching policy"). LRU: who was not asked for longest. */
+ * caching policy"). LRU: the least recently used. */
 enum store_policy { STORE_GDSF, STORE_LRU };
 
 struct store_settings {
