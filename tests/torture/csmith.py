@@ -4,7 +4,7 @@
     csmith.py [MINUTES] [--seed N]     half an hour in make verify
 
 Each marked function adds to one counter, by a read and a write with others in between. The
-program's checksum must be that of a plain clang, while another thread runs a section that only
+program's checksum must be that of a plain clang -O0, while another thread runs a section that only
 adds, too, over and over; and nothing of what either adds may be lost. A failure names the seed,
 which makes the same program again, and keeps the program.
 """
@@ -12,6 +12,7 @@ which makes the same program again, and keeps the program.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import random
 import re
@@ -25,7 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-RUN_SECONDS = 20.0  # of a program; csmith's may run for ever, and are not used then
+PLAIN_SECONDS = 2.0  # csmith's programs may run for ever, and are not used then
+RUN_SECONDS = 240.0  # with sections; they take milliseconds, however many run beside them
 MODES = ("global-lock", "locks", "stm", "hybrid", "htm")
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
 ALGORITHMS = ("norec", "lazy", "eager", "two-phase", "serial", "auto")
@@ -154,10 +156,11 @@ def check(build: Path, folder: Path, seed: int) -> Failure | None:
     rng = random.Random(seed)
     common = ["-w", "-pthread", "-I", "/usr/include/csmith", str(source)]
     plain = folder / f"plain{seed}"
-    status, told = call(["clang-19", "-O1", "-DPLAIN", *common, "-o", str(plain)], 120)
+    # At -O0 a program that loops for ever does: from -O1 on clang may delete a loop that does nothing.
+    status, told = call(["clang-19", "-O0", "-DPLAIN", *common, "-o", str(plain)], 120)
     if status != 0:
         raise UnusableError(told)
-    status, expected = call([str(plain)], RUN_SECONDS / 4)
+    status, expected = call([str(plain)], PLAIN_SECONDS)
     if status != 0:
         raise UnusableError(expected)
     mode, level = rng.choice(MODES), rng.choice(LEVELS)
@@ -185,14 +188,16 @@ class Result:
     failures: tuple[Failure, ...]
 
 
-def run(build: Path, folder: Path, seed: int, seconds: float, jobs: int) -> Result:
-    """Programs of the seeds from `seed` on, as many as fit into the time, at least one."""
+def run(
+    build: Path, folder: Path, seed: int, jobs: int, seconds: float = math.inf, most: int = 1 << 31
+) -> Result:
+    """Programs of the seeds from `seed` on: `most`, or as many as fit into the time, at least one."""
     end = time.monotonic() + seconds
     passed = unusable = 0
     failures: list[Failure] = []
 
     def one(number: int) -> Failure | bool | None:
-        if number > 0 and time.monotonic() > end:
+        if number >= most or (number > 0 and time.monotonic() > end):
             return False
         try:
             return check(build, folder, seed + number)
@@ -201,7 +206,7 @@ def run(build: Path, folder: Path, seed: int, seconds: float, jobs: int) -> Resu
 
     with ThreadPoolExecutor(jobs) as pool:
         number = 0
-        while number == 0 or time.monotonic() < end:
+        while number == 0 or (number < most and time.monotonic() < end):
             for outcome in pool.map(one, range(number, number + jobs)):
                 if outcome is None:
                     passed += 1
@@ -223,7 +228,7 @@ def main() -> int:
     build = Path(os.environ.get("TANDEM_BUILD", ROOT / "build/release")).resolve()
     folder = Path(tempfile.mkdtemp(prefix="tandem-csmith-"))
     jobs = int(os.environ.get("TANDEM_JOBS", os.cpu_count() or 1))
-    result = run(build, folder, seed, given.minutes * 60, jobs)
+    result = run(build, folder, seed, jobs, seconds=given.minutes * 60)
     for failure in result.failures:
         print(f"seed {failure.seed}: {failure.told}\n  kept: {failure.program}")
     print(
