@@ -15,7 +15,8 @@ namespace {
 // some tens of nanoseconds, a few cache misses.
 constexpr std::uint64_t kTicksPerUnit = 8;
 // What is left of a delay, above this, is slept: more than the shortest sleep. To yield would mean
-// to queue behind all others on a busy machine.
+// to queue behind all others on a busy machine. An eighth of a nanosecond for each tick is less
+// than a tick on every processor.
 constexpr std::uint64_t kTicksBeforeSleep = 200'000;
 
 // So many restarts in a row are no bad luck: the delays that the user chose are too short for how
@@ -23,8 +24,27 @@ constexpr std::uint64_t kTicksBeforeSleep = 200'000;
 // they are at least those of exponential back-off. Half of GCC's row before it serialises (100).
 constexpr std::uint32_t kLongRow = 50;
 
+// Where nothing runs alone, a row that has taken so many ticks, about a millisecond, is long as
+// well, however few its restarts are: what the transaction needs has to be free while it has a
+// processor, and on a busy machine that comes late. Its delays grow with the time that it has taken
+// so far, up to about a tenth of a second.
+constexpr std::uint64_t kLongRowTicks = 2'000'000;
+constexpr std::uint64_t kLongestDelayTicks = 200'000'000;
+
 // Frames below the caller's that undoing must not write into: it runs on the stack that it undoes.
 constexpr std::uintptr_t kOwnFrames = 4096;
+
+// The shortest delay of a row that nothing but delays will end: a tenth of its time so far to all
+// of it, at random.
+std::uint64_t ticks_in_endless_row(Thread &thread, std::uint64_t now) noexcept {
+  if (thread.restarts <= 1)
+    thread.row_start = now;
+  const std::uint64_t row = now - thread.row_start;
+  if (row < kLongRowTicks)
+    return 0;
+  return std::min(row / contention::kBackoffSeeds * contention::seed_of(thread.random),
+                  kLongestDelayTicks);
+}
 
 } // namespace
 
@@ -109,11 +129,14 @@ void back_off(Thread &thread, std::uint32_t waits) noexcept {
   if (waits >= kLongRow) [[unlikely]]
     units = std::max(units, contention::delay(contention::Backoff::exponential, waits - kLongRow,
                                               thread.random));
-  const std::uint64_t ticks = units * kTicksPerUnit;
   const std::uint64_t start = __rdtsc();
+  std::uint64_t ticks = units * kTicksPerUnit;
+  if (thread.serialise_after == kNever) [[unlikely]]
+    ticks = std::max(ticks, ticks_in_endless_row(thread, start));
   for (std::uint64_t past = 0; past < ticks; past = __rdtsc() - start) {
     if (ticks - past > kTicksBeforeSleep)
-      sync::sleep_for(sync::Patience::kShortestSleepNs);
+      sync::sleep_for(std::max<std::int64_t>(sync::Patience::kShortestSleepNs,
+                                             static_cast<std::int64_t>((ticks - past) / 8)));
     else
       sync::pause();
   }
