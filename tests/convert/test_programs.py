@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs that check themselves, their locks converted: what becomes a section, and that they are
-right at every level of optimisation, under every way to enforce sections.
+right at every level of optimisation, under every way to enforce sections: with TANDEM_LONG=1
+(scripts/verify matrices); else at one level.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 
@@ -28,10 +30,11 @@ NAMES = (
     "trylock",
 )
 THREADS = (1, 4)
+LEVELS = ("-O0", "-O1", "-O2", "-O3") if os.environ.get("TANDEM_LONG") == "1" else ("-O2",)
 TRANSACTIONS = ("eager", "lazy", "norec", "two-phase", "serial")
 
 
-@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("enforce", ["global-lock", "locks", "stm", "hybrid"])
 @pytest.mark.parametrize("name", NAMES)
 def test_program_is_right(converter: Converter, name: str, enforce: str, level: str) -> None:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs that check themselves, at every level of optimisation, under every way to enforce
-sections and every number of threads; and the same with nothing enforced, which must fail.
+sections and every number of threads; and the same with nothing enforced, which must fail. Without
+TANDEM_LONG=1 (scripts/verify matrices), at half the levels and numbers of threads.
 """
 
 from __future__ import annotations
 
+import os
 import re
 
 import pytest
@@ -22,8 +24,9 @@ DEEP = "deep.c"  # is about the stack
 LOCALS = "block_locals.c"  # is about one thread's view
 # Those that print how often sections ran again.
 COUNTING = ("restart.c", "blocks.c", "captured.c", "captured_block.c", "by_value.c")
-LEVELS = ("-O0", "-O1", "-O2", "-O3")
-THREADS = (1, 2, 4, 8)
+LONG = os.environ.get("TANDEM_LONG") == "1"
+LEVELS = ("-O0", "-O1", "-O2", "-O3") if LONG else ("-O0", "-O2")
+THREADS = (1, 2, 4, 8) if LONG else (1, 4)
 ROUNDS = 240  # of all threads together
 TRIES = 10  # of a program that is expected to fail now and then; it nearly always does
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The soak finds servers that answer wrongly, die or hang up, and a soak in which nothing happened;
-a minute of it runs against memcached whose sections are transactions and locks.
+"""The soak finds servers that answer wrongly, die or hang up, and a soak in which nothing happened.
+With memcached it runs in scripts/verify memcached, for twenty minutes.
 """
 
 from __future__ import annotations
@@ -264,18 +264,3 @@ def test_the_hash_table_grows_once_in_a_process() -> None:
 
 def test_the_clients_inside_are_built(tmp_path: Path) -> None:
     assert build_clients(tmp_path).is_file()
-
-
-def test_one_minute() -> None:
-    command = [str(BUILD / "bin" / "tandem"), "workload", "memcached", "soak", "--minutes", "1"]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=580,
-        check=False,
-        env=os.environ.copy(),
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    lines = [x for x in done.stdout.splitlines() if x.startswith("  answers checked")]
-    assert int(lines[0].split()[-1].replace(",", "")) > 100_000, done.stdout
