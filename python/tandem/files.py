@@ -22,6 +22,7 @@ from tandem.errors import FormatError, UserError
 __all__ = [
     "MOST_BYTES",
     "check_outputs",
+    "check_target",
     "open_to_append",
     "printable",
     "read_text",
@@ -214,6 +215,22 @@ def _identity(path: Path) -> tuple[int, int, str] | None:
             return status.st_dev, status.st_ino, ""
     except (OSError, ValueError):
         return None
+
+
+def check_target(path: Path, option: str, *, directory: bool = False, make: bool = True) -> None:
+    """UserError that names the option if nothing could be written there; makes the folder, or wants
+    it to exist."""
+    folder = path if directory else path.parent
+    if not directory and path.is_dir():
+        raise UserError(f"{option} {path}: is a directory; name a file")
+    try:
+        if make:
+            folder.mkdir(parents=True, exist_ok=True)
+        folder.stat()
+    except OSError as error:
+        raise UserError(f"{option} {path}: cannot be written: {reason(error)}") from error
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"{option} {path}: cannot be written: no permission in {folder}")
 
 
 def check_outputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tandem.errors import CommandError
+from tandem.workload import cli
 from tandem.workload.apache import httpd
 from tandem.workload.apache.checks import fetch
 from tandem.workload.apache.load import zipf
@@ -90,3 +91,14 @@ def test_a_report_that_is_none(tmp_path: Path) -> None:
     file.write_text("{}", encoding="utf-8")
     with pytest.raises(CommandError, match="is no report"):
         classes(file)
+
+
+def test_a_result_replaces_no_stream(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stream = tmp_path / "stream"
+    stream.write_text("a\n", encoding="utf-8")
+    for target, why in ((stream, "is an input"), (tmp_path, "is a directory")):
+        assert cli.main(["apache", "replay", "--stream", str(stream), "--json", str(target)]) == 2
+        told = capsys.readouterr()
+        assert (told.out, told.err.count("\n")) == ("", 1)
+        assert why in told.err
+    assert stream.read_text(encoding="utf-8") == "a\n"

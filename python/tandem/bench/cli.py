@@ -39,7 +39,7 @@ from tandem.experiment.definition import expand
 from tandem.experiment.progress import Progress
 from tandem.experiment.run import Settings, run_experiment
 from tandem.experiment.sample import run_command
-from tandem.files import write_text
+from tandem.files import check_target, write_text
 from tandem.formats.published import Published
 from tandem.formats.result import result_to_json
 from tandem.paths import ROOT
@@ -120,18 +120,6 @@ def _result_file(asked: argparse.Namespace) -> Path:
     if asked.json in (None, "-"):
         return ROOT / "build" / "bench" / "stamp.json"
     return Path(asked.json)
-
-
-def _check_file(path: Path, option: str) -> None:
-    if path.is_dir():
-        raise UserError(f"{option} {path}: is a directory; name a file")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UserError(f"{option} {path}: cannot be written: {reason}") from error
-    if not os.access(path.parent, os.W_OK):
-        raise UserError(f"{option} {path}: cannot be written: no permission in {path.parent}")
 
 
 def _console(asked: argparse.Namespace) -> Console:
@@ -222,7 +210,7 @@ def _compare(asked: argparse.Namespace, build: Path, work: Path, progress: Progr
         from tandem.bench.chart import draw_comparison  # matplotlib takes a second to load
 
         chart = (asked.plots or target.parent) / target.stem
-        _check_file(chart, "--plots")
+        check_target(chart, "--plots")
         written += draw_comparison(result, comparison, chart)
     for path in written:
         progress.note(f"wrote {path}")
@@ -237,7 +225,7 @@ def _act(asked: argparse.Namespace) -> int:
         raise UserError("--resume and --fresh exclude each other; give one")
     choose_rows(asked.applications)
     if asked.json not in (None, "-"):
-        _check_file(Path(asked.json), "--json")
+        check_target(Path(asked.json), "--json")
     work = (asked.build_dir or ROOT / "build" / "workloads" / "stamp").resolve()
     progress = Progress.automatic(asked.progress)
     with one_at_a_time(work):

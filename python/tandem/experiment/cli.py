@@ -33,7 +33,7 @@ from tandem.experiment.plan import read_plan
 from tandem.experiment.progress import Progress
 from tandem.experiment.run import Settings, journal_path, run_experiment
 from tandem.experiment.tables import definition_of, print_result
-from tandem.files import check_outputs, printable
+from tandem.files import check_outputs, check_target, printable
 from tandem.formats.documents import parse_toml, read_text, to_json, write_text
 from tandem.formats.published import Scalar, read_published
 from tandem.formats.result import Result, read_result, result_to_json
@@ -139,20 +139,6 @@ def _only(experiment: Experiment, texts: Sequence[str]) -> dict[str, list[Scalar
     return only
 
 
-def _check_target(path: Path, option: str, *, directory: bool = False) -> None:
-    """UserError if something could not be written there; makes the folder."""
-    folder = path if directory else path.parent
-    if not directory and path.is_dir():
-        raise UserError(f"{option} {path}: is a directory; name a file")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UserError(f"{option} {path}: cannot be written: {reason}") from error
-    if not os.access(folder, os.W_OK):
-        raise UserError(f"{option} {path}: cannot be written: no permission in {folder}")
-
-
 @app.command()
 def run(
     experiments: Annotated[
@@ -228,7 +214,7 @@ def run(
         target = folder / f"{experiment.name}.json"
         if json_ is not None and json_ != "-":
             target = Path(json_)
-        _check_target(target, "--json" if json_ not in (None, "-") else "--results")
+        check_target(target, "--json" if json_ not in (None, "-") else "--results")
         settings = Settings(
             source=source.resolve(),
             build=_build(build),
@@ -247,7 +233,7 @@ def run(
         )
         planned.append((experiment, settings))
     if plots is not None:
-        _check_target(plots, "--plots", directory=True)
+        check_target(plots, "--plots", directory=True)
     check_outputs(
         [path for x, settings in planned for path in _written(x, settings.result, plots, no_plots)],
         [published, *(Path(x.file) for x, _ in planned)],
@@ -341,7 +327,7 @@ def paper(
     values = read_published(published)
     rows = read_plan(plan, values)
     folder = results or _results() / ("paper-quick" if quick else "paper")
-    _check_target(folder, "--results", directory=True)
+    check_target(folder, "--results", directory=True)
     campaign = Campaign(
         plan=rows,
         published=values,
@@ -411,7 +397,7 @@ def show(
     """Show results again."""
     read = [(path, read_result(path)) for path in files]
     if plots is not None:
-        _check_target(plots, "--plots", directory=True)
+        check_target(plots, "--plots", directory=True)
         drawn = [plot_paths(definition_of(x, str(path)), plots) for path, x in read]
         check_outputs([x for paths in drawn for x in paths], files)
     for path, result in read:

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import NoReturn
 
 from tandem import __version__
 from tandem.errors import UserError
+from tandem.files import check_target
 from tandem.paths import ROOT
 from tandem.workload.load import TOOLS, find_tool
 from tandem.workload.memcached import VARIANTS
@@ -199,11 +199,6 @@ def only_variant(asked: argparse.Namespace) -> str:
     return str(asked.variant[0]) if asked.variant else default
 
 
-def _writable(option: str, file: Path) -> None:
-    if file.is_dir() or not file.parent.is_dir() or not os.access(file.parent, os.W_OK):
-        raise UserError(f"{option} {file}: cannot be written; name a file in a folder of yours")
-
-
 def check_options(asked: argparse.Namespace) -> None:
     """UserError where the action does not take one of the options, or cannot run with it: all that
     can be told before anything is built, or waited for.
@@ -235,11 +230,11 @@ def check_options(asked: argparse.Namespace) -> None:
     if asked.action == "soak" or asked.over == "unix":
         check_socket()
     if asked.json is not None:
-        _writable("--json", asked.json)
+        check_target(asked.json, "--json", make=False)
     if asked.report is None:
         return
     if asked.action not in ("build", "analyse"):
         raise UserError(f"--report: {asked.action} makes no report; use build or analyse")
     if not VARIANTS[only_variant(asked)].analysed:
         raise UserError(f"--report: variant {only_variant(asked)} has no report; use none")
-    _writable("--report", asked.report)
+    check_target(asked.report, "--report", make=False)

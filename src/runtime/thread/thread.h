@@ -208,7 +208,7 @@ struct alignas(128) Thread {
   bool owns_colours;         //   releases them at its end; and
   bool alone_too;            //   it has the serial word
   std::uint32_t restarts;    // in a row
-  std::uint64_t row_start;   // of the row's first restart, in ticks; only if it never runs alone
+  std::uint64_t row_start;   // of the row's first restart, in ticks (back_off)
   std::uint64_t revalidated; // reads that it has looked at again, in the attempt
   std::uint64_t revalidated_in; // `transactions` of that attempt
   std::uint64_t known_quiesced; // Clock::quiesced at begin

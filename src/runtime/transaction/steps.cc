@@ -24,10 +24,11 @@ constexpr std::uint64_t kTicksBeforeSleep = 200'000;
 // they are at least those of exponential back-off. Half of GCC's row before it serialises (100).
 constexpr std::uint32_t kLongRow = 50;
 
-// Where nothing runs alone, a row that has taken so many ticks, about a millisecond, is long as
-// well, however few its restarts are: what the transaction needs has to be free while it has a
-// processor, and on a busy machine that comes late. Its delays grow with the time that it has taken
-// so far, up to about a tenth of a second.
+// Where nothing runs alone before more than kManyRestarts, a row that has taken so many ticks,
+// about a millisecond, is long as well, however few its restarts are: what the transaction needs
+// has to be free while it has a processor, and on a busy machine that comes late. Its delays grow
+// with the time that it has taken so far, up to about a tenth of a second.
+constexpr std::uint32_t kManyRestarts = 1000;
 constexpr std::uint64_t kLongRowTicks = 2'000'000;
 constexpr std::uint64_t kLongestDelayTicks = 200'000'000;
 
@@ -131,7 +132,7 @@ void back_off(Thread &thread, std::uint32_t waits) noexcept {
                                               thread.random));
   const std::uint64_t start = __rdtsc();
   std::uint64_t ticks = units * kTicksPerUnit;
-  if (thread.serialise_after == kNever) [[unlikely]]
+  if (thread.serialise_after > kManyRestarts) [[unlikely]]
     ticks = std::max(ticks, ticks_in_endless_row(thread, start));
   for (std::uint64_t past = 0; past < ticks; past = __rdtsc() - start) {
     if (ticks - past > kTicksBeforeSleep)

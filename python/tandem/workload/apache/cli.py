@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from tandem import __version__
 from tandem.errors import UserError
-from tandem.files import write_text
+from tandem.files import check_outputs, check_target, write_text
 from tandem.paths import ROOT
 from tandem.workload.apache.build import (
     OF_MACHINE,
@@ -206,6 +206,9 @@ def _check_options(asked: argparse.Namespace) -> None:
         raise UserError(f"--variant {shipped[0]} is none of {asked.action}'s; see {PROGRAM} --help")
     if asked.stream is not None and asked.s is not None:
         raise UserError("--stream and --s exclude each other")
+    if asked.json is not None:
+        check_target(asked.json, "--json", make=False)
+        check_outputs([asked.json], [asked.stream] if asked.stream is not None else [])
 
 
 def _prefix() -> Path:
