@@ -2,7 +2,7 @@
 # The front door: every target installs what it lacks by itself. The work is done by the scripts of
 # scripts/ and by CMake; the result is in build/release.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-linux test verify soak bench paper check install clean
+.PHONY: help setup build demo demo-linux test verify soak bench paper check package install uninstall clean
 PREFIX ?= /usr/local
 # Builds of other projects run below these targets; they must not inherit this make's flags.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
@@ -56,8 +56,18 @@ check: ## format, lint, types, dead paths in the documents
 	@scripts/build --tests release
 	@scripts/check
 
+package: ## Debian packages and a Python wheel, in build/release/packages
+	@scripts/setup build package
+	@scripts/build release
+	@scripts/package
+
 install: build ## install into PREFIX (default /usr/local), below DESTDIR if that is set
+	@scripts/setup build package
+	@cmake --build build/release --target tandem_manual
 	@DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
+
+uninstall: ## remove what the last install has installed
+	@scripts/uninstall '$(DESTDIR)'
 
 clean: ## remove the build trees; downloads and the Python environment stay
 	@scripts/clean

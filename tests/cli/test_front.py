@@ -53,12 +53,29 @@ def test_version(tandem: Tandem) -> None:
         r"project\(tandem VERSION ([\d.]+)", (REPOSITORY / "CMakeLists.txt").read_text()
     )
     assert declared
-    assert tandem.output("--version") == f"tandem {declared[1]}\n"
-    assert tandem.output("analyze", "--version") == f"tandem analyze {declared[1]}\n"
+    built = rf"{declared[1]} \((commit [0-9a-f]{{12}}( modified)?, )?LLVM 19\.\d+\.\d+\)\n"
+    names = ("", "analyze", "machine", "report", "rewrite", "experiment", "workload", "bench")
+    said = {
+        tandem.output(*name.split(), "--version").replace(f"tandem {name} ", "tandem ", 1)
+        for name in names
+    }
+    assert len(said) == 1, said
+    assert re.fullmatch(f"tandem {built}", said.pop())
 
 
 def test_help_of_a_subcommand_is_its_own(tandem: Tandem) -> None:
     assert tandem.output("help", "analyze") == tandem.output("analyze", "--help")
+
+
+def test_help_shows_documents(tandem: Tandem) -> None:
+    topics = re.findall(r"^  (\S+)  +(\S.*)$", tandem.output("help", "topics"), re.MULTILINE)
+    names = [name for name, _ in topics]
+    assert {"limits", "analyze", "start/locks", "machine/metatm"} <= set(names)
+    assert not [x for x in names if x.startswith("design")]
+    for name, title in topics:
+        assert tandem.output("help", f"{name}.md").startswith(f"# {title}\n")
+    assert tandem.output("help", "metatm") == tandem.output("help", "machine/metatm.md")
+    assert tandem.mistake("help", "../README").startswith("tandem: unknown subcommand")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from typing import NoReturn
 
 from rich.console import Console
 
-from tandem import __version__
 from tandem.bench.experiment import (
     Comparison,
     aborts_table,
@@ -42,8 +41,9 @@ from tandem.experiment.sample import run_command
 from tandem.files import check_target, write_text
 from tandem.formats.published import Published
 from tandem.formats.result import result_to_json
-from tandem.paths import ROOT
+from tandem.paths import ROOT, prefix, work_folder
 from tandem.program import guarded
+from tandem.version import PrintVersion
 from tandem.workload.steps import one_at_a_time
 
 __all__ = ["SUMMARY", "main"]
@@ -106,19 +106,13 @@ def _parser() -> _Parser:
     add("--resume", action="store_true", help="continue an interrupted run")
     add("--fresh", action="store_true", help="start anew where one was interrupted")
     add("--progress", action=argparse.BooleanOptionalAction, help="a bar [on a terminal]")
-    add("--version", action="version", version=f"{PROGRAM} {__version__}")
+    add("--version", action=PrintVersion, nargs=0, help="print the version")
     return parser
-
-
-def _prefix() -> Path:
-    """Tandem's build tree, as the launcher tells."""
-    told = os.environ.get("TANDEM_BUILD")
-    return Path(told).resolve() if told else ROOT / "build" / "release"
 
 
 def _result_file(asked: argparse.Namespace) -> Path:
     if asked.json in (None, "-"):
-        return ROOT / "build" / "bench" / "stamp.json"
+        return work_folder() / "bench" / "stamp.json"
     return Path(asked.json)
 
 
@@ -218,7 +212,7 @@ def _compare(asked: argparse.Namespace, build: Path, work: Path, progress: Progr
 
 
 def _act(asked: argparse.Namespace) -> int:
-    build = _prefix()
+    build = prefix()
     if asked.list:
         return _show_list(asked, build)
     if asked.resume and asked.fresh:
@@ -226,7 +220,7 @@ def _act(asked: argparse.Namespace) -> int:
     choose_rows(asked.applications)
     if asked.json not in (None, "-"):
         check_target(Path(asked.json), "--json")
-    work = (asked.build_dir or ROOT / "build" / "workloads" / "stamp").resolve()
+    work = (asked.build_dir or work_folder() / "workloads" / "stamp").resolve()
     progress = Progress.automatic(asked.progress)
     with one_at_a_time(work):
         if asked.sections:

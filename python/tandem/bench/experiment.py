@@ -50,6 +50,7 @@ def build_command(programs: Sequence[str], rows: Sequence[Row]) -> list[str]:
         "{source}/workloads/stamp/Makefile",
         "WORK={work}",
         "TANDEM_CC={build}/bin/tandem-cc",
+        "TANDEM_INCLUDE={build}/include",
         f"VARIANTS={' '.join(dict.fromkeys(programs))}",
         f"APPLICATIONS={' '.join(dict.fromkeys(x.application for x in rows))}",
     ]

@@ -18,7 +18,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tandem import __version__
 from tandem.errors import CheckMissed, InterruptedRun, TandemError, UserError
 from tandem.experiment.definition import (
     Experiment,
@@ -37,8 +36,9 @@ from tandem.files import check_outputs, check_target, printable
 from tandem.formats.documents import parse_toml, read_text, to_json, write_text
 from tandem.formats.published import Scalar, read_published
 from tandem.formats.result import Result, read_result, result_to_json
-from tandem.paths import EXPERIMENTS, PAPER, PUBLISHED, ROOT
+from tandem.paths import EXPERIMENTS, PAPER, PUBLISHED, ROOT, in_checkout, prefix, work_folder
 from tandem.program import answer, guarded
+from tandem.version import version_text
 
 __all__ = ["main"]
 
@@ -61,7 +61,7 @@ def _console() -> Console:
 
 def _version(asked: bool) -> None:
     if asked:
-        print(f"{_PROGRAM} {__version__}")
+        print(f"{_PROGRAM} {version_text()}")
         raise typer.Exit()
 
 
@@ -77,8 +77,7 @@ def _root(
 
 def _results() -> Path:
     """Where results go by default: the checkout's build folder, else the current directory's."""
-    checkout = (ROOT / "CMakeLists.txt").exists()
-    return ROOT / "build" / "results" if checkout else Path("tandem-results")
+    return work_folder() / "results" if in_checkout() else Path("tandem-results")
 
 
 def _find(name: str) -> Path:
@@ -277,10 +276,7 @@ def _draw(result: Result, directory: Path, place: str) -> list[Path]:
 
 
 def _build(given: Path | None) -> Path:
-    if given is not None:
-        return given.resolve()
-    told = os.environ.get("TANDEM_BUILD")
-    return Path(told).resolve() if told else ROOT / "build" / "release"
+    return prefix() if given is None else given.resolve()
 
 
 def _short(path: Path) -> str:

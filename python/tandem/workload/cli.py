@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from tandem.files import write_bytes, write_text
-from tandem.paths import ROOT
+from tandem.paths import prefix
 from tandem.program import answer, guarded
 from tandem.workload.apache.cli import run_apache
 from tandem.workload.load import load, load_json, print_load
@@ -55,12 +55,6 @@ __all__ = ["SUMMARY", "main"]
 
 # With 6, test files of a build that checks itself were too late for their own sleeps.
 CHECKED_JOBS = 2
-
-
-def _prefix() -> Path:
-    """Tandem's build tree, as the launcher tells."""
-    told = os.environ.get("TANDEM_BUILD")
-    return Path(told).resolve() if told else ROOT / "build" / "release"
 
 
 def _copy_report(source: Path, target: Path | None) -> None:
@@ -114,7 +108,7 @@ def _programs(
     variants = [VARIANTS[name] for name in asked.variant or ["gcc"]]
     programs = {}
     for variant in variants:
-        memcached = Memcached(folder, _prefix(), variant, make_jobs)
+        memcached = Memcached(folder, prefix(), variant, make_jobs)
         memcached.build()
         programs[variant.name] = memcached.tree / "memcached"
     return programs, variants
@@ -148,7 +142,7 @@ def _replay(asked: argparse.Namespace, folder: Path, make_jobs: int) -> bool:
         counts = count_locks(
             programs,
             clients,
-            _prefix() / "lib" / "libtandem_locks.so",
+            prefix() / "lib" / "libtandem_locks.so",
             described,
             threads=threads,
             operations=operations,
@@ -255,7 +249,7 @@ def _act(asked: argparse.Namespace) -> int:
     make_jobs = os.cpu_count() or 1
     if asked.jobs and asked.action != "suite":
         make_jobs = asked.jobs
-    memcached = Memcached(folder, _prefix(), variant, make_jobs)
+    memcached = Memcached(folder, prefix(), variant, make_jobs)
     passed = True
     with one_at_a_time(folder):
         if asked.action == "fetch":

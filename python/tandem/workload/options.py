@@ -7,10 +7,10 @@ import argparse
 from pathlib import Path
 from typing import NoReturn
 
-from tandem import __version__
 from tandem.errors import UserError
 from tandem.files import check_target
-from tandem.paths import ROOT
+from tandem.paths import work_folder
+from tandem.version import PrintVersion
 from tandem.workload.load import TOOLS, find_tool
 from tandem.workload.memcached import VARIANTS
 from tandem.workload.replay import LOADS
@@ -98,7 +98,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
     _add_building(made)
     _add_loading(made)
-    made.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    made.add_argument("--version", action=PrintVersion, nargs=0, help="print the version")
     return made
 
 
@@ -137,7 +137,7 @@ def _add_building(to: argparse.ArgumentParser) -> None:
     to.add_argument(
         "--folder",
         type=Path,
-        default=ROOT / "build" / "workloads" / "memcached",
+        default=work_folder() / "workloads" / "memcached",
         metavar="DIR",
         help="where it is built [build/workloads/memcached]",
     )

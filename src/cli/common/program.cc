@@ -2,6 +2,7 @@
 #include "cli/common/program.h"
 
 #include "base/file.h"
+#include "base/version.h"
 #include "cli/common/suggest.h"
 #include "cli/common/terminal.h"
 
@@ -62,8 +63,6 @@ std::vector<std::string> option_names(const CLI::App &app) {
 }
 
 } // namespace
-
-std::string_view version() { return TANDEM_VERSION; }
 
 int report_mistake(const std::string &program, const Error &error) {
   fmt::print(stderr, "{}: {}\n", program, printable(error.message));
@@ -181,7 +180,7 @@ std::optional<int> Program::parse(int argc, const char *const *argv) {
   else if (asked("--help") || asked("-h"))
     answer = help();
   else if (asked("--version"))
-    answer = fmt::format("{} {}\n", name_, version());
+    answer = fmt::format("{} {}\n", name_, version_text());
   if (!answer.empty()) {
     const Status written = write_file("-", answer);
     return written ? 0 : fail(written.error());

@@ -21,9 +21,6 @@
 
 namespace tandem {
 
-// Of the project: "0.1.0".
-std::string_view version();
-
 // Prints `message` on standard error after `program` and a colon. Result: kUsageStatus, for main().
 int report_mistake(const std::string &program, const Error &error);
 

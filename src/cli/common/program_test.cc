@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cli/common/program.h"
 
+#include "base/version.h"
+
 #include <gmock/gmock.h>
 
 namespace tandem {
@@ -78,7 +80,8 @@ TEST(Program, PrintsHelpVersionAndSummary) {
             "  -h, --help              print this text\n"
             "  --version               print the version\n");
   EXPECT_EQ(Sample().parse({"--summary"}).out, "does nothing much\n");
-  EXPECT_EQ(Sample().parse({"--version"}).out, "tandem sample " + std::string(version()) + "\n");
+  EXPECT_EQ(Sample().parse({"--version"}).out,
+            "tandem sample " + std::string(version_text()) + "\n");
 }
 
 TEST(Program, ExplainsMistakesInOneLine) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "base/version.h"
 #include "cli/common/program.h"
 #include "cli/findings/findings.h"
 #include "compiler/report/rules.h"

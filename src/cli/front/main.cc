@@ -2,11 +2,13 @@
 //
 // `tandem NAME ARGUMENTS...` becomes the program tandem-NAME.
 #include "base/file.h"
+#include "base/version.h"
 #include "cli/common/installation.h"
 #include "cli/common/program.h"
 #include "cli/common/suggest.h"
 #include "cli/common/table.h"
 #include "cli/front/subcommands.h"
+#include "cli/front/topics.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -31,7 +33,8 @@ std::string listing(const std::vector<Subcommand> &subcommands, const Terminal &
     column = std::max(column, subcommand.name.size() + 4);
   std::string text = "tandem: atomic sections for C and C++\n\n"
                      "Usage: tandem NAME [ARGUMENTS...]\n"
-                     "       tandem help NAME\n"
+                     "       tandem help NAME|TOPIC\n"
+                     "       tandem help topics\n"
                      "       tandem --version\n";
   for (const bool own : {true, false}) {
     std::string group;
@@ -78,6 +81,17 @@ Error unknown(const std::string &name, const std::vector<Subcommand> &subcommand
                                         : fmt::format("did you mean '{}'?", near))};
 }
 
+std::string topics_listing(const std::vector<Topic> &topics) {
+  std::size_t column = 0;
+  for (const Topic &topic : topics)
+    column = std::max(column, topic.name.size() + 4);
+  std::string text = "tandem help TOPIC shows a document:\n";
+  for (const Topic &topic : topics)
+    text += fmt::format("  {}{}{}\n", topic.name, std::string(column - 2 - topic.name.size(), ' '),
+                        topic.title);
+  return text;
+}
+
 int print(const std::string &text) {
   const Status written = write_file("-", text);
   return written ? 0 : report_mistake(kProgram, written.error());
@@ -94,8 +108,22 @@ int run(std::vector<std::string> words) {
       return print(listing(subcommands, Terminal::of(stdout)));
     name = words.front();
     words = {"--help"};
+    const bool is_subcommand =
+        std::any_of(subcommands.begin(), subcommands.end(),
+                    [&](const Subcommand &subcommand) { return subcommand.name == name; });
+    if (!is_subcommand) {
+      const std::vector<Topic> topics = find_topics();
+      if (name == "topics")
+        return topics.empty()
+                   ? report_mistake(kProgram, Error{"the documents are not installed here"})
+                   : print(topics_listing(topics));
+      if (const Topic *topic = find_topic(topics, name)) {
+        const Result<std::string> text = read_file(topic->path);
+        return text ? print(*text) : report_mistake(kProgram, text.error());
+      }
+    }
   } else if (name == "--version") {
-    return print(fmt::format("tandem {}\n", version()));
+    return print(fmt::format("tandem {}\n", version_text()));
   } else if (name.starts_with("-")) {
     const std::string near = nearest(name, {"--help", "--version"});
     return report_mistake(

@@ -2,6 +2,7 @@
 #include "compiler/driver/plan.h"
 
 #include "base/file.h"
+#include "base/version.h"
 #include "compiler/catalogue/catalogue.h"
 #include "compiler/convert/file.h"
 #include "compiler/driver/link.h"
@@ -121,7 +122,7 @@ Result<Plan> plan_compiler(const Request &request) {
   if (line.help)
     plan.prologue = settings_help();
   else if (line.version)
-    plan.epilogue = fmt::format("{} " TANDEM_VERSION " (clang 19)\n", to_string(request.tool));
+    plan.epilogue = fmt::format("{} {}\n", to_string(request.tool), version_text());
   if (line.help || line.version || line.cc1 || (line.inputs.empty() && !line.links()))
     return plan;
 

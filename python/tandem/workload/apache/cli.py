@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from tandem import __version__
 from tandem.errors import UserError
 from tandem.files import check_outputs, check_target, write_text
-from tandem.paths import ROOT
+from tandem.paths import prefix, work_folder
+from tandem.version import PrintVersion
 from tandem.workload.apache.build import (
     OF_MACHINE,
     SHIPPED,
@@ -136,7 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     made.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
     _add_options(made)
-    made.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    made.add_argument("--version", action=PrintVersion, nargs=0, help="print the version")
     return made
 
 
@@ -190,7 +190,7 @@ def _add_options(to: argparse.ArgumentParser) -> None:
     add(
         "--folder",
         type=Path,
-        default=ROOT / "build" / "workloads" / "apache",
+        default=work_folder() / "workloads" / "apache",
         metavar="DIR",
         help="where it is built [build/workloads/apache]",
     )
@@ -211,15 +211,10 @@ def _check_options(asked: argparse.Namespace) -> None:
         check_outputs([asked.json], [asked.stream] if asked.stream is not None else [])
 
 
-def _prefix() -> Path:
-    told = os.environ.get("TANDEM_BUILD")
-    return Path(told).resolve() if told else ROOT / "build" / "release"
-
-
 def _environment() -> dict[str, str]:
     """Where programs of tandem-cc find its libraries."""
     before = os.environ.get("LD_LIBRARY_PATH")
-    own = str(_prefix() / "lib")
+    own = str(prefix() / "lib")
     return {"LD_LIBRARY_PATH": f"{own}:{before}" if before else own}
 
 
@@ -233,7 +228,7 @@ def _variants(asked: argparse.Namespace) -> list[str]:
 def _subjects(asked: argparse.Namespace, folder: Path, jobs: int) -> list[Subject]:
     find_httpd()
     names = _variants(asked)
-    built = build(folder, _prefix(), "module", names, jobs)
+    built = build(folder, prefix(), "module", names, jobs)
     return [
         Subject(x, built.get(x), _environment() | server_environment(x) if x in built else {})
         for x in names
@@ -249,7 +244,7 @@ def _machine(asked: argparse.Namespace) -> list[str]:
             f"--variant {other[0]} is not made for the simulated machine: Tandem's runtime does "
             f"not run there; --protocol takes {', '.join(OF_MACHINE)}"
         )
-    return machine_command(_prefix(), None if asked.protocol == "none" else asked.protocol)
+    return machine_command(prefix(), None if asked.protocol == "none" else asked.protocol)
 
 
 def _operations(asked: argparse.Namespace) -> int:
@@ -265,7 +260,7 @@ def _replay(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
     machine = _machine(asked)
     if machine:
         target = "machine"
-    programs = build(folder, _prefix(), target, _variants(asked), jobs)
+    programs = build(folder, prefix(), target, _variants(asked), jobs)
     options = [f"--operations={asked.operations or _operations(asked)}"]
     for name in ("objects", "bytes", "policy", "stream", "warm_up"):
         if getattr(asked, name) is not None:
@@ -306,8 +301,8 @@ def _soak(asked: argparse.Namespace, folder: Path, jobs: int) -> bool:
     if len(names) != 1:
         raise UserError("soak takes one --variant")
     find_httpd()
-    module = build(folder, _prefix(), "module", names, jobs)[names[0]]
-    program = build(folder, _prefix(), "replay", names, jobs)[names[0]]
+    module = build(folder, prefix(), "module", names, jobs)[names[0]]
+    program = build(folder, prefix(), "replay", names, jobs)[names[0]]
     environment = _environment()
     result = soak(
         module,
@@ -326,7 +321,7 @@ def _steps(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
         raise UserError(
             f"--variant {other[0]} has no commit handlers; steps takes {', '.join(_TRANSACTIONAL)}"
         )
-    programs = build(folder, _prefix(), "steps", names, jobs)
+    programs = build(folder, prefix(), "steps", names, jobs)
     sections = classes(report_of(programs[names[0]]))
     results = measure_steps(
         programs,
@@ -353,7 +348,7 @@ def _point(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
     else:
         machine = _machine(asked)
         target = "machine" if machine else "replay"
-        program = build(folder, _prefix(), target, names, jobs)[names[0]]
+        program = build(folder, prefix(), target, names, jobs)[names[0]]
         told = [f"--threads={threads[0]}", f"--s={laws[0]}", f"--seed={asked.seed or 1}"]
         told.append(f"--operations={asked.operations or _operations(asked)}")
         told.append(f"--warm-up={asked.warm_up or 0}")
@@ -381,7 +376,7 @@ def run_apache(arguments: Sequence[str]) -> int:
         return 0
     with one_at_a_time(folder):
         if asked.action == "build":
-            for path in build(folder, _prefix(), "module", _variants(asked), jobs).values():
+            for path in build(folder, prefix(), "module", _variants(asked), jobs).values():
                 print(path)
         elif asked.action == "suite":
             parts = [asked.part] if asked.part else ["conformance", "checks"]
