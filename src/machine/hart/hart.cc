@@ -35,7 +35,10 @@ unsigned Hart::id() const { return core_->id; }
 const HartState &Hart::state() const { return core_->state; }
 HartState &Hart::state() { return core_->state; }
 
+void Hart::moved() { core_->timing.first_part = kNoLine; }
+
 void Hart::changed() {
+  moved();
   core_->flush_all();
   core_->update_contexts();
   core_->update_float();

@@ -77,8 +77,11 @@ public:
 
   // Exact between two calls of run() and in every callback.
   [[nodiscard]] const HartState &state() const;
-  // To change x, f and pc at any time; after a change of anything else call changed().
+  // To change x, f and pc at any time; after a change of anything else call changed(), and moved()
+  // where pc is no longer of the same thread, or in a handler: what the instruction there had begun
+  // is not the next one's.
   [[nodiscard]] HartState &state();
+  void moved();
   void changed();
 
   // Runs at most `cycles` instructions, from clock.now on, taking interrupts precisely: an

@@ -34,6 +34,7 @@ void Threads::load_registers(Thread &thread) {
   state.x = thread.x;
   state.f = thread.f;
   state.pc = thread.pc;
+  (*harts_)[thread.hart].moved();
   if (state.fflags == thread.fflags && state.frm == thread.frm)
     return;
   state.fflags = thread.fflags;

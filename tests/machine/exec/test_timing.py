@@ -10,30 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cross import compiled
 
-SOURCE = Path(__file__).resolve().parents[3]
 MACHINE = Path(os.environ["TANDEM_BUILD"]) / "libexec" / "tandem-machine"
-PROGRAM = Path(__file__).resolve().parent / "timed.c"
+HERE = Path(__file__).resolve().parent
 PROTOCOLS = ("mesi-snoop", "token-b", "sparse-directory", "mosaic", "flask")
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("timed") / "timed"
-    subprocess.run(
-        [
-            "riscv64-linux-gnu-gcc",
-            "-O2",
-            "-static",
-            "-pthread",
-            f"-I{SOURCE / 'include'}",
-            "-o",
-            str(made),
-            str(PROGRAM),
-        ],
-        check=True,
-    )
-    return made
+    return compiled(tmp_path_factory.mktemp("timed"), HERE / "timed.c")
 
 
 def execute(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -100,7 +86,10 @@ def test_statistics_of_intervals(program: Path, tmp_path: Path) -> None:
     [
         (("--mode", "timing"), "--mode timing needs a protocol"),
         (("--protocol", "dragon"), "there is no protocol 'dragon'"),
-        (("--counts",), "--config, --set, --counts, --check-values and --timeline are about"),
+        (
+            ("--counts",),
+            "--config, --set, --counts, --check-values and --timeline are about",
+        ),
         (("--protocol", "flask", "--config", "metatm"), "flask needs a mesh"),
         (
             ("--protocol", "flask", "--trace", "-"),
@@ -121,3 +110,12 @@ def test_a_summary(program: Path) -> None:
     done = execute("--harts", "2", "--protocol", "token-b", "--counts", program, "2")
     assert (done.returncode, done.stdout) == (0, "400 50 400\n")
     assert "atomic stall" in done.stderr
+
+
+@pytest.mark.parametrize("protocol", ["mesi-snoop", "flask"])
+def test_parts_of_an_access_are_its_own(tmp_path: Path, protocol: str) -> None:
+    """A handler that comes between an access to two lines and its second part."""
+    done = execute(
+        "--harts", "2", "--protocol", protocol, compiled(tmp_path, HERE / "across_lines.c")
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0 wrong\n", "")

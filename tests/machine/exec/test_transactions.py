@@ -11,18 +11,11 @@ from typing import Any
 
 import jsonschema
 import pytest
+from cross import SOURCE, compiled
 
-SOURCE = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ["TANDEM_BUILD"])
 MACHINE = BUILD / "libexec" / "tandem-machine"
 REPORT = BUILD / "libexec" / "tandem-report"
-
-
-def compiled(folder: Path, source: Path) -> Path:
-    made = folder / source.stem
-    cross = ["riscv64-linux-gnu-gcc", "-O2", "-static", "-pthread", f"-I{SOURCE / 'include'}"]
-    subprocess.run([*cross, "-o", str(made), str(source)], check=True)
-    return made
 
 
 @pytest.fixture(scope="module")
