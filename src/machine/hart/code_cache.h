@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace tandem::machine {
@@ -51,10 +52,14 @@ static_assert(sizeof(Slot) == 16 || sizeof(void *) != 8);
 // Bytes of slots for each byte of code.
 inline constexpr std::ptrdiff_t kSlotScale = sizeof(Slot) / 2;
 
-struct CodePage {
+struct CodeSlots {
   static constexpr unsigned kSlots = kPageBytes / 2;
   // The two behind the last are where instructions of 2 and 4 bytes go on: in the next page.
   std::array<Slot, kSlots + 2> slots;
+};
+static_assert(std::is_standard_layout_v<CodeSlots>); // a pointer to the first slot is one to it
+
+struct CodePage : CodeSlots {
   std::uint64_t physical = 0;
   // Of instructions that end in the line after theirs: what HandlerSet::two_lines goes on to.
   std::array<Handler, kPageBytes / kLineBytes> crossing{};

@@ -91,8 +91,8 @@ void HartCore::fence(const FenceRange &range) {
   };
   if (is_small_fence(range.start, range.size) && !fetch_large.near(range.start, range.size)) {
     const std::uint64_t last = (range.start + range.size - 1) >> kPageShift;
-    for (std::uint64_t page = range.start >> kPageShift; page <= last; ++page)
-      look(fetch_tlb[page & (fetch_tlb.size() - 1)]);
+    for (std::uint64_t number = range.start >> kPageShift; number <= last; ++number)
+      look(fetch_tlb[number & (fetch_tlb.size() - 1)]);
     return;
   }
   for (FetchEntry &entry : fetch_tlb)

@@ -145,21 +145,33 @@ struct HartCore {
   [[nodiscard]] std::uint64_t physical_of(const std::byte *place) const {
     return memory->base() + static_cast<std::uint64_t>(place - memory->bytes().data());
   }
-  // With timing: the parts of an access to memory, in order; false: something is wanted.
+  // Where an access is: the bytes in its first page, and those in a second.
+  struct Places {
+    std::uint64_t at[2] = {0, 0}; // physical
+    unsigned first = 0;           // bytes in the first page
+    unsigned size = 0;
+    [[nodiscard]] bool crosses() const { return first < size; }
+  };
+  // Both pages translated before anything is done. False: `trap` says why, or timing what is
+  // wanted.
+  bool find_places(std::uint64_t address, unsigned size, AccessKind kind, Places &found);
+  // Whether all of it is main memory; else `trap` says where not.
+  bool in_memory(std::uint64_t address, const Places &places, AccessKind kind);
+  // An access to what is no memory, by `call`, which says whether a device took it.
+  template <typename Call>
+  bool at_device(std::uint64_t address, const Places &places, AccessKind kind, Call call);
+  // The parts of an access to memory, in order: at the end of a page, or of a line inside one.
   struct Part {
     std::uint64_t address; // physical
     unsigned offset;       // in the access
     unsigned size;
   };
-  unsigned split(const std::uint64_t (&places)[2], unsigned first, unsigned size,
-                 Part (&parts)[2]) const;
-  bool ask_for_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size,
-                     AccessMode mode);
-  void note_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size);
-  bool load_in_parts(std::uint64_t address, const std::uint64_t (&places)[2], unsigned first,
-                     unsigned size);
-  bool store_in_parts(std::uint64_t address, const std::uint64_t (&places)[2], unsigned first,
-                      unsigned size, std::uint64_t value);
+  static unsigned split(const Places &places, Part (&parts)[2]);
+  bool ask_for_parts(const Places &places, AccessMode mode);
+  void note_parts(const Places &places);
+  // With timing, a part at a time. False: something is wanted.
+  bool load_in_parts(std::uint64_t address, const Places &places);
+  bool store_in_parts(std::uint64_t address, const Places &places, std::uint64_t value);
   void touch(std::uint64_t address, std::uint64_t place, unsigned size) {
     touched = {address, ((std::uint64_t{1} << size) - 1) << place % kLineBytes};
   }
@@ -175,9 +187,9 @@ struct HartCore {
   const Slot *fetch(std::uint64_t pc);
   const Slot *cross_page(std::uint64_t pc);
   void decode_slot(const Slot *ip);
-  // `slots` is the array of a CodePage, its first member.
+  // `slots` is the array of a CodePage.
   [[nodiscard]] CodePage *present_page() const {
-    return reinterpret_cast<CodePage *>(const_cast<Slot *>(slots));
+    return static_cast<CodePage *>(reinterpret_cast<CodeSlots *>(const_cast<Slot *>(slots)));
   }
   // The line of code that a slot of the present page is in.
   [[nodiscard]] std::uint64_t line_of(std::uint64_t index) const {

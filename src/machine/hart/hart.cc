@@ -85,12 +85,29 @@ std::uint64_t burst(HartCore &c, std::uint64_t cycles) {
   return ran;
 }
 
-// Lets cycles pass in which a transaction keeps the hart waiting; it still takes interrupts.
-std::uint64_t let_pass(HartCore &c, const Hart &hart, std::uint64_t cycles) {
+// Whether a run of so many cycles ends here, and why.
+bool ends(const HartCore &c, Hart &hart, std::uint64_t cycles, Ran &ran) {
+  if (!hart.awake())
+    ran.stop = c.state.activity == Activity::waiting ? Stop::waiting : Stop::stopped;
+  else if (c.asked || ran.cycles == cycles)
+    ran.stop = c.asked ? Stop::asked : Stop::budget;
+  else
+    return false;
+  return true;
+}
+
+// Lets cycles pass in which a transaction keeps the hart waiting; it still takes interrupts. False:
+// it does not wait.
+bool let_pass(HartCore &c, const Hart &hart, std::uint64_t cycles, Ran &ran) {
   const Cycle now = c.clock->now;
-  const std::uint64_t waits = until_timer(c, hart, std::min(cycles, c.wait_until - now));
+  if (c.wait_until <= now) [[likely]]
+    return false;
+  const std::uint64_t waits =
+      until_timer(c, hart, std::min(cycles - ran.cycles, c.wait_until - now));
   c.clock->now += waits;
-  return waits;
+  ran.cycles += waits;
+  ran.waited += waits;
+  return true;
 }
 
 bool intercepts(const HartCore &c) {
@@ -115,23 +132,11 @@ Ran Hart::run(std::uint64_t cycles) {
   c.asked = false;
   c.harts->running_ = this;
   Ran ran{0, Stop::budget};
-  while (true) {
-    if (!awake()) {
-      ran.stop = c.state.activity == Activity::waiting ? Stop::waiting : Stop::stopped;
-      break;
-    }
-    if (c.asked || ran.cycles == cycles) {
-      ran.stop = c.asked ? Stop::asked : Stop::budget;
-      break;
-    }
+  while (!ends(c, *this, cycles, ran)) {
     if (c.interrupt_due())
       c.take_interrupt();
-    if (c.wait_until > c.clock->now) [[unlikely]] {
-      const std::uint64_t waited = let_pass(c, *this, cycles - ran.cycles);
-      ran.cycles += waited;
-      ran.waited += waited;
+    if (let_pass(c, *this, cycles, ran))
       continue;
-    }
     ran.cycles += burst(c, until_timer(c, *this, cycles - ran.cycles));
     if (c.leave == Leave::trap)
       trapped(c);
@@ -146,15 +151,7 @@ Ran Hart::run_timed(std::uint64_t cycles) {
   c.asked = false;
   c.harts->running_ = this;
   Ran ran{0, Stop::budget};
-  while (true) {
-    if (!awake()) {
-      ran.stop = c.state.activity == Activity::waiting ? Stop::waiting : Stop::stopped;
-      break;
-    }
-    if (c.asked || ran.cycles == cycles) {
-      ran.stop = c.asked ? Stop::asked : Stop::budget;
-      break;
-    }
+  while (!ends(c, *this, cycles, ran)) {
     if (c.interrupt_due()) {
       if (c.has_transaction()) {
         c.timing.want = Want::transaction;
@@ -164,12 +161,8 @@ Ran Hart::run_timed(std::uint64_t cycles) {
       c.timing.first_part = kNoLine;
       c.take_interrupt();
     }
-    if (c.wait_until > c.clock->now) [[unlikely]] {
-      const std::uint64_t waited = let_pass(c, *this, cycles - ran.cycles);
-      ran.cycles += waited;
-      ran.waited += waited;
+    if (let_pass(c, *this, cycles, ran))
       continue;
-    }
     // What was fetched is for one instruction, even if the line has gone since.
     const bool fetched = c.timing.fetched[0] != kNoLine;
     c.timing.want = Want::nothing;

@@ -117,115 +117,102 @@ private:
   host_float::Scope scope_;
 };
 
-// The bytes of an access in its first page; all of them if it does not cross.
-unsigned in_first_page(std::uint64_t address, unsigned size) {
-  const std::uint64_t room = kPageBytes - (address & (kPageBytes - 1));
-  return room < size ? static_cast<unsigned>(room) : size;
-}
-
 } // namespace
 
+bool HartCore::find_places(std::uint64_t address, unsigned size, AccessKind kind, Places &found) {
+  const std::uint64_t room = kPageBytes - (address & (kPageBytes - 1));
+  found = {.at = {0, 0}, .first = room < size ? static_cast<unsigned>(room) : size, .size = size};
+  return physical(address, kind, found.at[0]) &&
+         (!found.crosses() || physical(address + found.first, kind, found.at[1]));
+}
+
+bool HartCore::in_memory(std::uint64_t address, const Places &places, AccessKind kind) {
+  if (!memory->contains(places.at[0], places.first)) {
+    trap = {access_fault(kind), address};
+    return false;
+  }
+  if (places.crosses() && !memory->contains(places.at[1], places.size - places.first)) {
+    trap = {access_fault(kind), address + places.first};
+    return false;
+  }
+  return true;
+}
+
+template <typename Call>
+bool HartCore::at_device(std::uint64_t address, const Places &places, AccessKind kind, Call call) {
+  if (inside)
+    return refuse(AbortCause::io);
+  if (timing.lines != nullptr && !timing.device_granted) {
+    timing.want = Want::device;
+    return false;
+  }
+  bool done = false;
+  if (places.at[0] % places.size == 0) {
+    const DeviceCall scope(*this);
+    done = call();
+  }
+  if (!done)
+    trap = {access_fault(kind), address};
+  return done;
+}
+
 bool HartCore::load(std::uint64_t address, unsigned size) {
-  const unsigned first = in_first_page(address, size);
-  std::uint64_t places[2] = {0, 0};
-  if (!physical(address, AccessKind::load, places[0]) ||
-      (first < size && !physical(address + first, AccessKind::load, places[1])))
+  Places places;
+  if (!find_places(address, size, AccessKind::load, places))
     return false;
   loaded = 0;
-  if (first == size && !memory->contains(places[0], size)) {
-    if (inside)
-      return refuse(AbortCause::io);
-    if (timing.lines != nullptr && !timing.device_granted) {
-      timing.want = Want::device;
-      return false;
-    }
-    bool done = false;
-    if (places[0] % size == 0) {
-      const DeviceCall call(*this);
-      done = bus->device_load(places[0], size, loaded);
-    }
-    if (!done)
-      trap = {Exception::load_access, address};
-    return done;
-  }
-  if (timing.lines != nullptr && memory->contains(places[0], first) &&
-      (first == size || memory->contains(places[1], size - first)))
-    return load_in_parts(address, places, first, size);
-  if (asks && !ask_for_parts(places, first, size, AccessMode::read))
+  if (!places.crosses() && !memory->contains(places.at[0], size))
+    return at_device(address, places, AccessKind::load,
+                     [&] { return bus->device_load(places.at[0], size, loaded); });
+  if (!in_memory(address, places, AccessKind::load))
     return false;
-  for (unsigned part = 0, at = 0; at < size; ++part) {
-    const unsigned bytes = part == 0 ? first : size - first;
-    if (!memory->contains(places[part], bytes)) {
-      trap = {Exception::load_access, address + at};
-      return false;
-    }
-    std::memcpy(reinterpret_cast<std::byte *>(&loaded) + at, memory->host(places[part]), bytes);
-    at += bytes;
-  }
+  if (timing.lines != nullptr)
+    return load_in_parts(address, places);
+  if (asks && !ask_for_parts(places, AccessMode::read))
+    return false;
+  auto *to = reinterpret_cast<std::byte *>(&loaded);
+  std::memcpy(to, memory->host(places.at[0]), places.first);
+  if (places.crosses())
+    std::memcpy(to + places.first, memory->host(places.at[1]), size - places.first);
   return true;
 }
 
 bool HartCore::store(std::uint64_t address, unsigned size, std::uint64_t value) {
-  const unsigned first = in_first_page(address, size);
-  std::uint64_t places[2] = {0, 0};
-  if (!physical(address, AccessKind::store, places[0]) ||
-      (first < size && !physical(address + first, AccessKind::store, places[1])))
+  Places places;
+  if (!find_places(address, size, AccessKind::store, places))
     return false;
-  if (first == size && !memory->contains(places[0], size)) {
-    if (inside)
-      return refuse(AbortCause::io);
-    if (timing.lines != nullptr && !timing.device_granted) {
-      timing.want = Want::device;
-      return false;
-    }
-    bool done = false;
-    if (places[0] % size == 0) {
-      const DeviceCall call(*this);
-      done = bus->device_store(places[0], size, value);
-    }
-    if (!done)
-      trap = {Exception::store_access, address};
-    return done;
-  }
-  for (unsigned part = 0, at = 0; at < size; ++part) {
-    const unsigned bytes = part == 0 ? first : size - first;
-    if (!memory->contains(places[part], bytes)) {
-      trap = {Exception::store_access, address + at};
-      return false;
-    }
-    at += bytes;
-  }
+  if (!places.crosses() && !memory->contains(places.at[0], size))
+    return at_device(address, places, AccessKind::store,
+                     [&] { return bus->device_store(places.at[0], size, value); });
+  if (!in_memory(address, places, AccessKind::store))
+    return false;
   if (timing.lines != nullptr)
-    return store_in_parts(address, places, first, size, value);
-  if (asks && !ask_for_parts(places, first, size, AccessMode::write))
+    return store_in_parts(address, places, value);
+  if (asks && !ask_for_parts(places, AccessMode::write))
     return false;
-  for (unsigned part = 0, at = 0; at < size; ++part) {
-    const unsigned bytes = part == 0 ? first : size - first;
-    const auto *from = reinterpret_cast<const std::byte *>(&value) + at;
-    memory->store(places[part], {from, bytes});
-    at += bytes;
-  }
+  const auto *from = reinterpret_cast<const std::byte *>(&value);
+  memory->store(places.at[0], {from, places.first});
+  if (places.crosses())
+    memory->store(places.at[1], {from + places.first, size - places.first});
   if (asks && htm->recording())
-    note_parts(places, first, size);
+    note_parts(places);
   return true;
 }
 
 // At the end of a page, or of a line inside one.
-unsigned HartCore::split(const std::uint64_t (&places)[2], unsigned first, unsigned size,
-                         Part (&parts)[2]) const {
-  const std::uint64_t room = kLineBytes - places[0] % kLineBytes;
-  const unsigned low = room < first ? static_cast<unsigned>(room) : first;
-  parts[0] = {places[0], 0, low};
-  if (low == size)
+unsigned HartCore::split(const Places &places, Part (&parts)[2]) {
+  const std::uint64_t room = kLineBytes - places.at[0] % kLineBytes;
+  const unsigned low = room < places.first ? static_cast<unsigned>(room) : places.first;
+  parts[0] = {places.at[0], 0, low};
+  if (low == places.size)
     return 1;
-  parts[1] = {low < first ? places[0] + low : places[1], low, size - low};
+  parts[1] = {low < places.first ? places.at[0] + low : places.at[1], low, places.size - low};
   return 2;
 }
 
-bool HartCore::load_in_parts(std::uint64_t address, const std::uint64_t (&places)[2],
-                             unsigned first, unsigned size) {
+bool HartCore::load_in_parts(std::uint64_t address, const Places &places) {
   Part parts[2];
-  const unsigned count = split(places, first, size, parts);
+  const unsigned count = split(places, parts);
   for (unsigned i = 0; i < count; ++i) {
     const Part &part = parts[i];
     auto *to = reinterpret_cast<std::byte *>(&loaded) + part.offset;
@@ -247,10 +234,9 @@ bool HartCore::load_in_parts(std::uint64_t address, const std::uint64_t (&places
   return true;
 }
 
-bool HartCore::store_in_parts(std::uint64_t address, const std::uint64_t (&places)[2],
-                              unsigned first, unsigned size, std::uint64_t value) {
+bool HartCore::store_in_parts(std::uint64_t address, const Places &places, std::uint64_t value) {
   Part parts[2];
-  const unsigned count = split(places, first, size, parts);
+  const unsigned count = split(places, parts);
   for (unsigned i = 0; i < count; ++i) {
     const Part &part = parts[i];
     if (i == 0 && timing.first_part == part.address)
@@ -301,19 +287,18 @@ std::byte *HartCore::atomic(std::uint64_t address, unsigned size, AtomicKind ato
   return memory->host(place);
 }
 
-bool HartCore::ask_for_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size,
-                             AccessMode mode) {
+bool HartCore::ask_for_parts(const Places &places, AccessMode mode) {
   Part parts[2];
-  const unsigned count = split(places, first, size, parts);
+  const unsigned count = split(places, parts);
   for (unsigned i = 0; i < count; ++i)
     if (!ask(parts[i].address, parts[i].size, mode))
       return false;
   return true;
 }
 
-void HartCore::note_parts(const std::uint64_t (&places)[2], unsigned first, unsigned size) {
+void HartCore::note_parts(const Places &places) {
   Part parts[2];
-  const unsigned count = split(places, first, size, parts);
+  const unsigned count = split(places, parts);
   for (unsigned i = 0; i < count; ++i)
     htm->note_written(id, parts[i].address, parts[i].size);
 }
@@ -368,7 +353,6 @@ const Slot *HartCore::fetch(std::uint64_t pc) {
 void HartCore::decode_slot(const Slot *ip) {
   code->decode_slot(*present_page(), static_cast<unsigned>(ip - slots));
 }
-static_assert(offsetof(CodePage, slots) == 0);
 
 const Slot *HartCore::cross_page(std::uint64_t pc) {
   std::uint32_t word = 0;
