@@ -17,6 +17,9 @@
 #include "compiler/driver/settings.h"
 #include "compiler/report/report.h"
 #include "machine/configuration/configuration.h"
+#include "machine/platform/device_tree.h"
+#include "machine/platform/elf.h"
+#include "machine/run/recording.h"
 #include "machine/trace/trace.h"
 #include "machine/traffic/profile.h"
 
@@ -111,6 +114,32 @@ void trace(std::string_view input) {
     }
 }
 
+void program(std::string_view input) {
+  const Result<machine::ElfFile> read = machine::ElfFile::parse("f", std::string(input));
+  look_at(read);
+  if (!read)
+    return;
+  CHECK(!read->segments.empty() && read->lowest() <= read->highest());
+  for (const machine::ElfFile::Segment &segment : read->segments)
+    CHECK(segment.file_size <= segment.memory_size && segment.offset <= input.size() &&
+          segment.file_size <= input.size() - segment.offset);
+  CHECK(!read->symbols.describe(read->entry).empty());
+}
+
+void device_tree(std::string_view input) {
+  look_at(machine::check_device_tree("f", std::string(input)));
+}
+
+void recording(std::string_view input) {
+  const Result<std::vector<machine::Typed>> read = machine::parse_typed("f", input);
+  look_at(read);
+  if (!read)
+    return;
+  const Result<std::vector<machine::Typed>> again =
+      machine::parse_typed("f", machine::to_text(*read));
+  CHECK(again && *again == *read);
+}
+
 void report(std::string_view input) {
   const Result<Report> read = report_from_json(input, "f.json");
   look_at(read);
@@ -150,6 +179,9 @@ constexpr Target kTargets[] = {{"characters", characters},
                                {"setting", setting},
                                {"traffic", traffic},
                                {"trace", trace},
+                               {"program", program},
+                               {"device-tree", device_tree},
+                               {"recording", recording},
                                {"report", report},
                                {"profile", profile},
                                {"lock-profile", lock_profile},
