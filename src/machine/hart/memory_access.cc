@@ -376,6 +376,7 @@ const Slot *HartCore::cross_page(std::uint64_t pc) {
   cross[1].handler = handlers.page_end;
   cross[2].handler = handlers.page_end;
   // So that pc_of() holds: the array as if it were the end of a page's.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): in front of the array there is nothing to point to
   slots = reinterpret_cast<const Slot *>(reinterpret_cast<std::uintptr_t>(cross.data()) -
                                          (CodePage::kSlots - 1) * sizeof(Slot));
   return cross.data();
