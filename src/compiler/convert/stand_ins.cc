@@ -209,7 +209,8 @@ private:
     copy->setDSOLocal(true);
     copy->setComdat(nullptr);
     copy->setName(wrapper.getName() + ".tandem.converted");
-    replaced_.push_back(&wrapper);
+    if (!is_contained(replaced_, &wrapper)) // one section's may be another's
+      replaced_.push_back(&wrapper);
     for (const LockSite *inner : calls_.sites(wrapper)) {
       auto *call = cast<CallBase>(&*map[inner->call]);
       if (inner->wrapper == nullptr)
