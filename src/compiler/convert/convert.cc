@@ -253,6 +253,38 @@ private:
   Conversion result_;
 };
 
+Result<Conversion> in_library(const ConversionFile &file) {
+  const std::string why =
+      fmt::format("{}: the locks of a shared library cannot be converted: code outside of it may "
+                  "use them; name other programs = [...] in the file",
+                  file.path);
+  if (!file.refused_stay_locks)
+    return Error{why};
+  Conversion nothing;
+  nothing.kept.push_back(why);
+  return nothing;
+}
+
+// Tries the file on copies of the program, each time without the lock that was refused.
+Result<Conversion> convert_what_can(Module &module, ConversionFile file, const PassOptions &options,
+                                    const Catalogue &catalogue, bool keep_locks) {
+  std::vector<std::string> kept;
+  while (!file.sections.empty()) {
+    const std::unique_ptr<Module> copy = CloneModule(module);
+    const Result<Conversion> tried = Converter(*copy, file, options, catalogue, keep_locks).run();
+    if (tried)
+      break;
+    kept.push_back(tried.error().message);
+    file.keep_lock(kept.back());
+  }
+  Result<Conversion> converted =
+      file.sections.empty() ? Result<Conversion>(Conversion{})
+                            : Converter(module, file, options, catalogue, keep_locks).run();
+  if (converted)
+    converted->kept = std::move(kept);
+  return converted;
+}
+
 } // namespace
 
 Result<Conversion> convert_locks(Module &module, const PassOptions &options,
@@ -263,10 +295,10 @@ Result<Conversion> convert_locks(Module &module, const PassOptions &options,
   if (!file->applies_to(options.link_output))
     return Conversion{};
   if (options.link_shared)
-    return Error{fmt::format("{}: the locks of a shared library cannot be converted: code outside "
-                             "of it may use them; name other programs = [...] in the file",
-                             file->path)};
-  return Converter(module, *file, options, catalogue, keep_locks).run();
+    return in_library(*file);
+  if (!file->refused_stay_locks)
+    return Converter(module, *file, options, catalogue, keep_locks).run();
+  return convert_what_can(module, *file, options, catalogue, keep_locks);
 }
 
 } // namespace tandem

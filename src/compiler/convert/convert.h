@@ -34,11 +34,14 @@ struct Conversion {
   std::size_t merged = 0;   // acquisitions that lie in another lock's section
   bool holds = false;       // the module calls functions of held.c or sleepers.c
   bool keeps_locks = false; // finish_own_locks() is to be called behind the enforcement
+  // Why locks stay locks that the file makes sections: a sentence each.
+  std::vector<std::string> kept;
 };
 
 // Converts what options.convert says, where it is about options.link_output. Error: the user's
 // mistake, or why a lock cannot be converted, with its place; the module may be half-changed then
-// and must not be used.
+// and must not be used. Where the file says so (refused-stay-locks) such a lock stays a lock, and a
+// mistake is an error only if it is not about one.
 // `keep_locks`: sections are to be run under the program's own locks too, where that is possible.
 Result<Conversion> convert_locks(llvm::Module &module, const PassOptions &options,
                                  const Catalogue &catalogue, bool keep_locks);

@@ -4,6 +4,7 @@
 #include "base/toml.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace tandem {
@@ -41,9 +42,11 @@ private:
       return Unit{};
     if (name == "programs")
       return strings(value, name, file_.programs);
+    if (name == "refused-stay-locks")
+      return truth(value, name, file_.refused_stay_locks);
     if (name != "section" && name != "gate" && name != "balanced" && name != "real-region")
-      return at(key, fmt::format("'{}' is not known; use version, programs, [[section]], [[gate]], "
-                                 "[[balanced]] or [[real-region]]",
+      return at(key, fmt::format("'{}' is not known; use version, programs, refused-stay-locks, "
+                                 "[[section]], [[gate]], [[balanced]] or [[real-region]]",
                                  name));
     const toml::array *tables = value.as_array();
     if (tables == nullptr || !tables->is_homogeneous<toml::table>())
@@ -190,6 +193,31 @@ std::string with_dots(std::string_view path) {
 bool ConversionFile::applies_to(std::string_view output) const {
   const std::string_view name = output.substr(output.rfind('/') + 1); // npos + 1 == 0
   return programs.empty() || std::find(programs.begin(), programs.end(), name) != programs.end();
+}
+
+bool ConversionFile::keep_lock(std::string_view refusal) {
+  if (sections.empty())
+    return false;
+  auto found = sections.end();
+  for (std::size_t begin = refusal.find('\''); begin != std::string_view::npos;) {
+    const std::size_t end = refusal.find('\'', begin + 1);
+    if (end == std::string_view::npos || found != sections.end())
+      break;
+    const std::string_view quoted = refusal.substr(begin + 1, end - begin - 1);
+    found = std::find_if(sections.begin(), sections.end(), [&](const Locks &locks) {
+      return std::any_of(locks.names.begin(), locks.names.end(),
+                         [&](const std::string &name) { return names_lock(name, quoted); });
+    });
+    begin = refusal.find('\'', end + 1);
+  }
+  if (found != sections.end()) {
+    gates.push_back(std::move(*found));
+    sections.erase(found);
+    return true;
+  }
+  std::move(sections.begin(), sections.end(), std::back_inserter(gates)); // it is about them all
+  sections.clear();
+  return true;
 }
 
 Result<ConversionFile> read_conversion(const std::string &path) {

@@ -47,6 +47,11 @@ struct ConversionFile {
   std::vector<Locks> gates;
   std::vector<Balanced> balanced;
   std::vector<RealRegion> real_regions;
+  // What the compiler refuses of `sections` stays a lock, and it says so; else the link fails.
+  bool refused_stay_locks = false;
+
+  // Makes the section a gate that `refusal` names in quotes, else all. False: there is none.
+  bool keep_lock(std::string_view refusal);
 
   // Whether it is about the output at `path`.
   [[nodiscard]] bool applies_to(std::string_view path) const;

@@ -57,6 +57,11 @@ const Value *lock_operand(const LockSite &site) {
 // A pthread_mutex_t's first bytes: enough to tell its place from its neighbours'.
 constexpr std::uint64_t kLockBytes = 4;
 
+// Functions that take memory back: they use no lock in it, and neither does the program then.
+bool frees(StringRef function) {
+  return function == "free" || function.starts_with("_ZdlPv") || function.starts_with("_ZdaPv");
+}
+
 // Whether the program hands the address of a lock to code outside that is not known to be one of
 // the library's functions for locks.
 Status check_outside(const Module &module, const LockCalls &calls) {
@@ -65,7 +70,8 @@ Status check_outside(const Module &module, const LockCalls &calls) {
       const auto *call = dyn_cast<CallBase>(&instruction);
       const Function *callee = call == nullptr ? nullptr : called_function(*call);
       if (callee == nullptr || !callee->isDeclaration() || callee->isIntrinsic() ||
-          calls.at(instruction) != nullptr || callee->getName().starts_with("pthread_"))
+          calls.at(instruction) != nullptr || callee->getName().starts_with("pthread_") ||
+          frees(callee->getName()))
         continue;
       for (const Use &argument : call->args()) {
         if (!argument->getType()->isPointerTy())
