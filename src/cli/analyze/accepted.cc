@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "cli/analyze/accepted.h"
+
+#include "base/file.h"
+#include "cli/common/process.h"
+#include "compiler/convert/convert.h"
+
+#include "llvm/Transforms/Utils/Cloning.h"
+
+#include <map>
+
+namespace tandem {
+namespace {
+
+// What the compiler says of a file, without the names of the temporary one; empty: it accepts it.
+std::string refusal(const llvm::Module &module, const std::string &text, const PassOptions &options,
+                    const Catalogue &catalogue, const std::string &path) {
+  if (Status written = write_file(path, text); !written)
+    return written.error().message;
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  PassOptions asked = options;
+  asked.convert = path;
+  asked.enforcement = Enforcement::hybrid;
+  const Result<Conversion> converted = convert_locks(*copy, asked, catalogue, false);
+  if (converted && converted->kept.empty())
+    return "";
+  std::string message = converted ? converted->kept.front() : converted.error().message;
+  for (std::size_t at = message.find(path); at != std::string::npos; at = message.find(path)) {
+    const std::size_t end = message.find_first_not_of("0123456789:", at + path.size());
+    message.replace(at, (end == std::string::npos ? message.size() : end) - at, "this file ");
+  }
+  return message;
+}
+
+} // namespace
+
+Result<std::string> accepted_suggestion(const llvm::Module &module, const Report &report,
+                                        const std::string &program,
+                                        const std::vector<LockUse> &uses,
+                                        const PassOptions &options, const Catalogue &catalogue) {
+  const EndSignals signals; // takes effect after the folder is gone
+  const Result<PrivateFolder> folder = PrivateFolder::make();
+  if (!folder)
+    return folder.error();
+  const std::string path = folder->path() + "/suggested.toml";
+  Refusals refused;
+  while (true) {
+    Result<std::string> text = suggest_conversion(report, program, uses, refused);
+    if (!text)
+      return text;
+    const std::string why = refusal(module, *text, options, catalogue, path);
+    if (why.empty())
+      return text;
+    // Each round makes at least one more lock a gate.
+    if (!refuse(report, why, refused))
+      return Error{"no lock can become a section: " + why};
+  }
+}
+
+} // namespace tandem
