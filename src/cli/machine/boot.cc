@@ -166,7 +166,8 @@ Status check(const BootArguments &arguments) {
       (text.empty() || (mode != "functional" && mode != "warming" && mode != "timing")))
     return Error{fmt::format("--change {}: is to be TEXT=MODE, with functional, warming or timing",
                              arguments.change)};
-  for (const std::string *file : {&arguments.save, &arguments.record})
+  for (const std::string *file :
+       {&arguments.save, &arguments.record, &arguments.transactions.profile})
     if (!file->empty())
       if (Status writable = check_writable(*file); !writable)
         return writable;
@@ -255,6 +256,7 @@ int boot_command(int argc, char **argv) {
   declare_run_options(program, arguments);
   declare_watching(program, arguments.watch);
   declare_timing(program, arguments.timing);
+  declare_transactions(program, arguments.transactions);
   program.app()
       .add_option("--change", arguments.change,
                   "with --protocol: go on in this mode when the console has shown TEXT")

@@ -5,6 +5,7 @@
 
 #include "cli/machine/guest.h"
 #include "cli/machine/timing.h"
+#include "cli/machine/transactions.h"
 
 #include <string>
 #include <utility>
@@ -25,6 +26,7 @@ struct BootArguments {
   bool keys_to_guest = false;
   WatchOptions watch{};
   TimingArguments timing{};
+  TransactionArguments transactions{};
   std::string change{}; // TEXT=MODE
 };
 

@@ -194,6 +194,12 @@ Status BoardRunner::write_files(const machine::Outcome &outcome) {
                                        board_->harts().size()));
         !written)
       return written;
+  const std::string kernel = arguments().kernel.empty() ? "Linux" : arguments().kernel;
+  if (Status written =
+          write_profile(arguments().transactions, *board_, run_->symbols, kernel,
+                        {"tandem", "machine", "boot"}, timing_ ? timing_->clock_mhz() : 1000);
+      !written)
+    return written;
   if (arguments().watch.json.empty())
     return Unit{};
   nlohmann::ordered_json json{{"format", "tandem-machine-run"},
@@ -207,6 +213,9 @@ Status BoardRunner::write_files(const machine::Outcome &outcome) {
   json.update(watch_.summary());
   if (timing_)
     json["timing"] = timing_->json();
+  nlohmann::ordered_json transactions = transactions_json(*board_, run_->symbols);
+  if (transactions["transactions"] != 0)
+    json["transactions"] = std::move(transactions);
   return write_file(arguments().watch.json, json.dump(2) + "\n");
 }
 
@@ -219,6 +228,7 @@ Result<int> BoardRunner::run() {
   if (!timing)
     return timing.error();
   timing_ = std::move(timing).value();
+  prepare_transactions(arguments().transactions, *board_, run_->symbols, kName);
   watch_console();
   Result<machine::Session::Stop> stop = machine::Session::Stop::asked;
   with_failures_shown([&] { stop = watch_.run(session_); });

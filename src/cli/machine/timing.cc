@@ -180,7 +180,8 @@ ordered_json Timing::json() {
                      {"atomic_stall_cycles", hart.atomics},
                      {"walk_stall_cycles", hart.walks},
                      {"service_cycles", hart.service},
-                     {"transaction_wait_cycles", hart.waits}});
+                     {"transaction_wait_cycles", hart.waits},
+                     {"system_cycles", hart.system}});
   ordered_json regions = ordered_json::array();
   for (const auto &[number, region] : cores.regions()) {
     ordered_json counts = ordered_json::object();

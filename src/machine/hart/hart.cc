@@ -107,6 +107,7 @@ bool let_pass(HartCore &c, const Hart &hart, std::uint64_t cycles, Ran &ran) {
   c.clock->now += waits;
   ran.cycles += waits;
   ran.waited += waits;
+  ran.system += c.state.privilege != Privilege::user ? waits : 0;
   return true;
 }
 
@@ -166,8 +167,10 @@ Ran Hart::run_timed(std::uint64_t cycles) {
     // What was fetched is for one instruction, even if the line has gone since.
     const bool fetched = c.timing.fetched[0] != kNoLine;
     c.timing.want = Want::nothing;
+    const bool system = c.state.privilege != Privilege::user;
     const std::uint64_t did = burst(c, until_timer(c, *this, fetched ? 1 : cycles - ran.cycles));
     ran.cycles += did;
+    ran.system += system ? did : 0;
     if (fetched && did > 0) {
       c.timing.fetched = {kNoLine, kNoLine};
       c.timing.leave_line();
@@ -181,12 +184,14 @@ Ran Hart::run_timed(std::uint64_t cycles) {
     c.timing.first_part = kNoLine;
     if (intercepts(c)) {
       --ran.cycles; // it takes the time that serving it takes
+      ran.system -= system ? 1 : 0;
       --c.clock->now;
       ran.stop = Stop::trap;
       break;
     }
     if (c.has_transaction()) { // it comes again, as a step of its own
       --ran.cycles;
+      ran.system -= system ? 1 : 0;
       --c.clock->now;
       c.timing.want = Want::transaction;
       ran.stop = Stop::wants;
@@ -244,7 +249,9 @@ Ran Hart::run_transaction() {
     c.take_interrupt();
   } else {
     c.timing.granted = Want::transaction;
+    const bool system = c.state.privilege != Privilege::user;
     ran.cycles = burst(c, 1);
+    ran.system = system ? ran.cycles : 0;
     c.timing.granted = Want::nothing;
     if (ran.cycles > 0 && c.timing.fetched[0] != kNoLine) {
       c.timing.fetched = {kNoLine, kNoLine};

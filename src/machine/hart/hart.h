@@ -56,6 +56,7 @@ struct Ran {
   std::uint64_t cycles; // instructions begun: those that trapped count as one too; and `waited`
   Stop stop;
   std::uint64_t waited = 0; // of the cycles, those in which a transaction kept it waiting
+  std::uint64_t system = 0; // run_timed(): of the cycles, those outside of U
 };
 
 // Addresses and address spaces that a fence of translations is about.

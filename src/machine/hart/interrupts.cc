@@ -114,6 +114,8 @@ bool HartCore::return_from(bool machine) {
   }
   if (to != Privilege::machine)
     s.status &= ~status::kMprv;
+  if (s.privilege != to && timing.lines != nullptr)
+    end_burst(); // cycles are counted by privilege
   s.privilege = to;
   update_contexts();
   if (resumes != 0) {

@@ -70,6 +70,7 @@ template <class P> void CoresOf<P>::missed(Core &core, unsigned number, Want wan
    : walks               ? cycles.walks
                          : cycles.atomics) += waited;
   cycles.instructions += core.done ? 1 : 0;
+  count_system(number, waited + (core.done ? 1 : 0));
   if (timeline_)
     show_miss(core, number, want, waited);
   core.pc = harts_[number].state().pc;

@@ -159,6 +159,7 @@ private:
   Cycle pay(Core &core, unsigned number) {
     const Cycle cost = std::exchange(core.overflow, 0);
     cycles_[number].waits += cost;
+    count_system(number, cost);
     return cost;
   }
   void missed(Core &core, unsigned number, Want want, Cycle waited);
@@ -173,6 +174,10 @@ private:
   }
   [[nodiscard]] Spent running(unsigned number) {
     return harts_[number].state().privilege == Privilege::user ? Spent::user : Spent::system;
+  }
+  void count_system(unsigned number, Cycle cycles) {
+    if (harts_[number].state().privilege != Privilege::user)
+      cycles_[number].system += cycles;
   }
   void count_instruction() { left_ -= left_ > 0 ? 1 : 0; }
 
@@ -451,6 +456,7 @@ template <class P> void CoresOf<P>::after(unsigned number, const Ran &ran) {
   left_ -= instructions;
   cycles_[number].instructions += ran.cycles - ran.waited;
   cycles_[number].waits += ran.waited;
+  cycles_[number].system += ran.system;
   core.clock += ran.cycles;
   core.pc = hart.state().pc;
   switch (ran.stop) {
@@ -482,6 +488,7 @@ template <class P> void CoresOf<P>::wait_for_service(unsigned number, Cycle cycl
   spend(number, Spent::service, core.clock, core.clock + cycles);
   core.clock += cycles;
   cycles_[number].service += cycles;
+  count_system(number, cycles);
 }
 
 // Runs at its cycle, when no hart has run past it.

@@ -55,6 +55,7 @@ template <class P> std::vector<std::pair<std::string, std::uint64_t>> CoresOf<P>
     all.walks += one.walks;
     all.service += one.service;
     all.waits += one.waits;
+    all.system += one.system;
     const HartTiming &timing = harts_[number].timing();
     quick += timing.loads + timing.stores + timing.fetches;
   }
@@ -71,6 +72,7 @@ template <class P> std::vector<std::pair<std::string, std::uint64_t>> CoresOf<P>
           {"walk_stall_cycles", all.walks},
           {"service_cycles", all.service},
           {"transaction_wait_cycles", all.waits},
+          {"system_cycles", all.system},
           {"l1_hits", s.core.l1_hits + quick},
           {"l2_hits", s.core.l2_hits},
           {"misses", s.core.misses + s.core.merged},

@@ -71,6 +71,7 @@ struct HartCycles {
   std::uint64_t walks = 0;   // entries of page tables
   std::uint64_t service = 0; // the environment, devices
   std::uint64_t waits = 0;   // backoffs and stalls of transactions, what commits and aborts cost
+  std::uint64_t system = 0;  // of all these, those outside of U
 };
 
 // What was counted between the begin and the end of a region, over all times that it was entered.

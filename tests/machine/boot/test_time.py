@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,16 @@ def test_mistakes_are_told(guest: Path, words: list[str], message: str) -> None:
 
 def test_a_timeline_is_a_page(guest: Path, tmp_path: Path) -> None:
     page = tmp_path / "timeline.html"
-    words = ["--harts", "2", "--run", "harts", "--mode", "timing", "--protocol", "flask"]
+    words = [
+        "--harts",
+        "2",
+        "--run",
+        "harts",
+        "--mode",
+        "timing",
+        "--protocol",
+        "flask",
+    ]
     without = boot(guest, *words)
     done = boot(guest, *words, "--timeline", page)
     assert counted(done) == counted(without)
@@ -120,8 +130,44 @@ def test_a_timeline_is_a_page(guest: Path, tmp_path: Path) -> None:
     assert text.startswith("<!doctype html>")
     assert text.rstrip().endswith("</html>")
     assert text.count('<text x="0"') == 2  # harts
-    for expected in ("default-src 'none'", "counted", "count+0x", ">shared<", "writes of"):
+    for expected in (
+        "default-src 'none'",
+        "counted",
+        "count+0x",
+        ">shared<",
+        "writes of",
+    ):
         assert expected in text, expected
     mistake = boot(guest, *words, "--timeline", tmp_path / "none" / "page.html")
     assert mistake.status == 2
     assert "none/page.html" in mistake.message
+
+
+def test_cycles_outside_of_u(guest: Path) -> None:
+    words = ["--run", "user 100000", "--mode", "timing", "--protocol", "mesi-snoop"]
+    hart = boot(guest, *words).result["timing"]["harts"][0]
+    outside = hart.pop("system_cycles")
+    waits = sum(value for name, value in hart.items() if name != "instructions")
+    inside = hart["instructions"] + waits - outside
+    assert 200_001 <= inside <= 202_000  # two instructions a round, ecall, few fetches
+    assert outside > 1000
+
+
+@pytest.mark.parametrize("time", [(), ("--protocol", "mesi-snoop")], ids=["no-time", "time"])
+def test_transactions_are_counted(guest: Path, tmp_path: Path, time: tuple[str, ...]) -> None:
+    profile = tmp_path / "profile.json"
+    words = [
+        "--run",
+        "transactions 70",
+        "--tx-limit",
+        "3",
+        "--profile",
+        str(profile),
+        *time,
+    ]
+    done = boot(guest, *words)
+    assert (done.console, done.status) == ("70\n", 0)
+    assert done.result["transactions"]["commits"] == 70
+    described = json.loads(profile.read_text())
+    assert [x["commits"] for x in described["sections"]] == [70]
+    assert described["run"]["policy"]["serialise_after"] == 3

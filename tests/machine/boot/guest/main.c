@@ -152,6 +152,30 @@ static void net(void) {
   put(ticks >= 1000 ? ", 0.1 ms\n" : ", too early\n");
 }
 
+// So many rounds of two instructions in U, and back by ecall.
+static void user(u64 rounds) {
+  __asm__ volatile("la t0, 2f\n\tcsrrw t2, stvec, t0\n\tli t0, 0x100\n\tcsrc sstatus, t0\n\t"
+                   "la t0, 1f\n\tcsrw sepc, t0\n\tmv t1, %0\n\tsret\n\t"
+                   ".balign 4\n1:\taddi t1, t1, -1\n\tbnez t1, 1b\n\tecall\n\t"
+                   ".balign 4\n2:\tcsrw stvec, t2"
+                   :
+                   : "r"(rounds)
+                   : "t0", "t1", "t2", "memory");
+}
+
+// So many transactions, each of which adds 1.
+static void transactions(u64 rounds) {
+  static u64 sum;
+  for (u64 i = 0; i < rounds; ++i)
+    __asm__ volatile(".insn i 0x0b, 0, t0, x0, 0\n\tld t1, %0\n\taddi t1, t1, 1\n\tsd t1, %0\n\t"
+                     ".insn i 0x0b, 1, x0, x0, 0"
+                     : "+m"(sum)
+                     :
+                     : "t0", "t1", "memory");
+  put_number(sum);
+  put("\n");
+}
+
 static void finish(u64 status) {
   IO32(0x100000) = status == 0 ? 0x5555 : (u32)(status << 16 | 0x3333);
 }
@@ -177,6 +201,10 @@ static void command(char *line, u64 self) {
     disk();
   } else if (same(line, "net")) {
     net();
+  } else if (same(line, "user")) {
+    user(number(rest));
+  } else if (same(line, "transactions")) {
+    transactions(number(rest));
   } else if (same(line, "sleep")) { // milliseconds
     sleep_until(now() + number(rest) * 10000);
   } else if (same(line, "exit")) {
