@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The command line: `tandem workload memcached ACTION`, for the actions of options.py, and
-`tandem workload apache ACTION`, which is apache/cli.py's.
+`tandem workload apache ACTION` and `tandem workload txlinux ACTION`, which are apache/cli.py's and
+txlinux/cli.py's.
 
 Exit status: 0; 1 where a build, a check or a test failed; 2 for the user's mistake; 130 after
 Ctrl-C.
@@ -50,6 +51,7 @@ from tandem.workload.serial import count_alone, print_alone, read_alone
 from tandem.workload.soak import print_soak, soak
 from tandem.workload.steps import one_at_a_time, say
 from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult, print_observed
+from tandem.workload.txlinux.cli import run_txlinux
 
 __all__ = ["SUMMARY", "main"]
 
@@ -299,6 +301,8 @@ def _run(arguments: Sequence[str]) -> int:
             return 0
         if list(arguments)[:1] == ["apache"]:
             status = run_apache(arguments[1:])
+        elif list(arguments)[:1] == ["txlinux"]:
+            status = run_txlinux(arguments[1:])
         else:
             status = _act(parser().parse_args(arguments))
         sys.stdout.flush()

@@ -19,7 +19,7 @@ from tandem.workload.server import OVER, check_socket
 __all__ = ["PROGRAM", "SUITE_JOBS", "SUMMARY", "check_options", "only_variant", "parser"]
 
 PROGRAM = "tandem workload"
-SUMMARY = "Fetch, build, analyse and test real programs: memcached, httpd's cache"
+SUMMARY = "Fetch, build, analyse and test real programs: memcached, httpd's cache, Linux"
 ACTIONS = {
     "fetch": "fetch the source package; print its version and checksums",
     "build": "build a pristine copy of it; nothing is done where nothing has changed",
@@ -88,7 +88,8 @@ def parser() -> argparse.ArgumentParser:
     made = _Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} memcached ACTION [OPTIONS]",
-        description=f"{SUMMARY}. For httpd's cache see {PROGRAM} apache --help.\n\n{text}",
+        description=f"{SUMMARY}. For httpd's cache see {PROGRAM} apache --help, for Linux"
+        f" {PROGRAM} txlinux --help.\n\n{text}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

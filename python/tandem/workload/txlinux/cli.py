@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`tandem workload txlinux ACTION`: its options, and what each action does.
+
+Exit status: 0; 1 where a build or a workload failed; 2 for the user's mistake.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from tandem import __version__
+from tandem.errors import UserError
+from tandem.files import write_text
+from tandem.paths import ROOT
+from tandem.workload.steps import one_at_a_time
+from tandem.workload.txlinux.compare import compare, print_comparison
+from tandem.workload.txlinux.counters import print_run
+from tandem.workload.txlinux.guest import (
+    VARIANTS,
+    WORKLOADS,
+    build_image,
+    machine,
+    measure,
+    of_machine,
+)
+
+__all__ = ["SUMMARY", "run_txlinux"]
+
+PROGRAM = "tandem workload txlinux"
+SUMMARY = "Linux whose lock sections are hardware transactions, on the simulated machine"
+ACTIONS = {
+    "image": "build the kernel of a variant, once; print where it is",
+    "boot": "boot it to a shell in the terminal, without time",
+    "run": "run a workload on it with time; print its sections",
+    "compare": "run workloads on linux and txlinux with several seeds; print a table",
+}
+_ACTIONS_OF = {
+    "copies": ("run",),
+    "size": ("run",),
+    "seed": ("boot", "run"),
+    "seeds": ("compare",),
+    "json": ("run", "compare"),
+    "profile": ("run",),
+    "policy": ("boot", "run", "compare"),
+    "backoff": ("boot", "run", "compare"),
+    "set": ("boot", "run", "compare"),
+    "protocol": ("run", "compare"),
+    "harts": ("boot", "run", "compare"),
+    "limit": ("boot", "run", "compare"),
+}
+POLICIES = (
+    "polite",
+    "karma",
+    "eruption",
+    "kindergarten",
+    "timestamp",
+    "polka",
+    "size-matters",
+)
+BACKOFFS = ("none", "linear", "exponential", "random", "square")
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message}; see {PROGRAM} --help")
+
+
+def _number(low: int, high: int, text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from {low} to {high}")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    return _number(1, 2**31 - 1, text)
+
+
+def _harts(text: str) -> int:
+    return _number(1, 64, text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    lists = {
+        "Actions": ACTIONS,
+        "Variants": VARIANTS,
+        "Workloads": {name: x.summary for name, x in WORKLOADS.items()},
+    }
+    text = "\n\n".join(
+        f"{title}:\n" + "\n".join(f"  {name:<13}{summary}" for name, summary in entries.items())
+        for title, entries in lists.items()
+    )
+    made = _Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} ACTION [WORKLOAD...] [OPTIONS]",
+        description=f"{SUMMARY}.\n\n{text}\n\nManual: docs/txlinux.md",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
+    made.add_argument("workload", nargs="*", metavar="WORKLOAD", help=argparse.SUPPRESS)
+    _add_options(made)
+    made.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return made
+
+
+def _add_options(to: argparse.ArgumentParser) -> None:
+    add = to.add_argument
+    add("--variant", choices=list(VARIANTS), metavar="NAME", help="which kernel [txlinux]")
+    add("--harts", type=_harts, metavar="N", help="1 to 64 [8]")
+    add("--copies", type=_count, metavar="N", help="that run at once (run) [one a hart]")
+    add("--size", type=_count, metavar="N", help="of each copy (run); see docs/txlinux.md")
+    add("--policy", choices=POLICIES, metavar="NAME", help="who wins a conflict [size-matters]")
+    add("--backoff", choices=BACKOFFS, metavar="NAME", help="waits before restarts [linear]")
+    add(
+        "--limit",
+        type=_count,
+        metavar="N",
+        help="restarts after which a section takes its lock [8]",
+    )
+    add(
+        "--protocol",
+        metavar="NAME",
+        help="of coherence; none: without time (run, compare) [mesi-snoop]",
+    )
+    add(
+        "--set",
+        action="append",
+        metavar="FIELD=VALUE",
+        help="a field of the machine, as htm.stall=true; may be given again",
+    )
+    add("--seed", type=_count, metavar="N", help="of all that is random (boot, run) [1]")
+    add("--seeds", type=_count, metavar="N", help="how many runs of each (compare) [5]")
+    add("--json", type=Path, metavar="FILE", help="what was counted (run, compare)")
+    add("--profile", type=Path, metavar="FILE", help="for tandem report (run)")
+    add(
+        "--folder",
+        type=Path,
+        default=ROOT / "build" / "workloads" / "txlinux",
+        metavar="DIR",
+        help="where saved machines are [build/workloads/txlinux]",
+    )
+
+
+def _check_options(asked: argparse.Namespace) -> None:
+    for option, actions in _ACTIONS_OF.items():
+        if getattr(asked, option) is not None and asked.action not in actions:
+            raise UserError(f"--{option} is an option of {' and '.join(actions)}")
+    for name in asked.workload:
+        if name not in WORKLOADS:
+            raise UserError(f"there is no workload '{name}'; there are {', '.join(WORKLOADS)}")
+    if asked.action == "run" and len(asked.workload) != 1:
+        raise UserError(f"run takes one workload of {', '.join(WORKLOADS)}")
+    if asked.action in ("image", "boot") and asked.workload:
+        raise UserError(f"{asked.action} takes no workload; use run")
+    if asked.action == "compare" and asked.variant is not None:
+        raise UserError("--variant: compare runs linux and txlinux; leave it out")
+    for option in ("json", "profile"):
+        file: Path | None = getattr(asked, option)
+        if file is not None and (file.is_dir() or not os.access(file.parent, os.W_OK)):
+            raise UserError(f"--{option} {file}: cannot be written; name a file in your folder")
+
+
+def settings_of(asked: argparse.Namespace) -> list[str]:
+    """Fields of the machine that the options mean."""
+    settings = []
+    if asked.policy is not None:
+        settings.append(f'htm.policy="{asked.policy}"')
+    if asked.backoff is not None:
+        settings.append(f'htm.backoff="{asked.backoff}"')
+    return settings + (asked.set or [])
+
+
+def _boot(asked: argparse.Namespace) -> int:
+    """Becomes `tandem machine boot`."""
+    image = build_image(asked.variant or "txlinux")
+    command = [str(machine()), "machine", "boot"]
+    command += of_machine(image, asked.harts or 8, asked.seed or 1)
+    if image.variant != "linux":
+        command += ["--tx-limit", str(asked.limit or 8)]
+    for each in settings_of(asked):
+        command += ["--set", each]
+    os.execv(command[0], command)
+
+
+def _run(asked: argparse.Namespace) -> int:
+    image = build_image(asked.variant or "txlinux")
+    with one_at_a_time(asked.folder):
+        result = measure(
+            image,
+            asked.workload[0],
+            harts=asked.harts or 8,
+            copies=asked.copies,
+            size=asked.size,
+            seed=asked.seed or 1,
+            limit=asked.limit or 8,
+            protocol=asked.protocol or "mesi-snoop",
+            settings=settings_of(asked),
+            folder=asked.folder.resolve(),
+            profile=asked.profile,
+        )
+    print_run(result)
+    if asked.json is not None:
+        write_text(asked.json, json.dumps(dataclasses.asdict(result), indent=2) + "\n")
+    return 0
+
+
+def _compare(asked: argparse.Namespace) -> int:
+    images = [build_image(x) for x in ("linux", "txlinux")]
+    with one_at_a_time(asked.folder):
+        comparison = compare(
+            images,
+            asked.workload or list(WORKLOADS),
+            harts=asked.harts or 8,
+            seeds=asked.seeds or 5,
+            limit=asked.limit or 8,
+            protocol=asked.protocol or "mesi-snoop",
+            settings=settings_of(asked),
+            folder=asked.folder.resolve(),
+        )
+    print_comparison(comparison)
+    if asked.json is not None:
+        runs = [dataclasses.asdict(x) for x in comparison]
+        write_text(asked.json, json.dumps(runs, indent=2) + "\n")
+    return 0
+
+
+def run_txlinux(arguments: Sequence[str]) -> int:
+    """Runs the command line; the exit status."""
+    asked = _parser().parse_args(arguments)
+    _check_options(asked)
+    if asked.action == "boot":
+        return _boot(asked)
+    if asked.action == "run":
+        return _run(asked)
+    if asked.action == "compare":
+        return _compare(asked)
+    image = build_image(asked.variant or "txlinux")
+    print(image.kernel)
+    return 0

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Both kernels on the same workloads with the same seeds: the paper's Table 4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tandem.statistics import summarise
+from tandem.workload.txlinux.guest import Image, Run, measure
+
+__all__ = ["compare", "print_comparison"]
+
+
+def compare(
+    images: Sequence[Image],
+    workloads: Sequence[str],
+    *,
+    harts: int,
+    seeds: int,
+    limit: int,
+    protocol: str,
+    settings: Sequence[str],
+    folder: Path,
+) -> list[Run]:
+    """Every workload on every kernel, with seeds 1 to `seeds`."""
+    return [
+        measure(
+            image,
+            workload,
+            harts=harts,
+            copies=None,
+            size=None,
+            seed=seed,
+            limit=limit,
+            protocol=protocol,
+            settings=settings,
+            folder=folder,
+        )
+        for workload in workloads
+        for seed in range(1, seeds + 1)
+        for image in images
+    ]
+
+
+def _of(runs: Sequence[Run], variant: str, workload: str) -> list[Run]:
+    return [x for x in runs if x.variant == variant and x.workload == workload]
+
+
+def print_comparison(runs: Sequence[Run]) -> None:
+    """Medians, and the ratio of pairs with the same seed with its range."""
+    print(
+        f"{'workload':<10}{'Linux':>14}{'TxLinux':>14}{'ratio':>8}{'least':>8}{'most':>8}"
+        f"{'elapsed':>9}{'sections':>11}{'locks':>8}{'restarts':>10}"
+    )
+    for workload in dict.fromkeys(x.workload for x in runs):
+        linux, tx = _of(runs, "linux", workload), _of(runs, "txlinux", workload)
+        system = [b.system_cycles / a.system_cycles for a, b in zip(linux, tx, strict=True)]
+        elapsed = [b.elapsed_cycles / a.elapsed_cycles for a, b in zip(linux, tx, strict=True)]
+        ratio = summarise(system)
+        sections = sum(x.transactions.get("transactions", 0) for x in tx) / len(tx)
+        locks = sum(x.transactions.get("fallbacks", 0) for x in tx) / len(tx)
+        restarts = sum(x.transactions.get("restarts", 0) for x in tx) / len(tx)
+        print(
+            f"{workload:<10}"
+            f"{summarise([x.system_cycles for x in linux]).median:>14,.0f}"
+            f"{summarise([x.system_cycles for x in tx]).median:>14,.0f}"
+            f"{ratio.median:>8.3f}{ratio.minimum:>8.3f}{ratio.maximum:>8.3f}"
+            f"{summarise(elapsed).median:>9.3f}{sections:>11,.0f}"
+            f"{100 * locks / max(sections, 1):>7.2f}%"
+            f"{100 * restarts / max(sections + restarts, 1):>9.2f}%"
+        )
+    seeds = len({x.seed for x in runs})
+    print(
+        f"cycles outside U of all harts, medians of {seeds} seeds; ratios of pairs of a seed; "
+        "elapsed: ratio of cycles from begin to end"
+    )

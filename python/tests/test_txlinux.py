@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The parts of `tandem workload txlinux` that need no kernel."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tandem.workload.cli import main
+from tandem.workload.txlinux.compare import print_comparison
+from tandem.workload.txlinux.counters import by_subsystem, print_run, subsystem_of
+from tandem.workload.txlinux.guest import Run
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run"], "run takes one workload of counter,"),
+        (["run", "counter", "find"], "run takes one workload"),
+        (["run", "untar"], "there is no workload 'untar'; there are counter,"),
+        (["image", "counter"], "image takes no workload; use run"),
+        (["image", "--variant", "bsd"], "invalid choice: 'bsd'"),
+        (["image", "--seed", "2"], "--seed is an option of boot and run"),
+        (["run", "counter", "--harts", "65"], "'65' is not a number from 1 to 64"),
+        (["run", "counter", "--policy", "best"], "invalid choice: 'best'"),
+        (["compare", "--variant", "linux"], "compare runs linux and txlinux; leave it out"),
+        (["run", "counter", "--json", "/nowhere/x"], "--json /nowhere/x: cannot be written"),
+    ],
+)
+def test_mistakes(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["txlinux", *words]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert said in shown.err
+    assert shown.err.count("\n") == 1
+
+
+def site(name: str, **counts: int) -> dict[str, Any]:
+    causes = ("conflict", "software", "io", "call", "csr", "limit")
+    return {
+        "site": name,
+        "transactions": counts.get("transactions", 0),
+        "commits": counts.get("commits", 0),
+        "fallbacks": counts.get("fallbacks", 0),
+        "restarts": counts.get("restarts", 0),
+        "causes": {x: counts.get(x, 0) for x in causes},
+    }
+
+
+def test_subsystems() -> None:
+    counted = {
+        "sites": [
+            site("dput+0x4c", transactions=5, commits=5),
+            site("lockref_get_not_dead+0x8", transactions=3, commits=2, fallbacks=1, io=1),
+            site("rmqueue_bulk.constprop.0+0x1", transactions=9, commits=9, restarts=2, conflict=2),
+        ]
+    }
+    rows = by_subsystem(counted)
+    assert list(rows) == ["zone", "dcache"]
+    assert (rows["dcache"].transactions, rows["dcache"].fallbacks, rows["dcache"].io) == (8, 1, 1)
+    assert rows["zone"].restarts == 2
+    assert subsystem_of("worker") == "counter"
+    assert subsystem_of("nobody_knows") == "other"
+
+
+def run(variant: str, seed: int, system: int) -> Run:
+    counted: dict[str, Any] = {}
+    if variant == "txlinux":
+        counted = {
+            **{"transactions": 200, "fallbacks": 2, "restarts": 50, "restart_percent": 20.0},
+            **{"unique_restarts": 30, "begun_in_system_calls": 100, "begun_in_interrupts": 20},
+            **{"interrupted": 1, "live_stack_overwrites": 1},
+            "sites": [site("worker+0x10", transactions=200, commits=198, fallbacks=2)],
+        }
+    return Run(variant, "counter", 8, seed, system // 8, system, "value 1", counted)
+
+
+def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [
+        *(run("linux", 1, 1000), run("linux", 2, 2000), run("linux", 3, 1000)),
+        *(run("txlinux", 1, 500), run("txlinux", 2, 1800), run("txlinux", 3, 800)),
+    ]
+    print_comparison(runs)
+    row = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("counter"))
+    assert re.split(r"\s+", row)[1:6] == ["1,000", "800", "0.800", "0.500", "0.900"]
+    assert row.endswith("1.00%    20.00%")
+    print_run(runs[-1])
+    shown = capsys.readouterr().out
+    assert "in system calls              50.0 %" in shown
+    assert re.search(r"counter +200 +198 +2 ", shown)
+
+
+def test_the_script_names_its_variants() -> None:
+    """The build script and the command know the same variants."""
+    script = Path(__file__).resolve().parents[2] / "workloads" / "txlinux" / "build"
+    text = script.read_text()
+    for name in ("linux", "txlinux", "txlinux-stub"):
+        assert f"\n{name}) options=(" in text
