@@ -99,7 +99,8 @@ std::uint64_t TransactionalMemory::begin(unsigned hart, const RegisterCheckpoint
     current_[hart] = own;
     own->hart = hart;
     own->checkpoint = checkpoint;
-    own->site = checkpoint.pc;
+    // A kernel begins in functions of its own: the place is where they were called from.
+    own->site = checkpoint.privilege == Privilege::user ? checkpoint.pc : checkpoint.x[1];
     own->limit = limit;
     own->started = host_->now();
     own->began_in = where;
