@@ -45,15 +45,19 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     )
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_no_outcome_outside_the_model(prepared: Prepared, protocol: str) -> None:
+def run(program: Path, protocol: str, times: int) -> str:
     done = subprocess.run(
-        [str(MACHINE), "exec", "--harts", "4", "--protocol", protocol, str(prepared.program),
-         str(TIMES), str(SEED)],
+        [str(MACHINE), "exec", "--harts", "4", "--protocol", protocol, str(program), str(times),
+         str(SEED)],
         capture_output=True, text=True, check=False, timeout=3600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    seen = parse(prepared.tests, done.stdout)
+    return done.stdout
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_no_outcome_outside_the_model(prepared: Prepared, protocol: str) -> None:
+    seen = parse(prepared.tests, run(prepared.program, protocol, TIMES))
     wrong = [
         f"{test.name}: {outcome}, {count} times, {'RVWMO allows it' if outcome in weak else ''}"
         for test, found, weak, sequential in zip(
@@ -67,6 +71,20 @@ def test_no_outcome_outside_the_model(prepared: Prepared, protocol: str) -> None
     several = sum(len(found) > 1 for found in seen)
     assert 2 * several > len(seen), f"{several} of {len(seen)}"
     assert all(sum(found.values()) == TIMES for found in seen)
+
+
+def test_harts_that_reorder_would_be_found(tmp_path: Path) -> None:
+    """Threads whose two accesses change places are what such harts would make of them."""
+    shapes = ("MP", "SB", "LB", "R", "S", "2+2W")
+    plain = [next(variants(shape)) for shape in shapes]
+    turned = [
+        Litmus(test.name, tuple(tuple(reversed(ops)) for ops in test.threads)) for test in plain
+    ]
+    seen = parse(plain, run(build(tmp_path, turned), "flask", 100))
+    assert all(
+        set(found) - sequential and not set(found) - weak
+        for found, (weak, sequential) in zip(seen, map(outcomes, plain), strict=True)
+    )
 
 
 RELAXED = {  # registers of the outcome that no interleaving has; then last values
