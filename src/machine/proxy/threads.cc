@@ -4,7 +4,6 @@
 #include "base/check.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace tandem::machine::proxy {
 
@@ -17,7 +16,7 @@ Thread *Threads::add(Thread thread) {
   thread.id = next_id_++;
   thread.state = Thread::State::blocked;
   const int id = thread.id;
-  Thread &made = *(threads_[id] = std::make_unique<Thread>(std::move(thread)));
+  Thread &made = *(threads_[id] = std::make_unique<Thread>(thread));
   wake(made);
   return &made;
 }
