@@ -55,7 +55,7 @@ ldconfig -p | grep -q 'libitm.so.1 .*/usr/lib/tandem' && exit 1
 test -e /usr/lib/tandem/lib/libitm.so.1
 
 step 'the simulated machine, experiments and the suite'
-tandem machine run --protocol mesi-snoop --workload oltp-like --accesses 20000 >/dev/null
+tandem machine run --protocol flask --workload oltp-like --accesses 20000 >/dev/null
 tandem experiment list >/dev/null
 tandem bench ssca2 --variants mutex,cc-locks --threads 1 --size test --reps 1 --warm-ups 0 --no-plots --json bench.json
 test -s bench.json

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A program with an atomic section, a lock and a thread; then whether it runs with more rights than its caller, and
- * what is left of the variables in its environment. */
+/* A program with an atomic section, a lock and a thread; then whether it runs with more rights than
+ * its caller, and what is left of the variables in its environment. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

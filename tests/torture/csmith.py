@@ -156,7 +156,7 @@ def check(build: Path, folder: Path, seed: int) -> Failure | None:
     rng = random.Random(seed)
     common = ["-w", "-pthread", "-I", "/usr/include/csmith", str(source)]
     plain = folder / f"plain{seed}"
-    # At -O0 a program that loops for ever does: from -O1 on clang may delete a loop that does nothing.
+    # One that loops for ever does so at -O0: from -O1 on clang may delete a loop without effects.
     status, told = call(["clang-19", "-O0", "-DPLAIN", *common, "-o", str(plain)], 120)
     if status != 0:
         raise UnusableError(told)
@@ -191,7 +191,7 @@ class Result:
 def run(
     build: Path, folder: Path, seed: int, jobs: int, seconds: float = math.inf, most: int = 1 << 31
 ) -> Result:
-    """Programs of the seeds from `seed` on: `most`, or as many as fit into the time, at least one."""
+    """Programs of the seeds from `seed` on: `most`, or what fits into the time, at least one."""
     end = time.monotonic() + seconds
     passed = unusable = 0
     failures: list[Failure] = []

@@ -12,8 +12,7 @@ extern "C"
     int
     torture_main(int, char **);
 #else
-    int
-    torture_main(void);
+int torture_main(void);
 #endif
 
 static int given;
@@ -24,7 +23,8 @@ __attribute__((noinline))
 #else
 __attribute__((atomic, noinline))
 #endif
-static int section(void) {
+static int
+section(void) {
 #ifdef ARGUMENTS
   return torture_main(given, words);
 #else

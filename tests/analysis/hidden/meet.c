@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// The other side has begun the round already, and needs a processor for a moment. Whoever sleeps lets
-// it have one, and soon gets one back, however many others want one.
+// The other side has begun the round already, and needs a processor for a moment. Whoever sleeps
+// lets it have one, and soon gets one back, however many others want one.
 enum { ATTEMPTS = 30, NANOSECONDS = 50000 };
 
 static void pause_a_moment(void) {
@@ -43,9 +43,7 @@ void meet_inside(int pair, int side) {
 
 void meet_leave(int pair, int side) { pairs[pair].left[side] = pairs[pair].begun[side]; }
 
-void meet_left(int pair, int side) {
-  wait_for(&pairs[pair].left[!side], pairs[pair].begun[side]);
-}
+void meet_left(int pair, int side) { wait_for(&pairs[pair].left[!side], pairs[pair].begun[side]); }
 
 void meet_result(int pair, long lost) {
   char line[64];

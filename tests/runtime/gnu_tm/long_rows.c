@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Many threads whose long transactions write the same places in opposite orders: where delays stay short they make
- * each other begin again for ever. */
+/* Many threads whose long transactions write the same places in opposite orders: where delays stay
+ * short they make each other begin again for ever. */
 #include <pthread.h>
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Transactions whose logs would be larger than the memory that the process may still take: they run all the same, and
- * atomically. The number: bytes beside what the process has. `read`: only what is read is
- * large; `calls`: and the C library's memory comes in. */
+/* Transactions whose logs would be larger than the memory that the process may still take: they run
+ * all the same, and atomically. The number: bytes beside what the process has. `read`: only what is
+ * read is large; `calls`: and the C library's memory comes in. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
