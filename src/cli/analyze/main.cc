@@ -100,7 +100,7 @@ Result<std::vector<LockUse>> lock_uses(const Arguments &arguments) {
   return lock_uses_from_json(*text, arguments.lock_profile);
 }
 
-Result<Subject> analyse_sources(const Arguments &arguments) {
+Result<Subject> analyse_sources(const Arguments &arguments, const std::vector<LockUse> &uses) {
   const Result<Catalogue> catalogue = Catalogue::load(arguments.catalogue);
   if (!catalogue)
     return catalogue.error();
@@ -121,12 +121,9 @@ Result<Subject> analyse_sources(const Arguments &arguments) {
     subject.report = analyse(**module, options, *catalogue);
   }
   if (!arguments.suggest.empty()) {
-    const Result<std::vector<LockUse>> uses = lock_uses(arguments);
-    if (!uses)
-      return uses.error();
     const Progress progress("trying what is suggested", 0);
     subject.conversion =
-        accepted_suggestion(**module, subject.report, "", *uses, options, *catalogue);
+        accepted_suggestion(**module, subject.report, "", uses, options, *catalogue);
   }
   subject.name = std::filesystem::path(units->front().source).filename().string();
   add_sources(**module, subject.inputs);
@@ -138,9 +135,9 @@ Result<Subject> analyse_sources(const Arguments &arguments) {
   return subject;
 }
 
-Result<Subject> obtain(const Arguments &arguments) {
+Result<Subject> obtain(const Arguments &arguments, const std::vector<LockUse> &uses) {
   if (arguments.files.empty() || !is_report(arguments.files.front()))
-    return analyse_sources(arguments);
+    return analyse_sources(arguments, uses);
   const std::string &file = arguments.files.front();
   const Result<std::string> text = read_file(file);
   if (!text)
@@ -213,17 +210,15 @@ Status write_outputs(const Arguments &arguments, const Subject &subject,
 }
 
 // The suggested conversion file; empty where none is asked for.
-Result<std::string> suggestion(const Arguments &arguments, const Subject &subject) {
+Result<std::string> suggestion(const Arguments &arguments, const Subject &subject,
+                               const std::vector<LockUse> &uses) {
   if (arguments.suggest.empty())
     return std::string();
   if (subject.conversion)
     return *subject.conversion;
-  const Result<std::vector<LockUse>> uses = lock_uses(arguments);
-  if (!uses)
-    return uses.error();
   const std::string &output = subject.report.output;
   return suggest_conversion(subject.report, std::filesystem::path(output).filename().string(),
-                            *uses);
+                            uses);
 }
 
 // Whether the findings are such that the user wants to know by the exit status.
@@ -239,7 +234,10 @@ bool fails(const Arguments &arguments, const std::vector<JudgedFinding> &finding
 Result<int> run(const Arguments &arguments) {
   if (Status checked = check(arguments); !checked)
     return checked.error();
-  const Result<Subject> subject = obtain(arguments);
+  const Result<std::vector<LockUse>> uses = lock_uses(arguments);
+  if (!uses)
+    return uses.error();
+  const Result<Subject> subject = obtain(arguments, *uses);
   if (!subject)
     return subject.error();
   if (Status apart = check_outputs(outputs_of(arguments), subject->inputs); !apart)
@@ -261,7 +259,7 @@ Result<int> run(const Arguments &arguments) {
   if (!text)
     return text.error();
   // Where nothing can be suggested all else is written first.
-  const Result<std::string> conversion = suggestion(arguments, *subject);
+  const Result<std::string> conversion = suggestion(arguments, *subject, *uses);
   if (Status written = write_outputs(arguments, *subject, *findings, sources, conversion); !written)
     return written.error();
   const std::vector<std::string> outputs = outputs_of(arguments);
