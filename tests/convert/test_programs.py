@@ -59,13 +59,12 @@ EXPECTED = {
     "early": ([11], []),
     # Both names.
     "element": ([12, 21], []),
-    # Where find_locked is called, which is put into its callers.
-    "elsewhere": ([22], []),
-    # add_both, with add_a in it, is put into its caller.
-    "flag": ([11, 33], []),
+    # find_locked is put into its caller.
+    "elsewhere": ([11], []),
+    "flag": ([11, 18], []),
     "gate": ([21], [15, 29, 35]),
-    # Where the region begins (50) and ends (60), sections that set and clear the lock's word.
-    "real_region": ([33, 40, 50, 54, 60, 64, 73, 82], [50]),
+    # Where the region begins (19) and ends (21), sections that set and clear the lock's word.
+    "real_region": ([19, 21, 33, 40, 54, 64, 73, 82], [19]),
     "one_line": ([21, 27], [18, 24]),
     "striped": ([20], []),
 }

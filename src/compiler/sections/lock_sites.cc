@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "base/check.h"
-#include "compiler/report/coverage.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/regions.h"
 #include "compiler/sections/section.h"
-#include "compiler/sections/unwrap.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DebugInfoMetadata.h"
-
-#include <fmt/format.h>
 
 namespace tandem {
 namespace {
@@ -33,9 +29,9 @@ std::string operation_name(LockOperation operation) {
 ReportLockSite site_at(const CallBase &call) {
   ReportLockSite site;
   site.function = source_name(*call.getFunction());
-  if (const DILocation *location = operation_place(call)) {
-    site.file = location->getFilename().str();
-    site.line = location->getLine();
+  if (const DebugLoc &location = call.getDebugLoc()) {
+    site.file = cast<DIScope>(location.getScope())->getFilename().str();
+    site.line = location.getLine();
   } else if (const DISubprogram *program = call.getFunction()->getSubprogram()) {
     site.file = program->getFilename().str();
   }
@@ -48,7 +44,7 @@ std::string reason_of(const LockSite &site, const LockCalls &calls,
   const Function &function = *site.call->getFunction();
   if (calls.is_wrapper(function))
     return function.use_empty() ? "inside a wrapper of the operation that nothing calls"
-                                : kInWrapper;
+                                : "inside a wrapper of the operation: its callers are the sites";
   if (site.empty)
     return "the guard has given its lock away";
   if (site.guard)
@@ -61,29 +57,16 @@ std::string reason_of(const LockSite &site, const LockCalls &calls,
          "another name";
 }
 
-// Why the region that begins at `site` is not all that runs with its lock held.
-std::string reason_of(const Section &section) {
-  const Function &function = *section.function;
-  const std::string name = source_name(function);
-  const std::string why = why_not_unwrapped(function);
-  if (!section.exits.empty())
-    return fmt::format("some path of {} returns without releasing it{}", name,
-                       why.empty() ? "" : ", and " + why);
-  return fmt::format("{} does not release it{}", name, why.empty() ? "" : ", and " + why);
-}
-
 } // namespace
 
 std::vector<ReportLockSite> lock_sites(const Module &module, const std::vector<Section> &sections) {
   const LockCalls calls(module);
   const ForeignReleases foreign = find_foreign_releases(module, calls);
   DenseMap<const CallBase *, std::vector<std::string>> at;
-  DenseMap<const CallBase *, const Section *> begun;
   for (const Section &section : sections) {
     if (section.kind != SectionKind::lock_region)
       continue;
     at[section.entry.call].push_back(section.name);
-    begun[section.entry.call] = &section;
     for (const auto *ends : {&section.exits, &section.partial})
       for (const CallBase *end : *ends)
         if (std::vector<std::string> &names = at[end]; !is_contained(names, section.name))
@@ -99,9 +82,6 @@ std::vector<ReportLockSite> lock_sites(const Module &module, const std::vector<S
       described.sections = at.lookup(site->call);
       if (described.sections.empty())
         described.reason = reason_of(*site, calls, foreign);
-      else if (const Section *section = begun.lookup(site->call);
-               section != nullptr && section->shape == RegionShape::escapes)
-        described.reason = reason_of(*section);
       found.push_back(std::move(described));
     }
   for (const SignalSite &signal : calls.signals()) {

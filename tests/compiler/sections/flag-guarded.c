@@ -54,6 +54,7 @@ static void wrong_way_round(bool needed) {
   if (!needed)
     pthread_mutex_unlock(&mutex);
 }
+// CHECK: section wrong_way_round_1 lock-region line [[#@LINE-5]]: mutex pthread-mutex mutex, 1 exits, escapes
 int main(int argc, char **argv) {
   (void)argv;
   remembered(argc > 1);
@@ -61,5 +62,3 @@ int main(int argc, char **argv) {
   wrong_way_round(argc > 3);
   return through_error(argc);
 }
-// It may keep the lock for its caller, so it is put into that.
-// CHECK: section main_1 lock-region line [[#@LINE-4]]: mutex pthread-mutex mutex, {{[0-9]+}} exits, escapes
