@@ -81,7 +81,7 @@ def acyclic(count: int, *relations: Iterable[tuple[int, int]]) -> bool:
         following[a] |= 1 << b
     left = (1 << count) - 1
     while left:
-        # What nobody that is left goes to can be taken away.
+        # Events without an edge from a remaining one can be taken away.
         reached = 0
         for number in range(count):
             if left >> number & 1:

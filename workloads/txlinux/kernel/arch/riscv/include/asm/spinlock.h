@@ -78,7 +78,7 @@ static __always_inline bool tx_enter_spin(arch_spinlock_t *lock)
 }
 
 /*
- * Only if nobody has the rwlock, for readers too: at the release its word
+ * Only while the rwlock is free, for readers too: at the release its word
  * still says what was done. It does not wait, since a reader whose outer
  * section, or whose interrupted task, has the lock would wait for itself.
  */
