@@ -59,6 +59,10 @@ def test_version(tandem: Tandem) -> None:
         tandem.output(*name.split(), "--version").replace(f"tandem {name} ", "tandem ", 1)
         for name in names
     }
+    said |= {
+        tandem.output("workload", name, "--version").replace(f" workload {name} ", " ", 1)
+        for name in ("apache", "txlinux")
+    }
     assert len(said) == 1, said
     assert re.fullmatch(f"tandem {built}", said.pop())
 

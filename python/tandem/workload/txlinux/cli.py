@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from tandem import __version__
 from tandem.errors import UserError
-from tandem.files import write_text
-from tandem.paths import ROOT
+from tandem.files import check_outputs, check_target, write_text
+from tandem.paths import work_folder
+from tandem.version import PrintVersion
 from tandem.workload.steps import one_at_a_time
 from tandem.workload.txlinux.compare import compare, print_comparison
 from tandem.workload.txlinux.counters import print_run
@@ -105,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
     made.add_argument("workload", nargs="*", metavar="WORKLOAD", help=argparse.SUPPRESS)
     _add_options(made)
-    made.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    made.add_argument("--version", action=PrintVersion, nargs=0, help="print the version")
     return made
 
 
@@ -141,7 +141,7 @@ def _add_options(to: argparse.ArgumentParser) -> None:
     add(
         "--folder",
         type=Path,
-        default=ROOT / "build" / "workloads" / "txlinux",
+        default=work_folder() / "workloads" / "txlinux",
         metavar="DIR",
         help="where saved machines are [build/workloads/txlinux]",
     )
@@ -160,10 +160,11 @@ def _check_options(asked: argparse.Namespace) -> None:
         raise UserError(f"{asked.action} takes no workload; use run")
     if asked.action == "compare" and asked.variant is not None:
         raise UserError("--variant: compare runs linux and txlinux; leave it out")
-    for option in ("json", "profile"):
-        file: Path | None = getattr(asked, option)
-        if file is not None and (file.is_dir() or not os.access(file.parent, os.W_OK)):
-            raise UserError(f"--{option} {file}: cannot be written; name a file in your folder")
+    outputs = {"--json": asked.json, "--profile": asked.profile}
+    for option, target in outputs.items():
+        if target is not None:
+            check_target(target, option, make=False)
+    check_outputs([x for x in outputs.values() if x is not None], [])
 
 
 def settings_of(asked: argparse.Namespace) -> list[str]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tandem.errors import CommandError, RunError, UserError
-from tandem.paths import ROOT
+from tandem.paths import ROOT, prefix
 from tandem.workload.steps import say
 
 __all__ = ["VARIANTS", "WORKLOADS", "Image", "Run", "Workload", "build_image", "machine", "measure"]
@@ -79,12 +79,6 @@ class Run:
     transactions: Mapping[str, Any]  # as in machine-run.md; empty where there were none
 
 
-def prefix() -> Path:
-    """Tandem's build tree or installation, as the launcher tells."""
-    told = os.environ.get("TANDEM_BUILD")
-    return Path(told).resolve() if told else ROOT / "build" / "release"
-
-
 def machine() -> Path:
     return prefix() / "bin" / "tandem"
 
@@ -103,7 +97,7 @@ def build_image(variant: str) -> Image:
         base = [str(machine()), "machine", "image", "linux"]
         if subprocess.run(base, stdout=sys.stderr, check=False).returncode != 0:
             raise CommandError("the default image could not be built; its messages are above")
-    command = [str(script), str(cache), variant, str(ROOT / "include")]
+    command = [str(script), str(cache), variant, str(prefix() / "include")]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode == 2:
         raise UserError(f"the kernel of {variant} cannot be built; the line above says why")
