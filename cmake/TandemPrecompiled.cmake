@@ -5,6 +5,9 @@
 # Programs are compiled as libraries are: a precompiled header serves one kind of code only, and nothing that is timed
 # is in a program's own files.
 set(CMAKE_CXX_COMPILE_OPTIONS_PIE -fPIC)
+# CMake's own options say the header's path behind -Xclang, where ccache does not make it relative: another tree would
+# share nothing.
+set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include-pch <PCH_FILE>)
 option(TANDEM_PRECOMPILED "compile the headers of LLVM, nlohmann-json and GoogleTest once" ON)
 
 # What ccache takes for the content of a precompiled header: the list and the packages that its headers come from.
