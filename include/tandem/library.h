@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Library functions in transactions: duals for functions of one's own, commutative counters,
- * marshalling. C11 and C++17; link with -ltandem_tm. docs/safe-library.md is the guide, also to how
- * gcc -fgnu-tm reaches the transactional versions of the C library's functions.
+ * Library functions in transactions: transactional wrappers for functions of one's own, commutative
+ * counters, marshalling. C11 and C++17; link with -ltandem_tm. docs/safe-library.md is the guide,
+ * also to how gcc -fgnu-tm reaches the transactional versions of the C library's functions.
  */
 #pragma once
 
 #include <tandem/transaction.h>
 
-/* Registers `twin`, a function of the same type, as what transactions run in place of `function`:
- * at file scope, once for each function. The twin reaches shared memory by tandem_read_* and
- * tandem_write_* (transaction.h), since compilers call it as it is; the plain function stays as it
- * is, with its assembly.
- * Counts for calls through pointers. For direct calls tandem-cc wants an entry in the catalogue,
- * and gcc wants __attribute__((transaction_wrap(function))) on the twin.
+/* Registers `wrapper`, a function of the same type, as what transactions run in place of
+ * `function`: at file scope, once for each function. The wrapper reaches shared memory by
+ * tandem_read_* and tandem_write_* (transaction.h), since compilers call it as it is; the plain
+ * function stays as it is, with its assembly. Counts for calls through pointers. For direct calls
+ * tandem-cc wants an entry in the catalogue, and gcc wants
+ * __attribute__((transaction_wrap(function))) on the wrapper.
  *
  * The output gives the pair to _ITM_registerTMCloneTable when it is loaded. */
 #ifdef __cplusplus
 extern "C" {
 #endif
-struct tandem_dual {
+struct tandem_wrapped {
   void (*plain)(void);
   void (*transactional)(void);
 };
@@ -28,20 +28,20 @@ void _ITM_registerTMCloneTable(void *entries, size_t count);
 void _ITM_deregisterTMCloneTable(void *entries);
 #ifdef __cplusplus
 }
-#define TANDEM_DUAL_POINTER_(function) reinterpret_cast<void (*)()>(&function)
+#define TANDEM_WRAP_POINTER_(function) reinterpret_cast<void (*)()>(&function)
 #else
-#define TANDEM_DUAL_POINTER_(function) (void (*)(void)) & function
+#define TANDEM_WRAP_POINTER_(function) (void (*)(void)) & function
 #endif
-#define TANDEM_DUAL(function, twin)                                                                \
-  static struct tandem_dual tandem_dual_of_##function = {TANDEM_DUAL_POINTER_(function),           \
-                                                         TANDEM_DUAL_POINTER_(twin)};              \
-  __attribute__((constructor, used)) static void tandem_add_dual_of_##function(void) {             \
-    _ITM_registerTMCloneTable(&tandem_dual_of_##function, 1);                                      \
+#define TANDEM_WRAP(function, wrapper)                                                             \
+  static struct tandem_wrapped tandem_wrapped_of_##function = {TANDEM_WRAP_POINTER_(function),     \
+                                                               TANDEM_WRAP_POINTER_(wrapper)};     \
+  __attribute__((constructor, used)) static void tandem_add_wrapped_##function(void) {             \
+    _ITM_registerTMCloneTable(&tandem_wrapped_of_##function, 1);                                   \
   }                                                                                                \
-  __attribute__((destructor, used)) static void tandem_drop_dual_of_##function(void) {             \
-    _ITM_deregisterTMCloneTable(&tandem_dual_of_##function);                                       \
+  __attribute__((destructor, used)) static void tandem_drop_wrapped_##function(void) {             \
+    _ITM_deregisterTMCloneTable(&tandem_wrapped_of_##function);                                    \
   }                                                                                                \
-  struct tandem_dual /* takes the semicolon */
+  struct tandem_wrapped /* takes the semicolon */
 
 #ifdef __cplusplus
 extern "C" {

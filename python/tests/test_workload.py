@@ -155,7 +155,7 @@ def test_the_stages_differ_by_what_their_catalogues_leave_unsafe() -> None:
     for branch in ("it", "ip"):
         name = VARIANTS[f"{branch}-lib"].environment["TANDEM_CONVERT"].rpartition("/")[2]
         converted = tomllib.loads((CONVERSIONS / name).read_text(encoding="utf-8"))["section"]
-        assert not any(x.get("apart") for x in converted)
+        assert not any(x.get("guarded-by") for x in converted)
 
 
 def test_the_record_of_a_checking_build_is_read() -> None:

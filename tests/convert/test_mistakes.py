@@ -69,7 +69,7 @@ FILES = {
         "p.toml:2:1: names no lock",
     ),
     "twice": (
-        SECTION_A + '[[gate]]\nlocks = ["a"]\nreason = "r"\n',
+        SECTION_A + '[[lock]]\nlocks = ["a"]\nreason = "r"\n',
         "p.toml:5: lock 'a' is named in line 2 already",
     ),
     "unknown lock": (
@@ -80,32 +80,32 @@ FILES = {
         SECTION_A + '[[balanced]]\nfunction = "f"\nreason = "r"\nwaits-outside = 1\n',
         "p.toml:8:17: waits-outside is neither true nor false",
     ),
-    "apart neither": (
-        SECTION_A + "apart = 1\n",
-        "p.toml:5:9: apart is neither true nor false",
+    "guarded-by neither": (
+        SECTION_A + "guarded-by = 1\n",
+        "p.toml:5:14: guarded-by is neither true nor false",
     ),
-    "gate apart": (
-        SECTION_A + '[[gate]]\nlocks = ["b"]\nreason = "r"\napart = true\n',
-        "p.toml:8:1: 'apart' is not known here; use locks and reason",
+    "lock guarded-by": (
+        SECTION_A + '[[lock]]\nlocks = ["b"]\nreason = "r"\nguarded-by = true\n',
+        "p.toml:8:1: 'guarded-by' is not known here; use locks and reason",
     ),
-    "unknown key of a real region": (
-        SECTION_A + '[[real-region]]\nfunction = "f"\nlocks = ["a"]\nreason = "r"\n',
+    "unknown key of a lock region": (
+        SECTION_A + '[[lock-region]]\nfunction = "f"\nlocks = ["a"]\nreason = "r"\n',
         "p.toml:7:1: 'locks' is not known here; use function, lock, reason and outermost",
     ),
-    "real region without a reason": (
-        SECTION_A + '[[real-region]]\nfunction = "f"\nlock = "a"\n',
+    "lock region without a reason": (
+        SECTION_A + '[[lock-region]]\nfunction = "f"\nlock = "a"\n',
         "p.toml:5:1: needs function = ",
     ),
-    "real region of no function": (
-        SECTION_A + '[[real-region]]\nfunction = "g"\nlock = "a"\nreason = "r"\n',
+    "lock region of no function": (
+        SECTION_A + '[[lock-region]]\nfunction = "g"\nlock = "a"\nreason = "r"\n',
         "p.toml:5: the program has no function 'g'",
     ),
-    "real region of no section": (
-        SECTION_A + '[[real-region]]\nfunction = "f"\nlock = "b"\nreason = "r"\n',
+    "lock region of no section": (
+        SECTION_A + '[[lock-region]]\nfunction = "f"\nlock = "b"\nreason = "r"\n',
         "p.toml:5: no [[section]] names lock 'b'",
     ),
-    "real region without its lock": (
-        SECTION_A + '[[real-region]]\nfunction = "main"\nlock = "a"\nreason = "r"\n',
+    "lock region without its lock": (
+        SECTION_A + '[[lock-region]]\nfunction = "main"\nlock = "a"\nreason = "r"\n',
         "p.toml:5: 'main' does not itself acquire lock 'a'",
     ),
     "unknown function": (
@@ -147,7 +147,7 @@ CODE = {
         ),
         (
             f"p.c:{FIRST}: f may return and hold 'a', and it cannot be put into its callers: "
-            "it is called by pointer; make the lock a gate"
+            "it is called by pointer; keep the lock"
         ),
     ),
     "reader and writer": (
@@ -288,7 +288,7 @@ def test_what_cannot_be_converted(converter: Converter, case: str) -> None:
 
 
 # With regions of `a` that stay real in `really`.
-REGION = '[[real-region]]\nfunction = "really"\nlock = "a"\nreason = "r"\n'
+REGION = '[[lock-region]]\nfunction = "really"\nlock = "a"\nreason = "r"\n'
 SECTION_AB = SECTION_A.replace('"a"', '"a", "b"') + REGION
 REALLY = "static void really(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }\n"
 IN_MAIN = "int main(void) { really(); f(); return x; }\n"
@@ -312,20 +312,20 @@ REAL = {
         REALLY + "static void f(void) { pthread_mutex_lock(&b); ++y;\n"
         "  pthread_mutex_lock(&a); ++x;\n"
         "  pthread_mutex_unlock(&a); pthread_mutex_unlock(&b); }\n" + IN_MAIN,
-        f"p.c:{FIRST + 2}: a section may acquire here a lock of which [[real-region]] keeps "
-        "regions real, and cannot wait for these; make that lock a gate",
+        f"p.c:{FIRST + 2}: a section may acquire here a lock of which [[lock-region]] keeps "
+        "regions real, and cannot wait for these; keep that lock",
     ),
     "locked by what a section calls": (
         REALLY + "static void g(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }\n"
         "static void f(void) { pthread_mutex_lock(&b); ++y;\n"
         "  g(); pthread_mutex_unlock(&b); }\n" + IN_MAIN,
-        f"p.c:{FIRST + 1}: a section may acquire here a lock of which [[real-region]] keeps "
+        f"p.c:{FIRST + 1}: a section may acquire here a lock of which [[lock-region]] keeps "
         f"regions real, and cannot wait for these (called from f at p.c:{FIRST + 3})",
     ),
     "begun in a section": (
         REALLY + "static void f(void) { pthread_mutex_lock(&b); ++y;\n"
         "  really(); pthread_mutex_unlock(&b); }\n" + IN_MAIN,
-        f"p.c:{FIRST}: a section may acquire here a lock of which [[real-region]] keeps",
+        f"p.c:{FIRST}: a section may acquire here a lock of which [[lock-region]] keeps",
     ),
     "in a marked section": (
         "#include <tandem/tandem.h>\n" + REALLY + "static void f(void) {\n"
@@ -413,3 +413,60 @@ def test_file_that_is_not_there(converter: Converter) -> None:
     assert compiled.status == 2
     assert "none.toml" in compiled.errors
     assert len(compiled.errors.splitlines()) == 1
+
+
+EARLIER = """\
+version = 1
+[[section]]
+locks = ["a"]
+apart = true
+reason = "r"
+[[gate]]
+locks = ["b"]
+reason = "r"
+"""
+
+
+def warned(converter: Converter, code: str, conversion: str) -> list[str]:
+    """Compiles, which must do, and runs. Result: the warnings of the link, shortened."""
+    source = converter.folder / "p.c"
+    source.write_text(HEAD + code, encoding="utf-8")
+    file = converter.folder / "p.toml"
+    file.write_text(conversion, encoding="utf-8")
+    compiled = converter.compile(
+        source, file, *("-O1", "-D_GNU_SOURCE", "-Wno-unused", "-ftandem-enforce=stm")
+    )
+    assert compiled.status == 0, compiled.errors
+    subprocess.run([compiled.program], timeout=60, check=True)
+    start = "tandem-cc: warning: "
+    lines = [x for x in compiled.errors.splitlines() if x.startswith(start)]
+    return [x.removeprefix(start).replace(f"{converter.folder}/", "") for x in lines]
+
+
+BOTH = """\
+static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }
+int main(void) { f(); pthread_mutex_lock(&b); ++y; pthread_mutex_unlock(&b); return x != y; }
+"""
+
+
+def test_earlier_words_are_read_with_a_warning(converter: Converter) -> None:
+    assert warned(converter, BOTH, EARLIER) == [
+        "p.toml:4:1: 'apart' is now 'guarded-by'; write that",
+        "p.toml:6:3: 'gate' is now 'lock'; write that",
+    ]
+
+
+def test_what_is_refused_and_stays_a_lock_is_said(converter: Converter) -> None:
+    code = (
+        "static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }\n"
+        "static void g(void) { pthread_mutex_lock(&b); ++y; }\n"
+        "int main(void) { f(); g(); return x != y; }\n"
+    )
+    conversion = (
+        "version = 1\nrefused-stay-locks = true\n"
+        '[[section]]\nlocks = ["a"]\nreason = "r"\n[[section]]\nlocks = ["b"]\nreason = "r"\n'
+    )
+    lines = warned(converter, code, conversion)
+    assert len(lines) == 1
+    assert "'b'" in lines[0]
+    assert lines[0].endswith("(it stays a lock)")

@@ -14,17 +14,17 @@ import pytest
 from conftest import PROGRAMS, RUN_SECONDS, Converter
 
 NAMES = (
-    "apart",
-    "apart_in_place",
-    "apart_taken",
+    "guarded_by",
+    "guarded_by_in_place",
+    "guarded_by_taken",
     "counter",
     "early",
     "element",
     "elsewhere",
     "flag",
-    "gate",
+    "lock",
     "one_line",
-    "real_region",
+    "lock_region",
     "striped",
     "truncated",
     "trylock",
@@ -62,9 +62,9 @@ EXPECTED = {
     # find_locked is put into its caller.
     "elsewhere": ([11], []),
     "flag": ([11, 18], []),
-    "gate": ([21], [15, 29, 35]),
+    "lock": ([21], [15, 29, 35]),
     # Where the region begins (19) and ends (21), sections that set and clear the lock's word.
-    "real_region": ([19, 21, 33, 40, 54, 64, 73, 82], [19]),
+    "lock_region": ([19, 21, 33, 40, 54, 64, 73, 82], [19]),
     "one_line": ([21, 27], [18, 24]),
     "striped": ([20], []),
 }
@@ -179,7 +179,7 @@ version = 1
 [[section]]
 locks = ["a", "b"]
 reason = "r"
-[[real-region]]
+[[lock-region]]
 function = "really"
 lock = "a"
 reason = "r"
@@ -188,7 +188,7 @@ outermost = true
 
 
 @pytest.mark.parametrize("enforce", ["global-lock", "locks", "stm", "hybrid"])
-def test_section_that_waits_for_a_real_region_traps(converter: Converter, enforce: str) -> None:
+def test_section_that_waits_for_a_lock_region_traps(converter: Converter, enforce: str) -> None:
     source = converter.folder / "nested.c"
     source.write_text(NESTED, encoding="utf-8")
     conversion = converter.folder / "nested.toml"

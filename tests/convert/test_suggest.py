@@ -45,7 +45,7 @@ def locks(file: Path, kind: str) -> list[str]:
 @pytest.mark.parametrize("name", EXPECTED)
 def test_suggested_file_converts_the_program(converter: Converter, name: str) -> None:
     suggested = suggest(converter, name)
-    assert (locks(suggested, "section"), locks(suggested, "gate")) == EXPECTED[name]
+    assert (locks(suggested, "section"), locks(suggested, "lock")) == EXPECTED[name]
     for enforce in ("stm", "locks"):
         compiled = converter.compile(
             PROGRAMS / f"{name}.c", suggested, "-O2", f"-ftandem-enforce={enforce}"

@@ -186,7 +186,7 @@ REFUSED = {
         "  pthread_mutex_unlock(&a); pthread_mutex_unlock(&b); }\n" + MAIN,
         SECTION_AB,
         AT_WAIT + "a thread waits here with 'a' for 'c', and 'b' may be held too: a section cannot "
-        "give up the middle of itself; make 'b' a gate",
+        "give up the middle of itself; keep 'b' a lock",
     ),
     "held since a later acquisition": (
         "static void f(void) { pthread_mutex_lock(&a); pthread_mutex_lock(&b);\n"
@@ -208,8 +208,8 @@ REFUSED = {
         "int main(void) { g(); return x; }\n",
         SECTION_AB,
         AT_WAIT + "a thread waits here with 'a' for 'c', which may be inside of a section (called "
-        f"from g at p.c:{FIRST + 4}): a section cannot give up the middle of itself; make the "
-        "locks of that section gates",
+        f"from g at p.c:{FIRST + 4}): a section cannot give up the middle of itself; keep the "
+        "locks of that section",
     ),
     "in a marked section": (
         "#include <tandem/tandem.h>\n" + WAIT + "TANDEM_ATOMIC __attribute__((noinline)) "
@@ -225,7 +225,7 @@ REFUSED = {
         "  pthread_cancel(t); return x; }\n",
         SECTION_A,
         f"p.c:{FIRST + 2}: lock 'a' is given up by a condition wait, and the program cancels "
-        f"threads, which could not wait for the lock again (p.c:{FIRST + 5}); make it a gate",
+        f"threads, which could not wait for the lock again (p.c:{FIRST + 5}); keep it a lock",
     ),
     "shared by processes": (
         WAIT + "int main(void) { pthread_condattr_t t; pthread_condattr_init(&t);\n"
@@ -233,7 +233,7 @@ REFUSED = {
         "  f(); return x; }\n",
         SECTION_A,
         AT_WAIT + "lock 'a' is given up by a condition wait, and the program may make conditions "
-        f"that several processes share (p.c:{FIRST + 4}); make it a gate",
+        f"that several processes share (p.c:{FIRST + 4}); keep it a lock",
     ),
     "signalled outside the program": (
         "void outside(pthread_cond_t *);\n" + WAIT + "int main(void) { outside(&c); f();\n"
@@ -241,7 +241,7 @@ REFUSED = {
         SECTION_A,
         f"p.c:{FIRST + 4}: condition 'c' is given to 'outside', code outside the program, and "
         f"a thread waits for it with the converted lock 'a' at p.c:{FIRST + 2}; make that lock a "
-        "gate",
+        "lock",
     ),
     "signalled by the functions of C11": (
         "int cnd_signal(void *);\n" + WAIT + "int main(void) { cnd_signal(&c); f();\n"
@@ -253,7 +253,7 @@ REFUSED = {
         "pthread_cond_t shown = PTHREAD_COND_INITIALIZER;\n" + WAIT.replace("&c", "&shown") + MAIN,
         SECTION_A,
         f"p.c:{FIRST + 2}: a thread waits with 'a' for 'shown', and the condition may lie in "
-        "'shown', which code outside the program can name; make 'a' a gate",
+        "'shown', which code outside the program can name; keep 'a' a lock",
     ),
     "by pointer": (
         "static int (*volatile wait)(pthread_cond_t *, pthread_mutex_t *) = pthread_cond_wait;\n"
@@ -272,7 +272,7 @@ REFUSED = {
     ),
     "in a region that stays real": (
         WAIT + MAIN,
-        SECTION_A + '[[real-region]]\nfunction = "f"\nlock = "a"\nreason = "r"\n',
+        SECTION_A + '[[lock-region]]\nfunction = "f"\nlock = "a"\nreason = "r"\n',
         AT_WAIT + "a region of lock 'a' cannot stay real here, as p.toml:5 has it: it is not "
         "between pthread_mutex_lock and pthread_mutex_unlock",
     ),
@@ -364,7 +364,7 @@ def test_wait_that_is_said_to_be_outside(converter: Converter, enforce: str) -> 
     assert done.returncode in (-signal.SIGILL, -signal.SIGTRAP)
 
 
-# The library waits with its own mutex: a gate, whatever the program's other locks are.
+# The library waits with its own mutex: it stays a lock, whatever the program's other locks are.
 STANDARD = """\
 #include <condition_variable>
 #include <mutex>
@@ -416,7 +416,7 @@ def compile_standard(converter: Converter, lock: str) -> subprocess.CompletedPro
 def test_condition_variable_of_the_standard_library(converter: Converter) -> None:
     refused = compile_standard(converter, "m")
     assert refused.returncode == 2
-    assert "lock 'm' is a std-mutex, which cannot become a section yet; make it a gate" in (
+    assert "lock 'm' is a std-mutex, which cannot become a section yet; keep it a lock" in (
         refused.stderr
     )
     # Beside such a wait other locks are converted.

@@ -113,7 +113,7 @@ RUN = {
     "function": "ATOMIC static void run([[maybe_unused]] long k) {{ {step} }}",
     "block": "static void run([[maybe_unused]] long k) {{ tandem_atomic {{ {step} }} }}",
     "lambda": "static void run([[maybe_unused]] long k) {{ tandem::atomic([&] {{ {step} }}); }}",
-    # The step apart: a function of real regions has no clean-ups.
+    # The step apart: a function of lock regions has no clean-ups.
     "region": "static void region_step([[maybe_unused]] long k) {{ {step} }}\n"
     "static void run(long k) {{ pthread_mutex_lock(&region_lock); region_step(k); "
     "pthread_mutex_unlock(&region_lock); }}",

@@ -32,15 +32,15 @@ HISTORIES = 100  # that the recorder makes in one attempt
 # src/runtime/.
 UNIT = {
     "additions": ["algorithms/additions_test.cc", "abi/inline_barriers.cc"],
-    "apart": ["transaction/apart_test.cc", "abi/inline_barriers.cc"],
-    "apart_mode": ["transaction/apart_mode_test.cc", "abi/inline_barriers.cc"],
+    "guarded-by": ["transaction/guarded_by_test.cc", "abi/inline_barriers.cc"],
+    "guarded_by_mode": ["transaction/guarded_by_mode_test.cc", "abi/inline_barriers.cc"],
     "automatic": ["algorithms/automatic_test.cc"],
     "short": ["transaction/short_test.cc"],
 }
 # Parts of them, many times: what is found by chance.
 PARTS = {
-    "locks-apart": ["apart", "--gtest_filter=*IsAtomic*:*Irrevocable*", "--gtest_repeat=10"],
-    "in-place": ["apart_mode", "--gtest_filter=*IsAtomic*:*Irrevocable*", "--gtest_repeat=10"],
+    "locks-guarded-by": ["guarded-by", "--gtest_filter=*IsAtomic*:*Irrevocable*", "--gtest_repeat=10"],
+    "in-place": ["guarded_by_mode", "--gtest_filter=*IsAtomic*:*Irrevocable*", "--gtest_repeat=10"],
     "changes": ["automatic", "--gtest_filter=*lose_nothing", "--gtest_repeat=20"],
     "shorts": ["short", "--gtest_filter=*IsAtomic*", "--gtest_repeat=10"],
     "alone": ["short", "--gtest_filter=*OnlyWritten*"],

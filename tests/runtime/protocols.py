@@ -40,9 +40,9 @@ from protocols_orecs import (
     lazy_skew,
 )
 from protocols_short import (
-    apart_alone,
-    apart_opacity,
-    apart_short,
+    guarded_by_alone,
+    guarded_by_opacity,
+    guarded_by_short,
     in_place_alone,
     in_place_undone,
     short_alone,
@@ -57,9 +57,9 @@ from protocols_two_phase import (
 
 __all__ = [
     "alone",
-    "apart_alone",
-    "apart_opacity",
-    "apart_short",
+    "guarded_by_alone",
+    "guarded_by_opacity",
+    "guarded_by_short",
     "eager_abort",
     "eager_opacity",
     "eager_privatisation",

@@ -109,7 +109,7 @@ def short_locks(without: frozenset[str]) -> Machine:
     return Machine(MEMORY, [section, single])
 
 
-# --- locks that stay apart (runtime/transaction/apart.h)
+# --- locks that guard their data (runtime/transaction/guarded_by.h)
 
 
 def acquire_word(without: frozenset[str]) -> Program:
@@ -121,7 +121,7 @@ def acquire_word(without: frozenset[str]) -> Program:
     return [*take, Go("gone", lambda r: r["held"])]
 
 
-def apart_alone(without: frozenset[str]) -> Machine:
+def guarded_by_alone(without: frozenset[str]) -> Machine:
     """A short section of such a lock, beside a thread that is alone. The word is in the list of
     those that are used before it is first held."""
     note: Program = [Swap("_", "used", lambda _: 1)]
@@ -150,7 +150,7 @@ def apart_alone(without: frozenset[str]) -> Machine:
     return Machine({**MEMORY, "used": 0}, [section, single])
 
 
-def apart_short(without: frozenset[str]) -> Machine:
+def guarded_by_short(without: frozenset[str]) -> Machine:
     """A short section, beside a transaction that holds the lock and writes back at its end."""
     section: Program = [*acquire_word(without), *BODY, Store("lock", lambda _: 0), Label("gone")]
     written: Program = [Store("x", lambda _: 1), Store("x", lambda _: 2)]
@@ -166,7 +166,7 @@ def apart_short(without: frozenset[str]) -> Machine:
     return Machine(MEMORY, [section, transaction])
 
 
-def apart_opacity(without: frozenset[str]) -> Machine:
+def guarded_by_opacity(without: frozenset[str]) -> Machine:
     """What is read with the lock held is as new as what was read before: who held it has waited for
     those who have not seen its commit."""
     wait: Program = [Label("wait"), Load("m", "mark0"), Go("wait", lambda r: r["m"])]
@@ -195,7 +195,7 @@ def apart_opacity(without: frozenset[str]) -> Machine:
 
 
 def in_place_alone(without: frozenset[str]) -> Machine:
-    """A transaction of nothing but such locks (Mode::apart), beside a thread that is alone, which
+    """A transaction of nothing but such locks (Mode::guarded_by), beside a thread that is alone, which
     waits for marks and not for words that transactions hold."""
     mark: Program = [Swap("_", "mark0", lambda _: 1)]
     look: Program = (

@@ -113,7 +113,7 @@ def test_the_begin_is_named(gnu_tm: GnuTm, algorithm: str) -> None:
     ):
         program = gnu_tm.folder / name
         compiled(gnu_tm, name, GNU_TM, *options)
-        where = f"{CANCELLED}, in the transaction that begins at {place}; alone, irrevocable"
+        where = f"{CANCELLED}, in the transaction that begins at {place}; serial, irrevocable"
         check(gnu_tm.run(program, algorithm=algorithm), CANCELLED, where)
 
 
@@ -137,7 +137,7 @@ def test_a_cancel_without_memory_for_the_log_names_the_section(
     check(
         outcome,
         CANCELLED,
-        r"begins at main \(exhausted\.c:18\); alone, irrevocable",
+        r"begins at main \(exhausted\.c:18\); serial, irrevocable",
     )
 
 

@@ -27,11 +27,11 @@ def replacements(file: str) -> dict[str, str]:
     entries = list(catalogue.get("function", {}).items())
     entries += [(name, group) for group in catalogue["group"] for name in group["names"]]
     for name, entry in entries:
-        twin = entry.get("replacement", "")
-        if twin.endswith("*"):
-            twin = twin[:-1] + (name[2:] if name.startswith("_Z") else f"{len(name)}{name}")
-        if twin:
-            found[name] = twin
+        wrapper = entry.get("replacement", "")
+        if wrapper.endswith("*"):
+            wrapper = wrapper[:-1] + (name[2:] if name.startswith("_Z") else f"{len(name)}{name}")
+        if wrapper:
+            found[name] = wrapper
         else:
             assert entry["effect"] != "tm-safe", name
     return found
@@ -49,13 +49,13 @@ def exported() -> set[str]:
 
 @pytest.mark.parametrize("file", ["catalogue.toml", "catalogue-deferred-output.toml"])
 def test_every_transactional_version_is_exported(file: str) -> None:
-    twins = replacements(file)
-    assert len(twins) > 30
-    assert set(twins.values()) - exported() == set()
+    wrappers = replacements(file)
+    assert len(wrappers) > 30
+    assert set(wrappers.values()) - exported() == set()
 
 
 def test_every_exported_version_is_called_by_a_test() -> None:
-    twins = {name for name in exported() if name.startswith("_ZGTt")}
+    wrappers = {name for name in exported() if name.startswith("_ZGTt")}
     versions = (ROOT / "src" / "runtime" / "abi" / "libitm.map").read_text(encoding="utf-8")
     stock = set(re.findall(r"_ZGTt\w+", versions.split("TANDEM_1.0")[0]))
     tests = [file.read_text(encoding="utf-8") for file in SOURCES.glob("*_test.cc")]
@@ -67,14 +67,14 @@ def test_every_exported_version_is_called_by_a_test() -> None:
     # A declaration is not a call.
     calls = re.sub(r"^\w[\w:* ]* \*?_ZGTt\w+\([^;]*\);$", "", text, flags=re.MULTILINE)
     called = named | set(re.findall(r"\b_ZGTt\w+", calls))
-    assert len(twins - stock) > 140
-    assert twins - stock - called == set()
+    assert len(wrappers - stock) > 140
+    assert wrappers - stock - called == set()
 
 
 def test_the_list_for_calls_through_pointers_is_complete() -> None:
     listed = re.findall(
-        r"TANDEM_(?:LOCK_|OUTPUT_)?TWIN_OF\((\d+), (\w+)\)",
-        (SOURCES / "twins.def").read_text(),
+        r"TANDEM_(?:LOCK_|OUTPUT_)?WRAPPER_OF\((\d+), (\w+)\)",
+        (SOURCES / "wrappers.def").read_text(),
     )
     assert all(int(length) == len(name) for length, name in listed)
     plain = {f"_ZGTt{length}{name}" for length, name in listed}

@@ -47,10 +47,10 @@ def test_strings(folder: Path, tmp_path: Path) -> None:
     output(program, str(SEED))
 
 
-@pytest.mark.parametrize("apart", [False, True])
-def test_a_conversion(folder: Path, tmp_path: Path, apart: bool) -> None:
+@pytest.mark.parametrize("guarded", [False, True])
+def test_a_conversion(folder: Path, tmp_path: Path, guarded: bool) -> None:
     conversion = tmp_path / "convert.toml"
-    conversion.write_text(CONVERSION + "apart = true\n" * apart, encoding="utf-8")
+    conversion.write_text(CONVERSION + "guarded-by = true\n" * guarded, encoding="utf-8")
     program = tmp_path / "counters"
     output(
         BUILD / "bin" / "tandem-cc",
@@ -70,7 +70,7 @@ def test_a_conversion(folder: Path, tmp_path: Path, apart: bool) -> None:
     assert "_TANDEM_begin" in called
     assert "_TANDEM_add_4" in called
     assert "_TANDEM_add_8" in called
-    assert ("_TANDEM_apart_enter" in called) == apart
+    assert ("_TANDEM_guarded_by_enter" in called) == guarded
     assert output(program) == "20000 60000\n"
 
 

@@ -187,9 +187,9 @@ class Instrumentation:
     merged: int
     counters: int
     irrevocable: int
-    additions: int
+    deferred_updates: int
     atomics: int
-    shorts: int = 0
+    short_sections: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,8 +163,8 @@ def _stage(branch: str, conversion: str, stage: str, summary: str) -> Variant:
 
 
 def _lockstm() -> Variant:
-    """What LockSTM has: no lock stays apart, and real ones are not taken in transactions."""
-    variant = _converted("lockstm", "hybrid, no lock stays apart", "hybrid", "convert-it.toml")
+    """What LockSTM has: no lock guards its data, and real ones are not taken in transactions."""
+    variant = _converted("lockstm", "hybrid, no lock guards its data", "hybrid", "convert-it.toml")
     environment = {**variant.environment, "TANDEM_CATALOGUE": "{conversions}/catalogue.toml"}
     return replace(variant, environment=environment, programs=("memcached",))
 

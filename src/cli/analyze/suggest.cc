@@ -89,7 +89,7 @@ std::string keeps_waits(const Report &report) {
 }
 
 // Why the lock must stay real; nothing where it may become a section.
-std::optional<std::string> gate_reason(const Lock &lock, const std::string &keeps_waits) {
+std::optional<std::string> why_it_stays(const Lock &lock, const std::string &keeps_waits) {
   for (const ReportSection *region : lock.regions) {
     const ReportRegion &here = lock_of(*region);
     if (here.kind == "wait" && !keeps_waits.empty())
@@ -221,12 +221,12 @@ Result<std::vector<LockUse>> lock_uses_from_json(std::string_view text, const st
 Result<std::string> suggest_conversion(const Report &report, const std::string &program,
                                        const std::vector<LockUse> &uses) {
   std::string sections;
-  std::string gates;
+  std::string kept_locks;
   const std::string waits_kept = keeps_waits(report);
   for (const auto &[name, lock] : locks_of(report)) {
     const std::string profile = used(name, lock, uses);
-    if (const std::optional<std::string> gate = gate_reason(lock, waits_kept))
-      gates += entry("gate", name, *gate + profile);
+    if (const std::optional<std::string> why = why_it_stays(lock, waits_kept))
+      kept_locks += entry("lock", name, *why + profile);
     else
       sections += entry("section", name, section_reason(lock) + profile);
   }
@@ -238,7 +238,7 @@ Result<std::string> suggest_conversion(const Report &report, const std::string &
       "version = 1\n";
   if (!program.empty())
     text += fmt::format("programs = [{}]\n", toml_string(program));
-  return text + sections + gates;
+  return text + sections + kept_locks;
 }
 
 } // namespace tandem

@@ -60,14 +60,14 @@ std::vector<std::string> names(const std::vector<ConversionFile::Locks> &entries
 using Names = std::vector<std::string>;
 
 TEST(SuggestedFile, HoldsAnyName) {
-  const std::string name = "a\n[[gate]]\x1b\"\\\u202e";
+  const std::string name = "a\n[[lock]]\x1b\"\\\u202e";
   EXPECT_EQ(names(suggested({region(name, 1)}).sections), Names{name});
 }
 
 TEST(Suggest, LocksThatNothingWaitsWithAreSections) {
   const ConversionFile file = suggested({region("b_lock", 3), region("a_lock[]", 5)});
   EXPECT_EQ(names(file.sections), (Names{"a_lock[]", "b_lock"}));
-  EXPECT_TRUE(file.gates.empty());
+  EXPECT_TRUE(file.kept_locks.empty());
   EXPECT_EQ(file.programs, Names{"server"});
 }
 
@@ -93,16 +93,17 @@ TEST(Suggest, LockThatIsWaitedWithIsASectionAndSaysSo) {
 
 TEST(Suggest, LockThatIsWaitedWithIsAGateWhereThreadsAreCancelled) {
   const ConversionFile file = suggested(with_a_wait(), {}, {"malloc", "pthread_cancel"});
-  EXPECT_EQ(names(file.gates), Names{"queue_lock"});
-  EXPECT_EQ(file.gates[0].reason, "threads wait for a condition with it, at ./server.c:9, and the "
-                                  "program calls pthread_cancel");
+  EXPECT_EQ(names(file.kept_locks), Names{"queue_lock"});
+  EXPECT_EQ(file.kept_locks[0].reason,
+            "threads wait for a condition with it, at ./server.c:9, and the "
+            "program calls pthread_cancel");
 }
 
 TEST(Suggest, LockHeldAcrossSleepIsAGate) {
   const ConversionFile file =
       suggested({region("a_lock", 1), calling(region("b_lock", 2), "usleep")});
-  EXPECT_EQ(names(file.gates), Names{"b_lock"});
-  EXPECT_EQ(file.gates[0].reason,
+  EXPECT_EQ(names(file.kept_locks), Names{"b_lock"});
+  EXPECT_EQ(file.kept_locks[0].reason,
             "held across usleep (in the region at ./server.c:2); 1 of 1 regions are like that");
 }
 
@@ -123,21 +124,21 @@ TEST(Suggest, PausedThroughIsAGate) {
   pause.lock[0].exits = 0;
   const ConversionFile file =
       suggested({region("a_lock", 1), region("work_lock", 2), region("work_lock", 3), pause});
-  EXPECT_EQ(names(file.gates), Names{"work_lock"});
+  EXPECT_EQ(names(file.kept_locks), Names{"work_lock"});
 }
 
 TEST(Suggest, OutputDoesNotMakeAGateButOtherActionsInMostRegionsDo) {
   const ConversionFile file = suggested(
       {calling(region("log_lock", 1), "fprintf"), calling(region("event_lock", 2), "event_add")});
   EXPECT_EQ(names(file.sections), Names{"log_lock"});
-  EXPECT_EQ(names(file.gates), Names{"event_lock"});
+  EXPECT_EQ(names(file.kept_locks), Names{"event_lock"});
 }
 
 TEST(Suggest, OtherKindsOfLocksAreGates) {
   ReportSection shared = region("table_lock", 2);
   shared.lock[0].primitive = "pthread-rwlock";
   const ConversionFile file = suggested({region("a_lock", 1), shared});
-  EXPECT_EQ(names(file.gates), Names{"table_lock"});
+  EXPECT_EQ(names(file.kept_locks), Names{"table_lock"});
 }
 
 TEST(Suggest, ProfileTellsHowMuchALockIsUsed) {

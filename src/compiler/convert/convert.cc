@@ -37,7 +37,7 @@ public:
         keep_locks_(keep_locks) {}
 
   Result<Conversion> run() {
-    if (Status made = make_real_regions(module_, file_); !made)
+    if (Status made = make_lock_regions(module_, file_); !made)
       return made.error();
     Result<std::vector<ConditionOperation>> waits = convert_waits(module_, file_);
     if (!waits)
@@ -100,7 +100,7 @@ private:
   static Error sleeps_inside(const SleepInside &found) {
     return Error{fmt::format(
         "{}: a thread waits here {}, and {} may be held too: a section cannot give up the middle "
-        "of itself; make {} a gate",
+        "of itself; keep {} a lock",
         source_place(*found.sleep), describe_wait(*found.sleep),
         found.also.empty() ? fmt::format("a lock that is acquired at {}", source_place(*found.from))
         : found.also == lock_of_wait(*found.sleep) ? "that lock a second time"
@@ -117,7 +117,7 @@ private:
     }
     const LockCalls calls(module_);
     const PointsToAnalysis points_to(module_, catalogue_, options_.points_to);
-    const bool outermost = all_of(file_.real_regions, [](const ConversionFile::RealRegion &region) {
+    const bool outermost = all_of(file_.lock_regions, [](const ConversionFile::LockRegion &region) {
       return region.outermost;
     });
     const Result<std::vector<CallBase *>> nested =
@@ -167,7 +167,7 @@ private:
         return Unit{};
     }
     return Error{fmt::format("{}: more than {} functions would have to be put into their callers; "
-                             "make more locks gates, or add [[balanced]]",
+                             "keep more locks, or add [[balanced]]",
                              file_.path, kMostRounds)};
   }
 
@@ -199,7 +199,7 @@ private:
     const LockSite *site = balance.at == nullptr ? nullptr : calls.at(*balance.at);
     const auto cannot = [&](std::string_view why) {
       return Error{fmt::format(
-          "{}: {} '{}', and it cannot be put into its callers: {}; make the lock a gate, or say "
+          "{}: {} '{}', and it cannot be put into its callers: {}; keep the lock, or say "
           "with [[balanced]] that no such path is taken",
           balance.at == nullptr ? name : source_place(*balance.at),
           balance.returns_inside ? fmt::format("{} may return and hold", name)
@@ -261,7 +261,7 @@ Result<Conversion> in_library(const ConversionFile &file) {
   if (!file.refused_stay_locks)
     return Error{why};
   Conversion nothing;
-  nothing.kept.push_back(why);
+  nothing.warnings.push_back(why + "; they stay locks");
   return nothing;
 }
 
@@ -281,7 +281,8 @@ Result<Conversion> convert_what_can(Module &module, ConversionFile file, const P
       file.sections.empty() ? Result<Conversion>(Conversion{})
                             : Converter(module, file, options, catalogue, keep_locks).run();
   if (converted)
-    converted->kept = std::move(kept);
+    for (const std::string &why : kept)
+      converted->warnings.push_back(fmt::format("{} (it stays a lock)", why));
   return converted;
 }
 
@@ -294,11 +295,14 @@ Result<Conversion> convert_locks(Module &module, const PassOptions &options,
     return file.error();
   if (!file->applies_to(options.link_output))
     return Conversion{};
-  if (options.link_shared)
-    return in_library(*file);
-  if (!file->refused_stay_locks)
-    return Converter(module, *file, options, catalogue, keep_locks).run();
-  return convert_what_can(module, *file, options, catalogue, keep_locks);
+  Result<Conversion> converted =
+      options.link_shared         ? in_library(*file)
+      : !file->refused_stay_locks ? Converter(module, *file, options, catalogue, keep_locks).run()
+                                  : convert_what_can(module, *file, options, catalogue, keep_locks);
+  if (converted)
+    converted->warnings.insert(converted->warnings.begin(), file->warnings.begin(),
+                               file->warnings.end());
+  return converted;
 }
 
 } // namespace tandem

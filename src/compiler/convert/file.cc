@@ -36,17 +36,29 @@ private:
     return Error{fmt::format("{}:{}:{}: {}", file_.path, begin.line, begin.column, message)};
   }
 
+  // A name's present spelling. Earlier ones are read by this version of the format, with a warning.
+  std::string_view spelling(const toml::key &key) {
+    static const std::map<std::string_view, std::string_view> earlier{
+        {"gate", "lock"}, {"real-region", "lock-region"}, {"apart", "guarded-by"}};
+    const auto found = earlier.find(key.str());
+    if (found == earlier.end())
+      return key.str();
+    file_.warnings.push_back(
+        at(key, fmt::format("'{}' is now '{}'; write that", found->first, found->second)).message);
+    return found->second;
+  }
+
   Status entry(const toml::key &key, const toml::node &value) {
-    const std::string_view name = key.str();
+    const std::string_view name = spelling(key);
     if (name == "version")
       return Unit{};
     if (name == "programs")
       return strings(value, name, file_.programs);
     if (name == "refused-stay-locks")
       return truth(value, name, file_.refused_stay_locks);
-    if (name != "section" && name != "gate" && name != "balanced" && name != "real-region")
+    if (name != "section" && name != "lock" && name != "balanced" && name != "lock-region")
       return at(key, fmt::format("'{}' is not known; use version, programs, refused-stay-locks, "
-                                 "[[section]], [[gate]], [[balanced]] or [[real-region]]",
+                                 "[[section]], [[lock]], [[balanced]] or [[lock-region]]",
                                  name));
     const toml::array *tables = value.as_array();
     if (tables == nullptr || !tables->is_homogeneous<toml::table>())
@@ -60,10 +72,10 @@ private:
   Status entry(std::string_view name, const toml::table &table) {
     if (name == "balanced")
       return balanced(table);
-    if (name == "real-region")
-      return real_region(table);
+    if (name == "lock-region")
+      return lock_region(table);
     return name == "section" ? locks(table, file_.sections, true)
-                             : locks(table, file_.gates, false);
+                             : locks(table, file_.kept_locks, false);
   }
 
   Status locks(const toml::table &table, std::vector<ConversionFile::Locks> &into, bool section) {
@@ -71,15 +83,16 @@ private:
     locks.line = table.source().begin.line;
     for (const auto &[key, value] : table) {
       Status read = Unit{};
-      if (key.str() == "locks")
+      const std::string_view name = section ? spelling(key) : key.str();
+      if (name == "locks")
         read = strings(value, "locks", locks.names);
-      else if (key.str() == "reason")
-        read = text(value, "reason", locks.reason);
-      else if (section && key.str() == "apart")
-        read = truth(value, "apart", locks.apart);
+      else if (name == "reason")
+        read = text(value, name, locks.reason);
+      else if (section && name == "guarded-by")
+        read = truth(value, name, locks.guarded_by);
       else
         return at(key, fmt::format("'{}' is not known here; use {}", key.str(),
-                                   section ? "locks, reason and apart" : "locks and reason"));
+                                   section ? "locks, reason and guarded-by" : "locks and reason"));
       if (!read)
         return read;
     }
@@ -119,8 +132,8 @@ private:
     return Unit{};
   }
 
-  Status real_region(const toml::table &table) {
-    ConversionFile::RealRegion region;
+  Status lock_region(const toml::table &table) {
+    ConversionFile::LockRegion region;
     region.line = table.source().begin.line;
     const std::map<std::string_view, std::string *> known{
         {"function", &region.function}, {"lock", &region.lock}, {"reason", &region.reason}};
@@ -137,7 +150,7 @@ private:
     }
     if (region.function.empty() || region.lock.empty() || region.reason.empty())
       return at(table, "needs function = \"...\", lock = \"...\" and reason = \"...\"");
-    file_.real_regions.push_back(std::move(region));
+    file_.lock_regions.push_back(std::move(region));
     return Unit{};
   }
 
@@ -211,11 +224,12 @@ bool ConversionFile::keep_lock(std::string_view refusal) {
     begin = refusal.find('\'', end + 1);
   }
   if (found != sections.end()) {
-    gates.push_back(std::move(*found));
+    kept_locks.push_back(std::move(*found));
     sections.erase(found);
     return true;
   }
-  std::move(sections.begin(), sections.end(), std::back_inserter(gates)); // it is about them all
+  std::move(sections.begin(), sections.end(),
+            std::back_inserter(kept_locks)); // it is about them all
   sections.clear();
   return true;
 }

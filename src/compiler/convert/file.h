@@ -18,8 +18,8 @@ struct ConversionFile {
   struct Locks {
     std::vector<std::string> names;
     std::string reason;
-    bool apart = false; // a section: what these guard, no section touches without them
-    unsigned line = 0;  // in the file
+    bool guarded_by = false; // a section: what these guard, no section touches without them
+    unsigned line = 0;       // in the file
   };
   // A function that returns with no converted lock of its own held, although its text does not show
   // it. Checked while the program runs.
@@ -32,7 +32,7 @@ struct ConversionFile {
 
   // Regions that begin in a function and keep their lock, of one that is a section elsewhere: as
   // long as such a region runs no section of the lock does.
-  struct RealRegion {
+  struct LockRegion {
     std::string function;
     std::string lock; // as a [[section]] names it
     std::string reason;
@@ -44,13 +44,16 @@ struct ConversionFile {
   std::string path;
   std::vector<std::string> programs; // file names of outputs that it is about; empty: every output
   std::vector<Locks> sections;
-  std::vector<Locks> gates;
+  std::vector<Locks> kept_locks;
   std::vector<Balanced> balanced;
-  std::vector<RealRegion> real_regions;
+  std::vector<LockRegion> lock_regions;
+  // What of the file is read, and should be changed: a line each, as errors are.
+  std::vector<std::string> warnings;
   // What the compiler refuses of `sections` stays a lock, and it says so; else the link fails.
   bool refused_stay_locks = false;
 
-  // Makes the section a gate that `refusal` names in quotes, else all. False: there is none.
+  // Makes the section a lock that stays which `refusal` names in quotes, else all. False: there is
+  // none.
   bool keep_lock(std::string_view refusal);
 
   // Whether it is about the output at `path`.

@@ -106,7 +106,7 @@ public:
       for (const LockSite *site : calls.sites(function))
         if (const auto section = named.section_of(*site)) {
           sites_.push_back(site);
-          if (named.has_real_regions(*section))
+          if (named.has_lock_regions(*section))
             looked_at_.insert(*section);
           if (site->operation == LockOperation::trylock) {
             tried_.insert(*section);
@@ -134,7 +134,7 @@ private:
       for (const BasicBlock &block : *site->call->getFunction())
         if (isa<IndirectBrInst, CallBrInst>(block.getTerminator()))
           return Error{fmt::format("{}: lock '{}' is used in a function that jumps to the address "
-                                   "of a label ({}), which cannot become a section; make it a gate",
+                                   "of a label ({}), which cannot become a section; keep it a lock",
                                    place_of(*site->call), site->locks.front(),
                                    place_of(*block.getTerminator()))};
     return Unit{};
@@ -174,11 +174,11 @@ private:
         return looked_at_.contains(*named_.section_of(*one));
       });
       return Error{fmt::format("{}: regions of lock '{}' stay real, and it may be one that its "
-                               "owner can lock again ({}); make it a gate",
+                               "owner can lock again ({}); keep it a lock",
                                place_of(*site.call), site.locks.front(), place_of(*made))};
     }
     return Error{fmt::format("{}: lock '{}' is tried, and may be one that its owner can lock again "
-                             "({}); make it a gate",
+                             "({}); keep it a lock",
                              place_of(*a_try_->call), a_try_->locks.front(), place_of(*made))};
   }
 
@@ -190,8 +190,8 @@ private:
       if (const Function *function = module_.getFunction(name);
           function != nullptr && !function->use_empty())
         return Error{fmt::format("{}: regions of converted locks are to stay real, and the program "
-                                 "makes robust mutexes, which have no room for that; make those "
-                                 "locks gates",
+                                 "makes robust mutexes, which have no room for that; keep those "
+                                 "locks",
                                  place_of(*function->user_back()))};
     return Unit{};
   }
@@ -215,7 +215,7 @@ private:
     for (const LockSite *site : sites_)
       if (const GlobalVariable *global = named_outside(*site))
         return Error{fmt::format("{}: lock '{}' may lie in '{}', which code outside the program "
-                                 "can name and lock; make it a gate",
+                                 "can name and lock; keep it a lock",
                                  place_of(*site->call), site->locks.front(),
                                  global->getName().str())};
     return Unit{};
@@ -234,11 +234,11 @@ private:
       for (const LockSite *site : calls_.sites(*inside[i]))
         if (const auto section = named_.section_of(*site); section && looked_at_.contains(*section))
           return Error{fmt::format("{}: lock '{}' is used here in a section that the program "
-                                   "marks, and regions of it stay real; make it a gate",
+                                   "marks, and regions of it stay real; keep it a lock",
                                    place_of(*site->call), site->locks.front())};
         else if (section && tried_.contains(*section))
           return Error{fmt::format("{}: lock '{}' is used here in a section that the program "
-                                   "marks, and tried at {}; make it a gate",
+                                   "marks, and tried at {}; keep it a lock",
                                    place_of(*site->call), site->locks.front(),
                                    place_of(*a_try_->call))};
       for (const Instruction &instruction : instructions(*inside[i]))

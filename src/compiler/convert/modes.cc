@@ -438,8 +438,8 @@ private:
     builder.CreateCall(enter_, {inside.token})->setDebugLoc(site.call->getDebugLoc());
     if (holds_)
       builder.CreateCall(held_restore_, {held});
-    if (site.apart && site.kind == Kind::acquire)
-      builder.CreateCall(apart_mark(*function_.getParent(), kApartFirst),
+    if (site.guarded_by && site.kind == Kind::acquire)
+      builder.CreateCall(guarded_by_mark(*function_.getParent(), kGuardedByFirst),
                          {Constant::getNullValue(builder.getPtrTy())});
     builder.SetInsertPoint(block->getTerminator());
     if (inside.counts)

@@ -165,13 +165,13 @@ private:
         if (second == kCondition && first == kSection && sleep_at(*acquisition) != nullptr)
           return Error{
               fmt::format("{}: a thread waits here {}, which may be inside of a section{}: "
-                          "a section cannot give up the middle of itself; make the locks "
-                          "of that section gates",
+                          "a section cannot give up the middle of itself; keep the locks "
+                          "of that section",
                           source_place(*acquisition), describe_wait(*acquisition),
                           reached(call, *acquisition))};
         if (second == kCondition && first == kSection)
           return Error{fmt::format("{}: a section may wait here for another thread, which may wait "
-                                   "for the section's end{}; make the lock a gate",
+                                   "for the section's end{}; keep the lock",
                                    source_place(*acquisition), reached(call, *acquisition))};
         if (second != first)
           edges_[first].try_emplace(second, Edge{&call, acquisition});
@@ -229,7 +229,7 @@ private:
                           reached(*edge.at, *edge.acquisition));
     }
     return Error{fmt::format("{}: {}: they may wait for each other for ever; make the real lock a "
-                             "section, or more locks gates",
+                             "section, or keep more locks",
                              source_place(*first), text)};
   }
 
@@ -271,8 +271,8 @@ void trap_waits(Function &function, const LockCalls &calls, const BlocksInside &
 }
 
 Error waits_inside(const CallBase &acquisition, std::string_view reached) {
-  return Error{fmt::format("{}: a section may acquire here a lock of which [[real-region]] keeps "
-                           "regions real, and cannot wait for these{}; make that lock a gate, or "
+  return Error{fmt::format("{}: a section may acquire here a lock of which [[lock-region]] keeps "
+                           "regions real, and cannot wait for these{}; keep that lock, or "
                            "say with outermost that this is not reached",
                            source_place(acquisition), reached)};
 }

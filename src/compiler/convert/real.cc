@@ -35,7 +35,7 @@ Value *word_of(IRBuilder<> &builder, Value *lock) {
 
 class Region {
 public:
-  Region(Module &module, const ConversionFile &file, const ConversionFile::RealRegion &region)
+  Region(Module &module, const ConversionFile &file, const ConversionFile::LockRegion &region)
       : module_(module), file_(file), region_(region) {}
 
   Status make() {
@@ -48,7 +48,7 @@ public:
     if (section == file_.sections.end())
       return mistake(fmt::format("no [[section]] names lock '{}'", region_.lock));
     section_ = static_cast<std::size_t>(section - file_.sections.begin());
-    for (const ConversionFile::RealRegion &earlier : file_.real_regions) {
+    for (const ConversionFile::LockRegion &earlier : file_.lock_regions) {
       if (&earlier == &region_)
         break;
       // That entry has made all locks of the section real in the function.
@@ -169,15 +169,15 @@ private:
 
   Module &module_;
   const ConversionFile &file_;
-  const ConversionFile::RealRegion &region_;
+  const ConversionFile::LockRegion &region_;
   Function *function_ = nullptr;
   std::size_t section_ = 0;
 };
 
 } // namespace
 
-Status make_real_regions(Module &module, const ConversionFile &file) {
-  for (const ConversionFile::RealRegion &region : file.real_regions)
+Status make_lock_regions(Module &module, const ConversionFile &file) {
+  for (const ConversionFile::LockRegion &region : file.lock_regions)
     if (Status made = Region(module, file, region).make(); !made)
       return made;
   return Unit{};

@@ -23,12 +23,12 @@ namespace tandem {
 // Takes the regions that the file names out of the converted ones: a section that sets the word
 // where they begin, one that clears it where they end. Error: the user's mistake, or a region that
 // cannot stay real.
-Status make_real_regions(llvm::Module &module, const ConversionFile &file);
+Status make_lock_regions(llvm::Module &module, const ConversionFile &file);
 
 // Whether the operation begins or ends a region that stays real.
 bool is_real(const LockSite &site);
 
-// Whether the operation is the one that gives up a real region: it finds the word set by itself.
+// Whether the operation is the one that gives up a lock region: it finds the word set by itself.
 bool ends_real(const llvm::CallBase &call);
 
 // `operation` on the pthread_mutex_t `lock` (0, or EBUSY of a trylock), and behind it a look at the

@@ -36,7 +36,7 @@ Error at(const LockSite &site, std::string_view message) {
       "{}: {}", place.empty() ? site.call->getFunction()->getName().str() : place, message)};
 }
 
-// Names that no lock has, and names that a section and a gate both match.
+// Names that no lock has, and names that a section and a lock that stays both match.
 Status check_names(const std::vector<ConversionFile::Locks> &entries, const ConversionFile &file,
                    const std::set<std::string> &locks) {
   for (const ConversionFile::Locks &entry : entries)
@@ -153,17 +153,17 @@ Result<NamedLocks> NamedLocks::match(const Module &module, const ConversionFile 
     for (const LockSite *site : calls.sites(function))
       for (std::string &name : named.names_of(*site))
         locks.insert(std::move(name));
-  for (const auto *entries : {&file.sections, &file.gates})
+  for (const auto *entries : {&file.sections, &file.kept_locks})
     if (Status known = check_names(*entries, file, locks); !known)
       return known.error();
   for (const Function &function : module)
     for (const LockSite *site : calls.sites(function)) {
       const auto *section = named.entry(file.sections, *site);
-      const auto *gate = named.entry(file.gates, *site);
-      if (section != nullptr && gate != nullptr)
-        return Error{
-            fmt::format("{}:{}: lock '{}' is a section in line {} and a gate here; drop one",
-                        file.path, gate->line, site->locks.front(), section->line)};
+      const auto *kept = named.entry(file.kept_locks, *site);
+      if (section != nullptr && kept != nullptr)
+        return Error{fmt::format(
+            "{}:{}: lock '{}' is a section in line {} and a lock that stays here; drop one",
+            file.path, kept->line, site->locks.front(), section->line)};
     }
   for (const ConversionFile::Balanced &balanced : file.balanced)
     if (none_of(module, [&](const Function &function) {
@@ -175,7 +175,7 @@ Result<NamedLocks> NamedLocks::match(const Module &module, const ConversionFile 
 }
 
 bool NamedLocks::is_outermost(std::size_t section) const {
-  return all_of(file_->real_regions, [&](const ConversionFile::RealRegion &region) {
+  return all_of(file_->lock_regions, [&](const ConversionFile::LockRegion &region) {
     return region.outermost || !is_contained(file_->sections[section].names, region.lock);
   });
 }
@@ -222,14 +222,17 @@ std::optional<std::size_t> NamedLocks::section_of(const LockSite &site) const {
   return static_cast<std::size_t>(found - file_->sections.data());
 }
 
-bool NamedLocks::is_apart(std::size_t section) const { return file_->sections[section].apart; }
-
-bool NamedLocks::has_apart() const {
-  return any_of(file_->sections, [](const ConversionFile::Locks &locks) { return locks.apart; });
+bool NamedLocks::is_guarded_by(std::size_t section) const {
+  return file_->sections[section].guarded_by;
 }
 
-bool NamedLocks::has_real_regions(std::size_t section) const {
-  return any_of(file_->real_regions, [&](const ConversionFile::RealRegion &region) {
+bool NamedLocks::has_guarded_by() const {
+  return any_of(file_->sections,
+                [](const ConversionFile::Locks &locks) { return locks.guarded_by; });
+}
+
+bool NamedLocks::has_lock_regions(std::size_t section) const {
+  return any_of(file_->lock_regions, [&](const ConversionFile::LockRegion &region) {
     return is_contained(file_->sections[section].names, region.lock);
   });
 }
@@ -283,27 +286,27 @@ Status check_locks(const Module &module, const ConversionFile &file, const LockC
         const std::string name = site->locks.front();
         if (site->locks.size() > 1)
           return at(*site, fmt::format("takes several locks at once, '{}' among them, which cannot "
-                                       "become a section yet; make it a gate",
+                                       "become a section yet; keep it a lock",
                                        name));
         if (site->primitive != "pthread-mutex" && site->primitive != "pthread-spinlock")
-          return at(*site, fmt::format("lock '{}' is a {}, which cannot become a section yet; make "
-                                       "it a gate",
+          return at(*site, fmt::format("lock '{}' is a {}, which cannot become a section yet; keep "
+                                       "it a lock",
                                        name, site->primitive));
         if (site->operation == LockOperation::wait)
           return at(*site, fmt::format("lock '{}' is given up by a condition wait that is no plain "
                                        "call of the pthread library, which a section cannot do; "
-                                       "make it a gate",
+                                       "keep it a lock",
                                        name));
         if (isa<InvokeInst>(site->call) || site->guard || function.hasPersonalityFn())
           return at(*site, fmt::format("lock '{}' is used where exceptions may pass, which cannot "
-                                       "become a section yet; make it a gate",
+                                       "become a section yet; keep it a lock",
                                        name));
         const Function *callee = called_function(*site->call);
-        if (site->wrapper == nullptr && named.has_real_regions(*section) &&
+        if (site->wrapper == nullptr && named.has_lock_regions(*section) &&
             (callee == nullptr || !is_contained(kLookedAt, callee->getName())))
           return at(*site, fmt::format("lock '{}' has regions that stay real, and is no mutex that "
                                        "is locked, tried and unlocked by pthread_mutex_lock, "
-                                       "_trylock and _unlock; make it a gate",
+                                       "_trylock and _unlock; keep it a lock",
                                        name));
       }
       if (section) {

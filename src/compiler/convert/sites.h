@@ -39,11 +39,11 @@ public:
 
   // Index of the file's section that converts the site; nothing where it stays real.
   [[nodiscard]] std::optional<std::size_t> section_of(const LockSite &site) const;
-  // Whether that section's locks stay apart; and those of any.
-  [[nodiscard]] bool is_apart(std::size_t section) const;
-  [[nodiscard]] bool has_apart() const;
+  // Whether that section's locks guard their data; and those of any.
+  [[nodiscard]] bool is_guarded_by(std::size_t section) const;
+  [[nodiscard]] bool has_guarded_by() const;
   // Whether some regions of that section's locks stay real.
-  [[nodiscard]] bool has_real_regions(std::size_t section) const;
+  [[nodiscard]] bool has_lock_regions(std::size_t section) const;
   // Whether the file says of all of those that sections begin with their lock.
   [[nodiscard]] bool is_outermost(std::size_t section) const;
 
@@ -75,9 +75,9 @@ struct ConvertedSite {
   llvm::CallBase *call = nullptr;
   Kind kind = Kind::acquire;
   Acquired acquired = Acquired::zero; // try_acquire: the result that means success
-  bool looks = false;     // acquire: asks whether a region that stays real holds the lock (real.h)
-  bool outermost = false; // and is the section's first acquisition, or is not reached
-  bool apart = false;     // its lock stays apart
+  bool looks = false;      // acquire: asks whether a region that stays real holds the lock (real.h)
+  bool outermost = false;  // and is the section's first acquisition, or is not reached
+  bool guarded_by = false; // its lock guards its data
 };
 using ConvertedSites = std::map<llvm::Function *, std::vector<ConvertedSite>>;
 
@@ -99,12 +99,12 @@ ConvertedSites take_over(llvm::Module &module, const LockCalls &calls, const Nam
 // Whether the library has an operation for each converted site that take_over() can keep.
 bool can_keep_locks(const llvm::Module &module, const LockCalls &calls, const NamedLocks &named);
 
-// The mark `name` about locks that stay apart (converted_operations.h): takes the lock, gives an
-// int.
-llvm::FunctionCallee apart_mark(llvm::Module &module, llvm::StringRef name);
+// The mark `name` about locks that guard their data (converted_operations.h): takes the lock, gives
+// an int.
+llvm::FunctionCallee guarded_by_mark(llvm::Module &module, llvm::StringRef name);
 
 // Takes out the marks that are in no transaction. Behind the enforcement.
-void finish_apart(llvm::Module &module);
+void finish_guarded_by(llvm::Module &module);
 
 // Makes what take_over() left in the module code: nothing for locks that no one tries, else calls
 // of held.c. Result: whether there are any.

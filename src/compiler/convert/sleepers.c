@@ -126,7 +126,7 @@ static void prepare_for_children(void) {
 
 static void refuse_shared(void) {
   static const char message[] = "tandem: a thread waits with a converted lock for a condition that "
-                                "several processes share; make the lock a gate\n";
+                                "several processes share; keep the lock\n";
   (void)!write(STDERR_FILENO, message, sizeof message - 1);
   abort();
 }

@@ -39,7 +39,7 @@ constexpr const char *kOperations[] = {"acquire", "try", "release"};
 
 } // namespace
 
-FunctionCallee apart_mark(Module &module, StringRef name) {
+FunctionCallee guarded_by_mark(Module &module, StringRef name) {
   LLVMContext &context = module.getContext();
   FunctionCallee mark = module.getOrInsertFunction(
       name, FunctionType::get(Type::getInt32Ty(context), {PointerType::getUnqual(context)}, false));
@@ -59,7 +59,7 @@ class TakeOver {
 public:
   TakeOver(Module &module, const LockCalls &calls, const NamedLocks &named, bool keeps_locks)
       : module_(module), calls_(calls), named_(named), keeps_locks_(keeps_locks),
-        apart_(named.has_apart() && !has_marks(module)) {}
+        guarded_by_(named.has_guarded_by() && !has_marks(module)) {}
 
   ConvertedSites run() {
     find_tried();
@@ -74,11 +74,12 @@ public:
       Function *function = call->getFunction();
       const std::size_t section = *named_.section_of(*site);
       const bool looks = site->operation == LockOperation::lock &&
-                         named_.has_real_regions(section) && !ends_real(*call);
+                         named_.has_lock_regions(section) && !ends_real(*call);
       CallBase *now = site->wrapper == nullptr ? replace(*call, *site, section)
                                                : redirect(*call, *site, section);
       sites[function].push_back({now, kind_of(site->operation), site->acquired, looks,
-                                 named_.is_outermost(section), apart_ && named_.is_apart(section)});
+                                 named_.is_outermost(section),
+                                 guarded_by_ && named_.is_guarded_by(section)});
     }
     // A wrapper whose callers are all converted would go on using the real lock if someone called
     // it.
@@ -120,7 +121,7 @@ private:
       return *known;
     Function &function = new_operation(name);
     IRBuilder<> builder(BasicBlock::Create(module_.getContext(), "entry", &function));
-    builder.CreateCall(apart_mark(module_, mark), {function.getArg(0)});
+    builder.CreateCall(guarded_by_mark(module_, mark), {function.getArg(0)});
     builder.CreateRet(builder.CreateCall(operation, {function.getArg(0)}));
     return function;
   }
@@ -134,10 +135,10 @@ private:
     return *function;
   }
 
-  // `operation`, a trylock's stand-in, for a lock that stays apart: fails where another thread is
-  // in one of its sections, too.
-  Function &apart_try(FunctionCallee operation, FunctionCallee release) {
-    const std::string name = "tandem.apart." + operation.getCallee()->getName().str();
+  // `operation`, a trylock's stand-in, for a lock that guards its data: fails where another thread
+  // is in one of its sections, too.
+  Function &guarded_by_try(FunctionCallee operation, FunctionCallee release) {
+    const std::string name = "tandem.guarded_by." + operation.getCallee()->getName().str();
     if (Function *known = module_.getFunction(name))
       return *known;
     Function *function = &new_operation(name);
@@ -152,7 +153,7 @@ private:
     answer->addIncoming(busy, builder.GetInsertBlock());
     builder.CreateCondBr(builder.CreateICmpEQ(busy, builder.getInt32(0)), enter, done);
     builder.SetInsertPoint(enter);
-    Value *entered = builder.CreateCall(apart_mark(module_, kApartTry), {lock});
+    Value *entered = builder.CreateCall(guarded_by_mark(module_, kGuardedByTry), {lock});
     answer->addIncoming(entered, enter);
     builder.CreateCondBr(builder.CreateICmpEQ(entered, builder.getInt32(0)), done, taken);
     builder.SetInsertPoint(taken);
@@ -171,16 +172,16 @@ private:
     FunctionCallee now_called = stand_in(library, kind_of(site.operation), section);
     const bool acquires = site.operation != LockOperation::unlock;
     const bool tries = site.operation == LockOperation::trylock;
-    if (apart_ && acquires) {
-      if (!named_.is_apart(section))
-        now_called = &marked(now_called, kApartOther, "other");
+    if (guarded_by_ && acquires) {
+      if (!named_.is_guarded_by(section))
+        now_called = &marked(now_called, kGuardedByOther, "other");
       else if (!tries)
-        now_called = &marked(now_called, kApartAcquire, "apart");
+        now_called = &marked(now_called, kGuardedByAcquire, "guarded_by");
       else
-        now_called = &apart_try(
+        now_called = &guarded_by_try(
             now_called, stand_in("pthread_mutex_unlock", ConvertedSite::Kind::release, section));
     }
-    if (named_.has_real_regions(section) && acquires && !ends_real(call)) {
+    if (named_.has_lock_regions(section) && acquires && !ends_real(call)) {
       const std::string name = "tandem.looking." + now_called.getCallee()->getName().str();
       now_called =
           &looking(module_, name, now_called,
@@ -225,8 +226,9 @@ private:
   const LockCalls &calls_;
   const NamedLocks &named_;
   const bool keeps_locks_;
-  // Some locks stay apart. Not where the program marks sections itself: those touch what they like.
-  const bool apart_;
+  // Some locks guard their data. Not where the program marks sections itself: those touch what they
+  // like.
+  const bool guarded_by_;
   std::set<std::size_t> tried_;
   std::map<std::pair<Function *, std::size_t>, Function *> copies_;
   std::vector<Function *> replaced_;
@@ -295,8 +297,8 @@ void erase_with_calls(Function &function) {
 
 } // namespace
 
-void finish_apart(Module &module) {
-  for (const char *name : {kApartAcquire, kApartTry, kApartOther, kApartFirst}) {
+void finish_guarded_by(Module &module) {
+  for (const char *name : {kGuardedByAcquire, kGuardedByTry, kGuardedByOther, kGuardedByFirst}) {
     Function *mark = module.getFunction(name);
     if (mark != nullptr)
       erase_with_calls(*mark);

@@ -148,8 +148,8 @@ private:
     const auto refuse = [&](const User &by, std::string_view why) {
       const auto *instruction = dyn_cast<Instruction>(&by);
       return Error{
-          fmt::format("{}: lock '{}' is given up by a condition wait, and {} ({}); make "
-                      "it a gate",
+          fmt::format("{}: lock '{}' is given up by a condition wait, and {} ({}); keep "
+                      "it a lock",
                       place_or_name(*wait.call), wait.locks.front(), why,
                       instruction == nullptr ? "by pointer" : place_or_name(*instruction))};
     };
@@ -326,7 +326,7 @@ private:
   [[nodiscard]] Error refuse(const Instruction &at, const Sleep &sleep,
                              std::string_view what) const {
     return Error{fmt::format("{}: {}, and a thread waits for it with the converted lock '{}' at "
-                             "{}; make that lock a gate",
+                             "{}; keep that lock",
                              place_or_name(at), what, lock_of_wait(*sleep.call),
                              place_or_name(*sleep.call))};
   }
@@ -379,7 +379,7 @@ private:
     for (const Sleep &sleep : sleeps_)
       if (const GlobalVariable *global = named_outside(sleep))
         return Error{fmt::format("{}: a thread waits {}, and the condition may lie in '{}', which "
-                                 "code outside the program can name; make '{}' a gate",
+                                 "code outside the program can name; keep '{}' a lock",
                                  place_or_name(*sleep.call), describe_wait(*sleep.call),
                                  global->getName().str(), lock_of_wait(*sleep.call))};
     return Unit{};
@@ -394,7 +394,7 @@ private:
         found =
             Error{fmt::format("{}: a thread waits here {}, which may be inside of a section "
                               "that the program marks: a section cannot give up the middle of "
-                              "itself; make '{}' a gate",
+                              "itself; keep '{}' a lock",
                               place_or_name(*sleep), describe_wait(*sleep), lock_of_wait(*sleep))};
       if (const auto *call = dyn_cast<CallBase>(&instruction))
         for (const Function *target : points_to_.targets(*call))

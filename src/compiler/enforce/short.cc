@@ -130,16 +130,16 @@ bool calls(const Instruction &instruction, StringRef name) {
 }
 // What is neither inlined nor left out: it says what a section has to hold.
 bool is_mark(const Instruction &instruction) {
-  return calls(instruction, kApartAcquire) || calls(instruction, kApartOther);
+  return calls(instruction, kGuardedByAcquire) || calls(instruction, kGuardedByOther);
 }
 
-// The acquisition of the lock that stays apart whose section this is: it comes before all accesses,
-// and which lock it is is known before. Null: there is none.
+// The acquisition of the lock that guards its data whose section this is: it comes before all
+// accesses, and which lock it is is known before. Null: there is none.
 CallInst *lock_of(Function &section) {
   BasicBlock &first = section.getEntryBlock();
   const auto acquisition = find_if(
       first, [](const Instruction &instruction) { return kind_of(instruction) != Kind::computes; });
-  if (acquisition == first.end() || !calls(*acquisition, kApartAcquire))
+  if (acquisition == first.end() || !calls(*acquisition, kGuardedByAcquire))
     return nullptr;
   auto &call = cast<CallInst>(*acquisition);
   SetVector<Instruction *> needed;
@@ -166,7 +166,7 @@ void forget_held(Function &function) {
     return name == kHeldAcquire || name == kHeldRelease || name == kHeldRestore ||
            name == kHeldRefused || name == kHeldNest ||
            (name == kHeldRefuse && isa<ConstantPointerNull>(call.getArgOperand(0))) ||
-           name == kApartFirst || (name.starts_with(kOwnLock) && !name.contains("trylock"));
+           name == kGuardedByFirst || (name.starts_with(kOwnLock) && !name.contains("trylock"));
   };
   erase_calls(function, [&](const CallInst &call) {
     return called_function(call) != nullptr && is_for_list(call);
@@ -377,14 +377,14 @@ void take_over(Function &section, Function &version, BasicBlock &entry) {
 }
 
 // The begins, at the end of `entry`.
-CallInst *begin_apart(CallInst &lock, Value *skipped, BasicBlock &entry) {
+CallInst *begin_guarded_by(CallInst &lock, Value *skipped, BasicBlock &entry) {
   SetVector<Instruction *> needed;
   known_before(lock.getArgOperand(0), *lock.getParent(), needed); // lock_of has asked
   for (Instruction *instruction : needed)
     instruction->moveBefore(entry, entry.end());
   IRBuilder<> builder(&entry);
   CallInst *begin =
-      builder.CreateCall(runtime(*entry.getModule(), "_TANDEM_inline_short_begin_apart",
+      builder.CreateCall(runtime(*entry.getModule(), "_TANDEM_inline_short_begin_guarded_by",
                                  builder.getInt64Ty(), {builder.getPtrTy(), builder.getPtrTy()}),
                          {skipped, lock.getArgOperand(0)}, "word");
   lock.replaceAllUsesWith(Constant::getNullValue(lock.getType()));
@@ -412,10 +412,10 @@ Function *short_version(Function &body, Simplifier &simplifier) {
   Function *version = CloneFunction(&body, map);
   version->setName(body.getName() + ".tandem.short");
   const bool inlined = inline_calls(*version, simplifier);
-  // Where no lock stays apart, what the section holds is enough for all of them.
+  // Where no lock guards its data, what the section holds is enough for all of them.
   if (none_of(instructions(*version),
-              [](const Instruction &instruction) { return calls(instruction, kApartAcquire); }))
-    erase_calls(*version, [](const CallInst &call) { return calls(call, kApartOther); });
+              [](const Instruction &instruction) { return calls(instruction, kGuardedByAcquire); }))
+    erase_calls(*version, [](const CallInst &call) { return calls(call, kGuardedByOther); });
   if (inlined && parts_of(*version).is_short)
     return version;
   version->eraseFromParent();
@@ -440,13 +440,15 @@ void build_short(Function &section, Function &version, Function &transaction) {
   BasicBlock *other = BasicBlock::Create(context, "transaction", &section);
   BasicBlock *first = &version.getEntryBlock();
   CallInst *lock = lock_of(version);
-  const StringRef end = lock != nullptr ? "_TANDEM_inline_short_end_apart" : "_TANDEM_short_end";
-  const StringRef undone = lock != nullptr ? "_TANDEM_short_undone_apart" : "_TANDEM_short_undone";
+  const StringRef end =
+      lock != nullptr ? "_TANDEM_inline_short_end_guarded_by" : "_TANDEM_short_end";
+  const StringRef undone =
+      lock != nullptr ? "_TANDEM_short_undone_guarded_by" : "_TANDEM_short_undone";
   take_over(section, version, *entry);
   section.setSubprogram(version.getSubprogram());
   version.setSubprogram(nullptr);
   version.eraseFromParent();
-  CallInst *time = lock != nullptr ? begin_apart(*lock, skipped, *entry)
+  CallInst *time = lock != nullptr ? begin_guarded_by(*lock, skipped, *entry)
                                    : begin_by_places(parts, skipped, *first, *entry);
   IRBuilder<> builder(entry);
   builder.CreateCondBr(builder.CreateIsNotNull(time), first, other,

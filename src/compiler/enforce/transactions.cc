@@ -32,12 +32,12 @@ using namespace llvm;
 constexpr std::uint32_t kInstrumentedCode = 0x1;
 constexpr std::uint32_t kUninstrumentedCode = 0x2;
 constexpr std::uint32_t kHasNoAbort = 0x8;
-constexpr std::uint32_t kBeginsApart = 0x1'0000;  // ours, with kHasApartCode
-constexpr std::uint32_t kHasApartCode = 0x2'0000; // and kRunApart (runtime/abi/itm.h)
+constexpr std::uint32_t kBeginsGuardedBy = 0x1'0000;  // ours, with kHasGuardedByCode
+constexpr std::uint32_t kHasGuardedByCode = 0x2'0000; // and kRunGuardedBy (runtime/abi/itm.h)
 constexpr std::uint32_t kDoesGoIrrevocable = 0x40;
 constexpr std::uint32_t kRunUninstrumentedCode = 0x2;
 constexpr std::uint32_t kAborted = 0x10;
-constexpr std::uint32_t kRunApart = 0x100;
+constexpr std::uint32_t kRunGuardedBy = 0x100;
 
 bool asks_cancelled(const CallInst &call) {
   return call.getCalledFunction() != nullptr && call.getCalledFunction()->getName() == kCancelled;
@@ -49,9 +49,9 @@ bool writes_elsewhere(const Instruction &instruction) {
                           : instruction.mayWriteToMemory() && !isa<CallBase>(instruction);
 }
 
-// Whether the section is one of a lock that stays apart from its very begin, and not only one that
-// it calls, or behind something that it writes.
-bool begins_apart(const Function &body) {
+// Whether the section is one of a lock that guards its data from its very begin, and not only one
+// that it calls, or behind something that it writes.
+bool begins_guarded_by(const Function &body) {
   // Blocks in a row: a body that was taken out of a function begins with an empty one.
   const BasicBlock *block = &body.getEntryBlock();
   for (SmallPtrSet<const BasicBlock *, 4> seen; block != nullptr && seen.insert(block).second;
@@ -65,7 +65,7 @@ bool begins_apart(const Function &body) {
         continue;
       const Function *callee = called_function(*call);
       if (callee == nullptr || !callee->getName().starts_with(kHeldPrefix))
-        return callee != nullptr && callee->getName() == kApartFirst;
+        return callee != nullptr && callee->getName() == kGuardedByFirst;
     }
   return false;
 }
@@ -132,7 +132,7 @@ constexpr BracketCalls kOwnLocks{"_TANDEM_inline_phase_enter", "_TANDEM_inline_p
 constexpr BracketCalls kOwnColours{"_TANDEM_inline_phase_enter_colours",
                                    "_TANDEM_inline_phase_leave_colours"};
 
-// Whether a transaction may wait for another thread: it calls a twin of a lock or of a wait.
+// Whether a transaction may wait for another thread: it calls a wrapper of a lock or of a wait.
 bool may_block(const Module &module) {
   constexpr std::array kWaits = {"mutex_", "mtx_", "spin_", "rwlock_", "sem_", "cond_", "cnd_"};
   return any_of(module, [&](const Function &function) {
@@ -158,11 +158,11 @@ public:
   }
 
   // Gives the emptied section its new body: begin, the plain body or the clone, commit. `clone` is
-  // null where the section is always serial: irrevocable from its begin, and alone. `apart`: the
-  // clone for Mode::apart, if there is one.
-  void build(Function &body, Function *clone, Function *apart) {
+  // null where the section is always serial: irrevocable from its begin, and alone. `guarded_by`:
+  // the clone for Mode::guarded_by, if there is one.
+  void build(Function &body, Function *clone, Function *guarded_by) {
     // Their locals must not move into the frame that begin returns to twice.
-    for (Function *attempt : {&body, clone, apart})
+    for (Function *attempt : {&body, clone, guarded_by})
       if (attempt != nullptr) {
         attempt->removeFnAttr(Attribute::AlwaysInline);
         attempt->addFnAttr(Attribute::NoInline);
@@ -172,8 +172,8 @@ public:
     const SmallVector<Value *> arguments = arguments_of(builder);
     const bool both = clone != nullptr && !may_wait();
     Value *action = begin(builder, (may_be_undone() ? 0 : kHasNoAbort) |
-                                       (begins_apart(body) ? kBeginsApart : 0) |
-                                       (apart != nullptr ? kHasApartCode : 0) |
+                                       (begins_guarded_by(body) ? kBeginsGuardedBy : 0) |
+                                       (guarded_by != nullptr ? kHasGuardedByCode : 0) |
                                        (clone == nullptr ? kDoesGoIrrevocable : kInstrumentedCode) |
                                        (both || clone == nullptr ? kUninstrumentedCode : 0));
     BasicBlock *commit = BasicBlock::Create(context, "commit");
@@ -194,8 +194,8 @@ public:
       run(version);
       builder.SetInsertPoint(next);
     };
-    if (apart != nullptr)
-      run_where_asked(*apart, kRunApart, "apart");
+    if (guarded_by != nullptr)
+      run_where_asked(*guarded_by, kRunGuardedBy, "guarded_by");
     if (both)
       run_where_asked(body, kRunUninstrumentedCode, "plain");
     run(clone == nullptr ? body : *clone);
@@ -576,9 +576,9 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
       wrapper.build(atomic.body, nullptr, nullptr);
     else
       wrapper.build(atomic.body, &clones.clone_of(atomic.function),
-                    begins_apart(atomic.body) && descriptors.mode() != Enforcement::htm &&
+                    begins_guarded_by(atomic.body) && descriptors.mode() != Enforcement::htm &&
                             !is_coloured(described, descriptors.mode())
-                        ? &clones.clone_of(atomic.function, Version::apart)
+                        ? &clones.clone_of(atomic.function, Version::guarded_by)
                         : nullptr);
   }
   clones.instrument();
@@ -589,7 +589,7 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
         if (const auto found = body_of.find(call->getCalledFunction());
             found != body_of.end() && !found->first->isVarArg())
           call->setCalledFunction(found->second);
-  const std::uint64_t shorts =
+  const std::uint64_t short_sections =
       how.short_sections && descriptors.mode() != Enforcement::htm
           ? build_shorts(atomics, report, descriptors.mode(),
                          [&](std::size_t i) { return !singles.contains(i) && cancels[i].empty(); })
@@ -610,7 +610,7 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
     asked->eraseFromParent();
   ReportInstrumentation counts = clones.counts();
   counts.atomics = singles.size();
-  counts.shorts = shorts;
+  counts.short_sections = short_sections;
   return counts;
 }
 

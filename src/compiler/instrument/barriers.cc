@@ -375,7 +375,7 @@ void Barriers::replace_addition(StoreInst &store, SmallPtrSetImpl<const Instruct
     by = builder.CreateNeg(by);
   access(builder, by->getType()->isIntegerTy(32) ? "add_4" : "add_8", builder.getVoidTy(),
          {store.getPointerOperand(), by}, is_aligned(by->getType(), store.getAlign()));
-  ++counts_.additions;
+  ++counts_.deferred_updates;
   for (Instruction *erased :
        {static_cast<Instruction *>(&store), static_cast<Instruction *>(found->sum),
         static_cast<Instruction *>(found->load)}) {

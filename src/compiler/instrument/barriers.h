@@ -68,8 +68,8 @@ public:
   void replace_set(llvm::MemSetInst &set);
   // va_start and va_copy.
   void replace_list(llvm::IntrinsicInst &call, const ListOperation &list);
-  // For code of Mode::apart (runtime/transaction/apart.h), whose accesses stay as they are: logs
-  // what the instruction is about to overwrite, unless nobody else can see it.
+  // For code of Mode::guarded_by (runtime/transaction/guarded_by.h), whose accesses stay as they
+  // are: logs what the instruction is about to overwrite, unless nobody else can see it.
   void log(llvm::StoreInst &store);
   void log(llvm::MemIntrinsic &write);
   void log(llvm::IntrinsicInst &call, const ListOperation &list);
@@ -78,7 +78,7 @@ public:
   void replace_by_value(llvm::CallBase &call, unsigned argument);
 
   // What became of all accesses so far: `barriers`, `plain`, `captured`, `unwritten`, `counters`,
-  // `additions`.
+  // `deferred_updates`.
   [[nodiscard]] const ReportInstrumentation &counts() const { return counts_; }
 
 private:

@@ -3,7 +3,7 @@
 
 #include "base/doing.h"
 #include "compiler/instrument/captured.h"
-#include "compiler/instrument/twins.h"
+#include "compiler/instrument/wrappers.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/converted_operations.h"
 
@@ -67,8 +67,8 @@ void drop_variables(Function &function) {
   }
 }
 
-// In Mode::apart: what is behind the mark of another lock's section never runs, and it has begun
-// without the mark of its own.
+// In Mode::guarded_by: what is behind the mark of another lock's section never runs, and it has
+// begun without the mark of its own.
 void cut_at_other_locks(Function &clone) {
   SmallVector<CallInst *> others;
   for (Instruction &instruction : make_early_inc_range(instructions(clone))) {
@@ -76,9 +76,9 @@ void cut_at_other_locks(Function &clone) {
     const Function *callee = call == nullptr ? nullptr : called_function(*call);
     if (callee == nullptr)
       continue;
-    if (callee->getName() == kApartFirst)
+    if (callee->getName() == kGuardedByFirst)
       call->eraseFromParent();
-    else if (callee->getName() == kApartOther)
+    else if (callee->getName() == kGuardedByOther)
       others.push_back(call);
   }
   for (CallInst *call : others)
@@ -112,7 +112,8 @@ Function &TransactionalClones::clone_of(Function &function, Version version) {
   Function *source = body == bodies_.end() ? &function : body->second;
   ValueToValueMapTy map;
   Function *clone = CloneFunction(source, map);
-  clone->setName(function.getName() + (version == Version::apart ? ".tandem.apart" : ".tandem.tm"));
+  clone->setName(function.getName() +
+                 (version == Version::guarded_by ? ".tandem.guarded_by" : ".tandem.tm"));
   clone->setLinkage(GlobalValue::InternalLinkage);
   clone->setVisibility(GlobalValue::DefaultVisibility);
   clone->setDSOLocal(true);
@@ -128,7 +129,7 @@ Function &TransactionalClones::clone_of(Function &function, Version version) {
         actions_.irrevocable_action(*call).empty())
       if (Value *copy = map.lookup(call))
         cast<CallBase>(copy)->addFnAttr(Attribute::get(module_.getContext(), kRevocable));
-  if (version == Version::apart)
+  if (version == Version::guarded_by)
     cut_at_other_locks(*clone);
   clones[&function] = clone;
   const std::uint64_t before = shared_accesses(*clone);
@@ -212,7 +213,7 @@ void TransactionalClones::instrument(Function &clone, Version version) {
 
 void TransactionalClones::instrument(Instruction &instruction, Version version) {
   if (const std::optional<ListOperation> list = list_operation(instruction)) {
-    if (version == Version::apart)
+    if (version == Version::guarded_by)
       barriers_.log(cast<IntrinsicInst>(instruction), *list);
     else
       barriers_.replace_list(cast<IntrinsicInst>(instruction), *list);
@@ -221,7 +222,7 @@ void TransactionalClones::instrument(Instruction &instruction, Version version) 
     instrument_call(*call, version);
   } else if (instruction.isAtomic() || !actions_.irrevocable_action(instruction).empty()) {
     become_irrevocable(instruction); // what no barrier is known for, too
-  } else if (version == Version::apart) {
+  } else if (version == Version::guarded_by) {
     log_write(instruction);
   } else {
     instrument_access(instruction);
@@ -298,7 +299,7 @@ void TransactionalClones::instrument_call(CallBase &call, Version version) {
     return;
   } else {
     const CatalogueEntry entry = catalogue_.lookup(callee->getName().str());
-    if (version == Version::apart && call.onlyReadsMemory())
+    if (version == Version::guarded_by && call.onlyReadsMemory())
       return; // memory is as the transaction has it
     if (entry.effect == ExternalEffect::reads && !call.doesNotAccessMemory()) {
       // It reads memory behind the runtime's back: only in place, when nothing is buffered or
@@ -306,7 +307,7 @@ void TransactionalClones::instrument_call(CallBase &call, Version version) {
       become_irrevocable(call);
       return;
     }
-    if (!call_twin(module_, call, entry))
+    if (!call_wrapper(module_, call, entry))
       return;
     for (Function *function : callbacks_of(call, entry))
       if (can_clone(*function))

@@ -4,9 +4,9 @@
 // accesses memory through barriers and calls clones. What cannot be undone makes the transaction
 // serial and irrevocable first (libitm's _ITM_changeTransactionMode), then runs as it is.
 //
-// And `f.tandem.apart`, for a transaction that has come to no locks but those that stay apart
-// (Mode::apart of runtime/transaction/apart.h): plain accesses, with a log of what was there before
-// each store. It ends where it would come to another lock.
+// And `f.tandem.guarded_by`, for a transaction that has come to no locks but those that guard their
+// data (Mode::guarded_by of runtime/transaction/guarded_by.h): plain accesses, with a log of what
+// was there before each store. It ends where it would come to another lock.
 #pragma once
 
 #include "compiler/catalogue/catalogue.h"
@@ -26,7 +26,7 @@ namespace tandem {
 inline constexpr const char *kTransactionalAttribute = "tandem-transactional";
 
 // Of what a transaction runs in place of a function.
-enum class Version : std::uint8_t { transactional, apart };
+enum class Version : std::uint8_t { transactional, guarded_by };
 
 class TransactionalClones {
 public:

@@ -40,10 +40,15 @@ namespace {
 
 using namespace llvm;
 
-// Ends the link because of a user's mistake. The linker has written nothing yet.
-[[noreturn]] void stop(const std::string &message) {
+// One line on standard error.
+void say(const std::string &message) {
   std::fprintf(stderr, "tandem-cc: %s\n", printable(message).c_str());
   std::fflush(stderr);
+}
+
+// Ends the link because of a user's mistake. The linker has written nothing yet.
+[[noreturn]] void stop(const std::string &message) {
+  say(message);
   ::_exit(kUsageStatus);
 }
 
@@ -248,6 +253,8 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
         mode == Enforcement::hybrid && all_sections_are_locks(module, options_, *catalogue));
     if (!converted)
       stop(converted.error().message);
+    for (const std::string &warning : converted->warnings)
+      say("warning: " + warning);
     holds = converted->holds;
     conditions = converted->conditions;
     if (converted->keeps_locks)
@@ -287,7 +294,7 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   if (phases != Phases::none)
     link_runtime(module, beside(runtime_bitcode_, "phases.bc"));
   if (const ReportInstrumentation &made = analysis.report.instrumentation;
-      made.barriers + made.additions + made.shorts != 0)
+      made.barriers + made.deferred_updates + made.short_sections != 0)
     link_runtime(module, beside(runtime_bitcode_, "barriers.bc"));
   if (holds)
     link_runtime(module, beside(runtime_bitcode_, "held.bc"));

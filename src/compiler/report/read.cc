@@ -173,6 +173,10 @@ Report read_report(const JsonReader &reader) {
   });
   if (reader.has("instrumentation")) {
     const JsonReader made = reader.field("instrumentation");
+    // The second is what earlier reports of this version call it.
+    const auto either = [&](const char *name, const char *earlier) {
+      return made.field(made.has(name) ? name : earlier).count();
+    };
     report.instrumentation = {made.field("clones").count(),
                               made.field("barriers").count(),
                               made.field("plain").count(),
@@ -181,9 +185,9 @@ Report read_report(const JsonReader &reader) {
                               made.field("merged").count(),
                               made.field("counters").count(),
                               made.field("irrevocable").count(),
-                              made.field("additions").count(),
+                              either("deferred_updates", "additions"),
                               made.field("atomics").count(),
-                              made.has("shorts") ? made.field("shorts").count() : 0};
+                              either("short_sections", "shorts")};
   }
   const JsonReader analysis = reader.field("analysis");
   report.analysis.mode = analysis.field("mode").text();

@@ -213,9 +213,9 @@ struct ReportInstrumentation {
   std::uint64_t merged = 0;      // accesses that repeated others, or became values, and are gone
   std::uint64_t counters = 0;    // accesses to counters of coverage and profiling, left plain
   std::uint64_t irrevocable = 0; // places where a transaction becomes irrevocable
-  std::uint64_t additions = 0;   // updates that commute, put off to the commit
-  std::uint64_t atomics = 0;     // sections that are one atomic instruction
-  std::uint64_t shorts = 0;      // sections that are tried in place first
+  std::uint64_t deferred_updates = 0; // updates that commute, put off to the commit
+  std::uint64_t atomics = 0;          // sections that are one atomic instruction
+  std::uint64_t short_sections = 0;   // sections that are tried in place first
   bool operator==(const ReportInstrumentation &) const = default;
 };
 

@@ -140,12 +140,17 @@ std::string to_json(const Report &report) {
   json["externals"] = report.externals;
   json["findings"] = list(report.findings, finding_json);
   if (const ReportInstrumentation &made = report.instrumentation; made != ReportInstrumentation{})
-    json["instrumentation"] = Json{{"clones", made.clones},       {"barriers", made.barriers},
-                                   {"plain", made.plain},         {"captured", made.captured},
-                                   {"unwritten", made.unwritten}, {"merged", made.merged},
-                                   {"counters", made.counters},   {"irrevocable", made.irrevocable},
-                                   {"additions", made.additions}, {"atomics", made.atomics},
-                                   {"shorts", made.shorts}};
+    json["instrumentation"] = Json{{"clones", made.clones},
+                                   {"barriers", made.barriers},
+                                   {"plain", made.plain},
+                                   {"captured", made.captured},
+                                   {"unwritten", made.unwritten},
+                                   {"merged", made.merged},
+                                   {"counters", made.counters},
+                                   {"irrevocable", made.irrevocable},
+                                   {"deferred_updates", made.deferred_updates},
+                                   {"atomics", made.atomics},
+                                   {"short_sections", made.short_sections}};
   json["analysis"] = analysis_json(report.analysis);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -30,14 +30,14 @@ inline constexpr char kHeldRefused[] = "_TANDEM_held_refused";
 inline constexpr char kHeldWait[] = "_TANDEM_held_wait";
 inline constexpr char kHeldNest[] = "_TANDEM_held_nest";
 
-// Beside operations on locks, where some locks stay apart (runtime/transaction/apart.h): before an
-// acquisition of one that does; behind a successful attempt at one, 0 or EBUSY; before an
+// Beside operations on locks, where some locks guard their data (runtime/transaction/guarded_by.h):
+// before an acquisition of one that does; behind a successful attempt at one, 0 or EBUSY; before an
 // acquisition of another lock; at the begin of a section of one. The catalogue has them replaced in
-// transactions; elsewhere finish_apart() takes them out.
-inline constexpr char kApartAcquire[] = "_TANDEM_apart_acquire";
-inline constexpr char kApartTry[] = "_TANDEM_apart_try";
-inline constexpr char kApartOther[] = "_TANDEM_apart_other";
-inline constexpr char kApartFirst[] = "_TANDEM_apart_first";
+// transactions; elsewhere finish_guarded_by() takes them out.
+inline constexpr char kGuardedByAcquire[] = "_TANDEM_guarded_by_acquire";
+inline constexpr char kGuardedByTry[] = "_TANDEM_guarded_by_try";
+inline constexpr char kGuardedByOther[] = "_TANDEM_guarded_by_other";
+inline constexpr char kGuardedByFirst[] = "_TANDEM_guarded_by_first";
 
 // Of sleepers.c, for waits with converted locks: a section takes a ticket, and where it waits asks
 // for that; sleeps for a condition; signals one.

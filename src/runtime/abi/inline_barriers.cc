@@ -3,10 +3,9 @@
 // The accesses of transactional clones, compiled to bitcode (barriers.bc) that the pass links into
 // programs, from the engine's own templates. Inline is what NOrec does first: the reads of a
 // transaction that has written nothing; and NOrec's and lazy's writes. The undo log of transactions
-// that come to no locks but those that stay apart (transaction/apart.h), and begin and end of short
-// sections of these (transaction/short.h). All else is in the library,
-// by the table of the thread's mode (algorithms/barriers.h, SavingBarriers). Invariant: no state
-// here.
+// that come to no locks but those that guard their data (transaction/guarded_by.h), and begin and
+// end of short sections of these (transaction/short.h). All else is in the library, by the table of
+// the thread's mode (algorithms/barriers.h, SavingBarriers). Invariant: no state here.
 //
 // What these paths know of the engine is an ABI between a program and the library that it finds
 // when it runs: the places below in Thread, and the algorithms' invariants about them. Its version
@@ -19,7 +18,7 @@
 #include "runtime/irrevocable/serial.h"
 #include "runtime/memory/cell.h"
 #include "runtime/thread/thread.h"
-#include "runtime/transaction/apart.h"
+#include "runtime/transaction/guarded_by.h"
 #include "runtime/transaction/short.h"
 
 #include <cstddef>
@@ -62,7 +61,7 @@ using Norec = norec::Quick<InProgram>;
     if (!Norec::write(address, value, thread)) [[unlikely]]                                        \
       thread->barriers->SAVING.write(address, value, thread);                                      \
   }                                                                                                \
-  /* Before a store in Mode::apart. */                                                             \
+  /* Before a store in Mode::guarded_by. */                                                        \
   [[gnu::noinline, clang::preserve_most]] static void log_far_##NAME(const TYPE *address) {        \
     _ITM_L##NAME(address);                                                                         \
   }                                                                                                \
@@ -86,40 +85,41 @@ using Norec = norec::Quick<InProgram>;
 namespace {
 
 // What is rare saves all registers.
-[[gnu::noinline, clang::preserve_most]] std::uint64_t begin_apart_far(std::uint32_t *skipped,
-                                                                      const void *lock) {
-  return _TANDEM_short_begin_apart(skipped, lock);
+[[gnu::noinline, clang::preserve_most]] std::uint64_t begin_guarded_by_far(std::uint32_t *skipped,
+                                                                           const void *lock) {
+  return _TANDEM_short_begin_guarded_by(skipped, lock);
 }
-[[gnu::noinline, clang::preserve_most]] void end_apart_far(std::uint64_t how) {
-  _TANDEM_short_end_apart(how);
+[[gnu::noinline, clang::preserve_most]] void end_guarded_by_far(std::uint64_t how) {
+  _TANDEM_short_end_guarded_by(how);
 }
 
 } // namespace
 
-TANDEM_INLINE std::uint64_t _TANDEM_inline_short_begin_apart(std::uint32_t *skipped,
-                                                             const void *lock) {
+TANDEM_INLINE std::uint64_t _TANDEM_inline_short_begin_guarded_by(std::uint32_t *skipped,
+                                                                  const void *lock) {
   Thread *thread = current_thread;
-  if (thread != nullptr && thread->apart_holder != 0 && thread->depth == 0 &&
+  if (thread != nullptr && thread->guarded_by_holder != 0 && thread->depth == 0 &&
       (skipped == nullptr || std::atomic_ref(*skipped).load(std::memory_order_relaxed) == 0))
       [[likely]] {
-    apart::Word &word = thread->apart_words[apart::index_of(lock)];
-    std::uint64_t free = apart::kFree;
+    guarded_by::Word &word = thread->guarded_by_words[guarded_by::index_of(lock)];
+    std::uint64_t free = guarded_by::kFree;
     // seq_cst: before the load of the serial word.
-    if (word.value.compare_exchange_strong(free, thread->apart_holder)) [[likely]] {
+    if (word.value.compare_exchange_strong(free, thread->guarded_by_holder)) [[likely]] {
       if (thread->serial_word->load(std::memory_order_acquire) == serial::kFree) [[likely]]
         return reinterpret_cast<std::uint64_t>(&word);
-      word.value.store(apart::kFree, std::memory_order_release);
+      word.value.store(guarded_by::kFree, std::memory_order_release);
     }
   }
-  return begin_apart_far(skipped, lock);
+  return begin_guarded_by_far(skipped, lock);
 }
-TANDEM_INLINE void _TANDEM_inline_short_end_apart(std::uint64_t how) {
+TANDEM_INLINE void _TANDEM_inline_short_end_guarded_by(std::uint64_t how) {
   Thread *thread = current_thread;
   if (how == kShortSingle || InProgram::waiters(thread).load(std::memory_order_relaxed) != 0)
       [[unlikely]]
-    return end_apart_far(how);
+    return end_guarded_by_far(how);
   ++thread->transactions;
-  reinterpret_cast<apart::Word *>(how)->value.store(apart::kFree, std::memory_order_release);
+  reinterpret_cast<guarded_by::Word *>(how)->value.store(guarded_by::kFree,
+                                                         std::memory_order_release);
 }
 
 TANDEM_WIDTH(U1, saving_u1, std::uint8_t)
@@ -148,9 +148,10 @@ static_assert(offsetof(Thread, undo) == 296);
 static_assert(sizeof(memory::WriteMap::Entry) == 24);
 static_assert(offsetof(Thread, stack_high) == 328);
 static_assert(offsetof(Thread, beyond_stack) == 344);
-static_assert(offsetof(Thread, apart_words) == 352);
+static_assert(offsetof(Thread, guarded_by_words) == 352);
 static_assert(offsetof(Thread, serial_word) == 360);
-static_assert(offsetof(Thread, apart_holder) == 368);
+static_assert(offsetof(Thread, guarded_by_holder) == 368);
 static_assert(offsetof(Thread, transactions) == 376);
 static_assert(offsetof(sync::Clock, now) == 0 && offsetof(sync::Clock, waiters) == 16);
-static_assert(sizeof(apart::Word) == 64 && apart::kCountLog2 == 10 && apart::kFree == 1);
+static_assert(sizeof(guarded_by::Word) == 64 && guarded_by::kCountLog2 == 10 &&
+              guarded_by::kFree == 1);

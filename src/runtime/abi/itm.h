@@ -14,10 +14,10 @@ enum Properties : std::uint32_t {
   kUninstrumentedCode = 0x2,
   kHasNoAbort = 0x8, // no cancel is reachable
   kDoesGoIrrevocable = 0x40,
-  // Not of the ABI (transaction/apart.h): a section of a lock that stays apart; and one that has
-  // code for Mode::apart.
-  kBeginsApart = 0x10000,
-  kHasApartCode = 0x20000
+  // Not of the ABI (transaction/guarded_by.h): a section of a lock that guards its data; and one
+  // that has code for Mode::guarded_by.
+  kBeginsGuardedBy = 0x10000,
+  kHasGuardedByCode = 0x20000
 };
 
 // What a begin asks its caller to do.
@@ -26,8 +26,8 @@ enum Actions : std::uint32_t {
   kRunUninstrumented = 0x2,
   kSaveLiveVariables = 0x4,
   kRestoreLiveVariables = 0x8,
-  kAbort = 0x10,    // skip the transaction
-  kRunApart = 0x100 // not of the ABI: run the code for Mode::apart
+  kAbort = 0x10,        // skip the transaction
+  kRunGuardedBy = 0x100 // not of the ABI: run the code for Mode::guarded_by
 };
 
 // Why a program aborts a transaction; bits.

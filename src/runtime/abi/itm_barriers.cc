@@ -17,7 +17,7 @@
 #include "runtime/algorithms/two_phase.h"
 #include "runtime/memory/cell.h"
 #include "runtime/thread/thread.h"
-#include "runtime/transaction/apart.h"
+#include "runtime/transaction/guarded_by.h"
 
 #include <bit>
 #include <complex.h>
@@ -38,15 +38,15 @@ namespace {
 
 template <memory::Word U>
 [[gnu::always_inline]] inline void remember(const U *address, Thread *thread) noexcept {
-  if (thread->undo.full() && thread->mode == Mode::apart) [[unlikely]]
-    apart::shrink_log(*thread);
+  if (thread->undo.full() && thread->mode == Mode::guarded_by) [[unlikely]]
+    guarded_by::shrink_log(*thread);
   thread->undo.push({memory::Cell(address), memory::load(address)});
 }
 
 // Saves `bytes` from `address` for an abort. A transaction that cannot abort needs nothing.
 void remember(const void *address, std::size_t bytes) noexcept {
   Thread *thread = current_thread;
-  if (!is_undone(thread) || (thread->mode == Mode::apart && captured(address, thread)))
+  if (!is_undone(thread) || (thread->mode == Mode::guarded_by && captured(address, thread)))
     return; // a page that has just been allocated is filled
   const auto *byte = static_cast<const std::uint8_t *>(address);
   while (bytes > 0) {

@@ -51,7 +51,7 @@ void *clone_of(void *original, library::WhenOutput output) noexcept {
     if (found != end && found->original == original)
       return found->clone;
   }
-  return library::twin_of(original, output);
+  return library::wrapper_of(original, output);
 }
 
 // No transaction but perhaps the caller's own, irrevocable one.

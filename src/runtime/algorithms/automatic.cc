@@ -7,7 +7,7 @@
 #include "runtime/settings/settings.h"
 #include "runtime/sync/clock.h"
 #include "runtime/sync/futex.h"
-#include "runtime/transaction/apart.h"
+#include "runtime/transaction/guarded_by.h"
 
 #include <algorithm>
 #include <array>
@@ -129,9 +129,9 @@ bool may_run(Algorithm algorithm) noexcept {
   case Algorithm::two_phase:
     return true;
   case Algorithm::htm:
-    return settings.hardware && !apart::in_use();
+    return settings.hardware && !guarded_by::in_use();
   case Algorithm::serial:
-    return !sections_of_locks.load(std::memory_order_relaxed) && !apart::in_use();
+    return !sections_of_locks.load(std::memory_order_relaxed) && !guarded_by::in_use();
   case Algorithm::eager:
   case Algorithm::lazy:
     break;
@@ -207,7 +207,8 @@ bool change_to(Algorithm algorithm, bool may_wait) noexcept {
   for (; (sync::global_clock.now.load(std::memory_order_acquire) & 1) != 0 && rounds < kPatience;
        ++rounds)
     sync::pause();
-  const bool changes = rounds < kPatience && (apart::looks_at_words(algorithm) || !apart::in_use());
+  const bool changes =
+      rounds < kPatience && (guarded_by::looks_at_words(algorithm) || !guarded_by::in_use());
   if (changes)
     set_algorithm(algorithm);
   serial::release();

@@ -52,9 +52,9 @@ std::uint64_t next_period(std::uint64_t period, std::uint64_t begins,
 
 // Makes all transactions from now on run by `algorithm`, norec, two_phase, serial or htm. The
 // caller has no mark. False, and nothing has changed, where others do not end their transactions
-// soon; or to the last two, which do not look at the words of locks that stay apart, where there
-// are such. `may_wait`: as a transaction does that begins under `serial`, until it is alone; so
-// from that there is always a way out, however long others are.
+// soon; or to the last two, which do not look at the words of locks that guard their data, where
+// there are such. `may_wait`: as a transaction does that begins under `serial`, until it is alone;
+// so from that there is always a way out, however long others are.
 bool change_to(Algorithm algorithm, bool may_wait) noexcept;
 
 // A set of algorithms, by the bit 1 << algorithm.

@@ -10,7 +10,7 @@
 #include "runtime/irrevocable/test_output.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
-#include "runtime/transaction/apart.h"
+#include "runtime/transaction/guarded_by.h"
 #include "runtime/transaction/short.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@
 
 extern "C" {
 void _ITM_commitTransaction();
-int _TANDEM_apart_enter(const void *lock) noexcept;
+int _TANDEM_guarded_by_enter(const void *lock) noexcept;
 }
 
 namespace tandem {
@@ -356,9 +356,9 @@ TEST(automatic, sections_of_locks_do_not_run_one_at_a_time) {
   EXPECT_TRUE(automatic::change_to(first, false));
 }
 
-// So do those of locks that stay apart, whichever way they begin: also before any of them has been
-// under an algorithm that looks at the words of the locks.
-TEST(automatic, sections_of_locks_that_stay_apart_do_not_either) {
+// So do those of locks that guard their data, whichever way they begin: also before any of them has
+// been under an algorithm that looks at the words of the locks.
+TEST(automatic, sections_of_locks_that_stay_guarded_by_do_not_either) {
   static const int lock = 0;
   TestOutput output("automatic", 0);
   std::thread([] {}).join(); // from now on nothing runs as the only thread
@@ -367,11 +367,11 @@ TEST(automatic, sections_of_locks_that_stay_apart_do_not_either) {
   const std::function<void()> ways[] = {
       [] {
         std::uint32_t skipped = 0;
-        EXPECT_EQ(_TANDEM_short_begin_apart(&skipped, &lock), 0U);
+        EXPECT_EQ(_TANDEM_short_begin_guarded_by(&skipped, &lock), 0U);
       },
-      [] { atomically([] { _TANDEM_apart_enter(&lock); }); },
+      [] { atomically([] { _TANDEM_guarded_by_enter(&lock); }); },
       [&] {
-        _TANDEM_begin(itm::kInstrumentedCode | itm::kHasApartCode | itm::kHasNoAbort,
+        _TANDEM_begin(itm::kInstrumentedCode | itm::kHasGuardedByCode | itm::kHasNoAbort,
                       &output.pure("section"));
         _ITM_commitTransaction();
       },

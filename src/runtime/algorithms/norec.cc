@@ -99,7 +99,7 @@ bool extend(Thread &thread) noexcept {
   }
   if (owns_clock(thread))
     return true; // nobody else has committed
-  if (thread.only_apart) {
+  if (thread.only_guarded_by) {
     thread.snapshot = even_time();
     return true; // nobody else may change what it has read
   }
@@ -144,23 +144,23 @@ bool acquire_clock(Thread &thread) noexcept {
 
 } // namespace
 
-void commit_apart(Thread &thread) noexcept {
+void commit_guarded_by(Thread &thread) noexcept {
   thread.writes.write_back();
   if (!thread.additions.empty()) [[unlikely]]
     additions::apply(thread);
   if (wait::anybody()) [[unlikely]]
     tell_waiting(thread);
-  thread.only_apart = false;
+  thread.only_guarded_by = false;
   forget(thread);
 }
 
 bool commit(Thread &thread, std::uint64_t &time) noexcept {
-  if (thread.only_apart && !owns_clock(thread)) {
+  if (thread.only_guarded_by && !owns_clock(thread)) {
     time = 0; // no other transaction has to know
-    commit_apart(thread);
+    commit_guarded_by(thread);
     return true;
   }
-  thread.only_apart = false;
+  thread.only_guarded_by = false;
   if (thread.writes.empty() && !owns_clock(thread)) {
     time = thread.snapshot;
     forget_reads(thread);
@@ -193,7 +193,7 @@ bool commit(Thread &thread, std::uint64_t &time) noexcept {
 }
 
 void roll_back(Thread &thread) noexcept {
-  thread.only_apart = false;
+  thread.only_guarded_by = false;
   if (owns_clock(thread)) {
     // What was written in place has been undone; who has seen it must look again.
     ++thread.snapshot;

@@ -67,9 +67,9 @@ std::uint64_t interest(Thread &thread) noexcept;
 
 bool commit(Thread &thread, std::uint64_t &time) noexcept;
 
-// The commit of one that is in sections of locks that stay apart, and in no others
-// (transaction/apart.h); it does not own the clock. Its locks are still held.
-void commit_apart(Thread &thread) noexcept;
+// The commit of one that is in sections of locks that guard their data, and in no others
+// (transaction/guarded_by.h); it does not own the clock. Its locks are still held.
+void commit_guarded_by(Thread &thread) noexcept;
 
 // Whether another thread is alone, or the algorithm has changed: what one that has joined knows.
 inline bool may_not_commit() noexcept {
@@ -89,7 +89,7 @@ void roll_back(Thread &thread) noexcept;
   thread.mode = Mode::norec;
   thread.barriers = &norec_barriers;
   thread.written = 0;
-  thread.only_apart = false;
+  thread.only_guarded_by = false;
   allow_quick_writes(thread);
 }
 

@@ -5,7 +5,7 @@
 #include "runtime/settings/settings.h"
 #include "runtime/sync/clock.h"
 #include "runtime/sync/futex.h"
-#include "runtime/transaction/apart.h"
+#include "runtime/transaction/guarded_by.h"
 
 namespace tandem::serial {
 namespace {
@@ -32,7 +32,7 @@ void wait_for_all(const Thread *thread) noexcept {
   }
   // Who has no mark and holds a lock's word, or the clock, is in a short section
   // (transaction/short.h).
-  apart::wait_for_short_ones();
+  guarded_by::wait_for_short_ones();
   const bool own = thread != nullptr && thread->depth != 0 && thread->mode == Mode::norec &&
                    norec::owns_clock(*thread);
   if (settings.algorithm == Algorithm::norec && !own)

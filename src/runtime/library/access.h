@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // How the functions of this folder reach the program's memory. Each is the transactional version
-// (twin) of a function of the C library. Where nothing can be undone, outside of transactions and
-// in irrevocable ones, it calls that function; elsewhere it goes through the barriers of the
+// (wrapper) of a function of the C library. Where nothing can be undone, outside of transactions
+// and in irrevocable ones, it calls that function; elsewhere it goes through the barriers of the
 // thread's algorithm.
 //
 // Strings are read by aligned eight-byte words: such a word lies in one page, so that nothing
@@ -27,7 +27,7 @@
 #include <cstring>
 
 // A transactional version, by libitm's convention: _ZGTt, the length of the name, the name.
-#define TANDEM_TWIN extern "C" __attribute__((visibility("default")))
+#define TANDEM_WRAPPER extern "C" __attribute__((visibility("default")))
 
 namespace tandem::library {
 
@@ -54,8 +54,9 @@ inline constexpr bool kExact = false;
 // alone with what its locks guard.
 [[gnu::always_inline]] inline Thread *reader() noexcept {
   Thread *thread = writer();
-  return thread == nullptr || thread->mode == Mode::undo || thread->mode == Mode::apart ? nullptr
-                                                                                        : thread;
+  return thread == nullptr || thread->mode == Mode::undo || thread->mode == Mode::guarded_by
+             ? nullptr
+             : thread;
 }
 
 inline void read(void *to, const void *from, std::size_t bytes, Thread *thread) noexcept {

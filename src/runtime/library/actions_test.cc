@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What waits for the commit, real locks, counters, the end of the process, and twins while others
-// write.
+// What waits for the commit, real locks, counters, the end of the process, and wrappers while
+// others write.
 #include "runtime/library/differential.h"
 
 #include <array>
@@ -780,7 +780,7 @@ TEST(end_death, comes_after_output_and_with_the_truth) {
 
 // ---- calls through pointers
 
-TEST(twins, are_found_by_address) {
+TEST(wrappers, are_found_by_address) {
   const SecondThread second;
   atomically(
       [] {
@@ -794,9 +794,9 @@ TEST(twins, are_found_by_address) {
 
 int plain_answer() { return 1; }
 int transactional_answer() { return 2; }
-TANDEM_DUAL(plain_answer, transactional_answer);
+TANDEM_WRAP(plain_answer, transactional_answer);
 
-TEST(twins, duals_are_found_by_address) {
+TEST(wrappers, wrapped_functions_are_found_by_address) {
   const SecondThread second;
   atomically(
       [] {
@@ -810,7 +810,7 @@ TEST(twins, duals_are_found_by_address) {
 // ---- while others write
 
 // A text of one letter and its length change together; readers never see them apart.
-TEST(twins, are_isolated_from_writers) {
+TEST(wrappers, are_isolated_from_writers) {
   static char text[200];
   static std::uint64_t length;
   std::memset(text, 0, sizeof text);

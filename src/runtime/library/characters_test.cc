@@ -19,8 +19,8 @@ void _ITM_WU4(std::uint32_t *address, std::uint32_t value);
 namespace tandem::library {
 namespace {
 
-// These have no twins: a transaction calls the functions themselves, and looks into the tables of
-// the classes as into any memory.
+// These have no wrappers: a transaction calls the functions themselves, and looks into the tables
+// of the classes as into any memory.
 constexpr std::size_t kNumbers = 300;
 
 // By barriers in a transaction, as compilers make of the same code.

@@ -30,7 +30,7 @@ template <class T, class Call> int filled(T *to, Thread *thread, const Call &cal
 
 } // namespace
 
-TANDEM_TWIN std::time_t _ZGTt4time(std::time_t *to) {
+TANDEM_WRAPPER std::time_t _ZGTt4time(std::time_t *to) {
   Thread *thread = writer();
   if (thread == nullptr)
     return std::time(to);
@@ -39,7 +39,7 @@ TANDEM_TWIN std::time_t _ZGTt4time(std::time_t *to) {
     write_value(to, now, thread);
   return now;
 }
-TANDEM_TWIN int _ZGTt12gettimeofday(struct timeval *to, void *zone) {
+TANDEM_WRAPPER int _ZGTt12gettimeofday(struct timeval *to, void *zone) {
   Thread *thread = writer();
   // A zone is obsolete: glibc clears it.
   if (thread == nullptr)
@@ -48,14 +48,14 @@ TANDEM_TWIN int _ZGTt12gettimeofday(struct timeval *to, void *zone) {
     write_value(static_cast<struct timezone *>(zone), {}, thread);
   return filled(to, thread, [](struct timeval *value) { return gettimeofday(value, nullptr); });
 }
-TANDEM_TWIN int _ZGTt13clock_gettime(clockid_t clock, struct timespec *to) {
+TANDEM_WRAPPER int _ZGTt13clock_gettime(clockid_t clock, struct timespec *to) {
   Thread *thread = writer();
   return thread == nullptr ? clock_gettime(clock, to)
                            : filled(to, thread, [clock](struct timespec *value) {
                                return clock_gettime(clock, value);
                              });
 }
-TANDEM_TWIN int _ZGTt12clock_getres(clockid_t clock, struct timespec *to) {
+TANDEM_WRAPPER int _ZGTt12clock_getres(clockid_t clock, struct timespec *to) {
   Thread *thread = writer();
   return thread == nullptr ? clock_getres(clock, to)
                            : filled(to, thread, [clock](struct timespec *value) {

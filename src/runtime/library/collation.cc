@@ -87,11 +87,11 @@ bool is_constant(int error) noexcept { return strerrorname_np(error) != nullptr;
 
 } // namespace
 
-TANDEM_TWIN int _ZGTt7strcoll(const char *a, const char *b) {
+TANDEM_WRAPPER int _ZGTt7strcoll(const char *a, const char *b) {
   Thread *thread = writer();
   return thread == nullptr ? std::strcoll(a, b) : compare_copies(a, b, thread, std::strcoll);
 }
-TANDEM_TWIN int _ZGTt9strcoll_l(const char *a, const char *b, locale_t locale) {
+TANDEM_WRAPPER int _ZGTt9strcoll_l(const char *a, const char *b, locale_t locale) {
   Thread *thread = writer();
   if (thread == nullptr)
     return strcoll_l(a, b, locale);
@@ -99,18 +99,18 @@ TANDEM_TWIN int _ZGTt9strcoll_l(const char *a, const char *b, locale_t locale) {
     return strcoll_l(left, right, locale);
   });
 }
-TANDEM_TWIN int _ZGTt10strverscmp(const char *a, const char *b) {
+TANDEM_WRAPPER int _ZGTt10strverscmp(const char *a, const char *b) {
   Thread *thread = reader();
   return thread == nullptr ? strverscmp(a, b) : compare_copies(a, b, thread, strverscmp);
 }
 
-TANDEM_TWIN std::size_t _ZGTt7strxfrm(char *to, const char *from, std::size_t room) {
+TANDEM_WRAPPER std::size_t _ZGTt7strxfrm(char *to, const char *from, std::size_t room) {
   Thread *thread = writer();
   return thread == nullptr ? std::strxfrm(to, from, room)
                            : transformed(to, from, room, thread, std::strxfrm);
 }
-TANDEM_TWIN std::size_t _ZGTt9strxfrm_l(char *to, const char *from, std::size_t room,
-                                        locale_t locale) {
+TANDEM_WRAPPER std::size_t _ZGTt9strxfrm_l(char *to, const char *from, std::size_t room,
+                                           locale_t locale) {
   Thread *thread = writer();
   if (thread == nullptr)
     return strxfrm_l(to, from, room, locale);
@@ -120,30 +120,30 @@ TANDEM_TWIN std::size_t _ZGTt9strxfrm_l(char *to, const char *from, std::size_t 
                      });
 }
 
-TANDEM_TWIN int _ZGTt12strcasecmp_l(const char *a, const char *b, locale_t locale) {
+TANDEM_WRAPPER int _ZGTt12strcasecmp_l(const char *a, const char *b, locale_t locale) {
   Thread *thread = reader();
   return thread == nullptr ? strcasecmp_l(a, b, locale)
                            : compare_folded(a, b, SIZE_MAX, locale, thread);
 }
-TANDEM_TWIN int _ZGTt13strncasecmp_l(const char *a, const char *b, std::size_t most,
-                                     locale_t locale) {
+TANDEM_WRAPPER int _ZGTt13strncasecmp_l(const char *a, const char *b, std::size_t most,
+                                        locale_t locale) {
   Thread *thread = reader();
   return thread == nullptr ? strncasecmp_l(a, b, most, locale)
                            : compare_folded(a, b, most, locale, thread);
 }
 
 // Texts of known numbers never change, also where they are translations.
-TANDEM_TWIN char *_ZGTt8strerror(int error) {
+TANDEM_WRAPPER char *_ZGTt8strerror(int error) {
   if (!is_constant(error))
     need_own_buffer();
   return std::strerror(error);
 }
-TANDEM_TWIN char *_ZGTt10strerror_l(int error, locale_t locale) {
+TANDEM_WRAPPER char *_ZGTt10strerror_l(int error, locale_t locale) {
   if (!is_constant(error))
     need_own_buffer();
   return strerror_l(error, locale);
 }
-TANDEM_TWIN char *_ZGTt9strsignal(int signal) {
+TANDEM_WRAPPER char *_ZGTt9strsignal(int signal) {
   if (sigdescr_np(signal) == nullptr)
     need_own_buffer();
   return strsignal(signal);

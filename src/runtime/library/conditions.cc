@@ -99,24 +99,24 @@ pthread_mutex_t *of(mtx_t *mutex) noexcept { return reinterpret_cast<pthread_mut
 
 using namespace tandem::library;
 
-TANDEM_TWIN int _ZGTt17pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
+TANDEM_WRAPPER int _ZGTt17pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
   return wait(mutex, 0, nullptr, [=] { return pthread_cond_wait(condition, mutex); });
 }
-TANDEM_TWIN int _ZGTt22pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
-                                              const timespec *until) {
+TANDEM_WRAPPER int _ZGTt22pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                                 const timespec *until) {
   return wait(mutex, clock_of(condition), until,
               [=] { return pthread_cond_timedwait(condition, mutex, until); });
 }
-TANDEM_TWIN int _ZGTt22pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
-                                              clockid_t clock, const timespec *until) {
+TANDEM_WRAPPER int _ZGTt22pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                                 clockid_t clock, const timespec *until) {
   return wait(mutex, clock, until,
               [=] { return pthread_cond_clockwait(condition, mutex, clock, until); });
 }
-TANDEM_TWIN int _ZGTt8cnd_wait(cnd_t *condition, mtx_t *mutex) {
+TANDEM_WRAPPER int _ZGTt8cnd_wait(cnd_t *condition, mtx_t *mutex) {
   return wait(of(mutex), 0, nullptr, [=] { return cnd_wait(condition, mutex); }) == 0 ? thrd_success
                                                                                       : thrd_error;
 }
-TANDEM_TWIN int _ZGTt13cnd_timedwait(cnd_t *condition, mtx_t *mutex, const timespec *until) {
+TANDEM_WRAPPER int _ZGTt13cnd_timedwait(cnd_t *condition, mtx_t *mutex, const timespec *until) {
   const int status = wait(of(mutex), CLOCK_REALTIME, until, [=] {
     const int result = cnd_timedwait(condition, mutex, until);
     return result == thrd_timedout ? ETIMEDOUT : result == thrd_success ? 0 : EINVAL;

@@ -13,9 +13,9 @@
 using namespace tandem;
 using namespace tandem::library;
 
-TANDEM_TWIN std::size_t _ZGTt6strlen(const char *);
-TANDEM_TWIN std::size_t _ZGTt7strnlen(const char *, std::size_t);
-TANDEM_TWIN void *_ZGTt6memchr(const void *, int, std::size_t);
+TANDEM_WRAPPER std::size_t _ZGTt6strlen(const char *);
+TANDEM_WRAPPER std::size_t _ZGTt7strnlen(const char *, std::size_t);
+TANDEM_WRAPPER void *_ZGTt6memchr(const void *, int, std::size_t);
 
 extern "C" {
 void *_ITM_memcpyRtWt(void *, const void *, std::size_t);
@@ -100,19 +100,19 @@ void expect_room(std::size_t bytes, std::size_t room) noexcept {
 
 } // namespace
 
-TANDEM_TWIN void *_ZGTt6memcpy(void *to, const void *from, std::size_t bytes) {
+TANDEM_WRAPPER void *_ZGTt6memcpy(void *to, const void *from, std::size_t bytes) {
   return copy(to, from, bytes);
 }
-TANDEM_TWIN void *_ZGTt7memmove(void *to, const void *from, std::size_t bytes) {
+TANDEM_WRAPPER void *_ZGTt7memmove(void *to, const void *from, std::size_t bytes) {
   return move(to, from, bytes);
 }
-TANDEM_TWIN void *_ZGTt6memset(void *to, int value, std::size_t bytes) {
+TANDEM_WRAPPER void *_ZGTt6memset(void *to, int value, std::size_t bytes) {
   return fill(to, value, bytes);
 }
-TANDEM_TWIN void *_ZGTt7mempcpy(void *to, const void *from, std::size_t bytes) {
+TANDEM_WRAPPER void *_ZGTt7mempcpy(void *to, const void *from, std::size_t bytes) {
   return static_cast<char *>(copy(to, from, bytes)) + bytes;
 }
-TANDEM_TWIN void *_ZGTt7memccpy(void *to, const void *from, int last, std::size_t bytes) {
+TANDEM_WRAPPER void *_ZGTt7memccpy(void *to, const void *from, int last, std::size_t bytes) {
   if (writer() == nullptr)
     return memccpy(to, from, last, bytes);
   const void *found = _ZGTt6memchr(from, last, bytes);
@@ -125,43 +125,43 @@ TANDEM_TWIN void *_ZGTt7memccpy(void *to, const void *from, int last, std::size_
       1;
   return static_cast<char *>(copy(to, from, part)) + part;
 }
-TANDEM_TWIN void _ZGTt5bzero(void *to, std::size_t bytes) { fill(to, 0, bytes); }
-TANDEM_TWIN void _ZGTt14explicit_bzero(void *to, std::size_t bytes) { fill(to, 0, bytes); }
-TANDEM_TWIN void _ZGTt5bcopy(const void *from, void *to, std::size_t bytes) {
+TANDEM_WRAPPER void _ZGTt5bzero(void *to, std::size_t bytes) { fill(to, 0, bytes); }
+TANDEM_WRAPPER void _ZGTt14explicit_bzero(void *to, std::size_t bytes) { fill(to, 0, bytes); }
+TANDEM_WRAPPER void _ZGTt5bcopy(const void *from, void *to, std::size_t bytes) {
   move(to, from, bytes);
 }
 
-TANDEM_TWIN char *_ZGTt6strcpy(char *to, const char *from) {
+TANDEM_WRAPPER char *_ZGTt6strcpy(char *to, const char *from) {
   Thread *thread = writer();
   if (thread == nullptr)
     return std::strcpy(to, from);
   copy_whole(to, from, thread);
   return to;
 }
-TANDEM_TWIN char *_ZGTt6stpcpy(char *to, const char *from) {
+TANDEM_WRAPPER char *_ZGTt6stpcpy(char *to, const char *from) {
   Thread *thread = writer();
   return thread == nullptr ? stpcpy(to, from) : copy_whole(to, from, thread);
 }
-TANDEM_TWIN char *_ZGTt8__stpcpy(char *to, const char *from) { return _ZGTt6stpcpy(to, from); }
-TANDEM_TWIN char *_ZGTt7strncpy(char *to, const char *from, std::size_t bytes) {
+TANDEM_WRAPPER char *_ZGTt8__stpcpy(char *to, const char *from) { return _ZGTt6stpcpy(to, from); }
+TANDEM_WRAPPER char *_ZGTt7strncpy(char *to, const char *from, std::size_t bytes) {
   Thread *thread = writer();
   if (thread == nullptr)
     return std::strncpy(to, from, bytes);
   copy_padded(to, from, bytes, thread);
   return to;
 }
-TANDEM_TWIN char *_ZGTt7stpncpy(char *to, const char *from, std::size_t bytes) {
+TANDEM_WRAPPER char *_ZGTt7stpncpy(char *to, const char *from, std::size_t bytes) {
   Thread *thread = writer();
   return thread == nullptr ? stpncpy(to, from, bytes) : copy_padded(to, from, bytes, thread);
 }
-TANDEM_TWIN char *_ZGTt6strcat(char *to, const char *from) {
+TANDEM_WRAPPER char *_ZGTt6strcat(char *to, const char *from) {
   Thread *thread = writer();
   if (thread == nullptr)
     return std::strcat(to, from);
   append(to, from, SIZE_MAX, thread);
   return to;
 }
-TANDEM_TWIN char *_ZGTt7strncat(char *to, const char *from, std::size_t most) {
+TANDEM_WRAPPER char *_ZGTt7strncat(char *to, const char *from, std::size_t most) {
   Thread *thread = writer();
   if (thread == nullptr)
     return std::strncat(to, from, most);
@@ -170,7 +170,7 @@ TANDEM_TWIN char *_ZGTt7strncat(char *to, const char *from, std::size_t most) {
 }
 
 // GNU's: the result is the buffer, or a text that never changes.
-TANDEM_TWIN char *_ZGTt10strerror_r(int error, char *buffer, std::size_t bytes) {
+TANDEM_WRAPPER char *_ZGTt10strerror_r(int error, char *buffer, std::size_t bytes) {
   Thread *thread = writer();
   if (thread == nullptr)
     return strerror_r(error, buffer, bytes);
@@ -183,9 +183,9 @@ TANDEM_TWIN char *_ZGTt10strerror_r(int error, char *buffer, std::size_t bytes) 
     write(buffer, own, std::strlen(own) + 1, thread);
   return buffer;
 }
-TANDEM_TWIN int _ZGTt16__xpg_strerror_r(int error, char *buffer, std::size_t bytes);
+TANDEM_WRAPPER int _ZGTt16__xpg_strerror_r(int error, char *buffer, std::size_t bytes);
 extern "C" int __xpg_strerror_r(int, char *, std::size_t);
-TANDEM_TWIN int _ZGTt16__xpg_strerror_r(int error, char *buffer, std::size_t bytes) {
+TANDEM_WRAPPER int _ZGTt16__xpg_strerror_r(int error, char *buffer, std::size_t bytes) {
   Thread *thread = writer();
   if (thread == nullptr)
     return __xpg_strerror_r(error, buffer, bytes);
@@ -198,55 +198,55 @@ TANDEM_TWIN int _ZGTt16__xpg_strerror_r(int error, char *buffer, std::size_t byt
   return result;
 }
 
-TANDEM_TWIN void *_ZGTt12__memcpy_chk(void *to, const void *from, std::size_t bytes,
-                                      std::size_t room) {
+TANDEM_WRAPPER void *_ZGTt12__memcpy_chk(void *to, const void *from, std::size_t bytes,
+                                         std::size_t room) {
   expect_room(bytes, room);
   return copy(to, from, bytes);
 }
-TANDEM_TWIN void *_ZGTt13__memmove_chk(void *to, const void *from, std::size_t bytes,
-                                       std::size_t room) {
+TANDEM_WRAPPER void *_ZGTt13__memmove_chk(void *to, const void *from, std::size_t bytes,
+                                          std::size_t room) {
   expect_room(bytes, room);
   return move(to, from, bytes);
 }
-TANDEM_TWIN void *_ZGTt12__memset_chk(void *to, int value, std::size_t bytes, std::size_t room) {
+TANDEM_WRAPPER void *_ZGTt12__memset_chk(void *to, int value, std::size_t bytes, std::size_t room) {
   expect_room(bytes, room);
   return fill(to, value, bytes);
 }
-TANDEM_TWIN void *_ZGTt13__mempcpy_chk(void *to, const void *from, std::size_t bytes,
-                                       std::size_t room) {
+TANDEM_WRAPPER void *_ZGTt13__mempcpy_chk(void *to, const void *from, std::size_t bytes,
+                                          std::size_t room) {
   expect_room(bytes, room);
   return _ZGTt7mempcpy(to, from, bytes);
 }
-TANDEM_TWIN void _ZGTt20__explicit_bzero_chk(void *to, std::size_t bytes, std::size_t room) {
+TANDEM_WRAPPER void _ZGTt20__explicit_bzero_chk(void *to, std::size_t bytes, std::size_t room) {
   expect_room(bytes, room);
   fill(to, 0, bytes);
 }
-TANDEM_TWIN char *_ZGTt12__strcpy_chk(char *to, const char *from, std::size_t room) {
+TANDEM_WRAPPER char *_ZGTt12__strcpy_chk(char *to, const char *from, std::size_t room) {
   expect_room(_ZGTt7strnlen(from, room) + 1, room);
   return _ZGTt6strcpy(to, from);
 }
-TANDEM_TWIN char *_ZGTt12__stpcpy_chk(char *to, const char *from, std::size_t room) {
+TANDEM_WRAPPER char *_ZGTt12__stpcpy_chk(char *to, const char *from, std::size_t room) {
   expect_room(_ZGTt7strnlen(from, room) + 1, room);
   return _ZGTt6stpcpy(to, from);
 }
-TANDEM_TWIN char *_ZGTt13__strncpy_chk(char *to, const char *from, std::size_t bytes,
-                                       std::size_t room) {
+TANDEM_WRAPPER char *_ZGTt13__strncpy_chk(char *to, const char *from, std::size_t bytes,
+                                          std::size_t room) {
   expect_room(bytes, room);
   return _ZGTt7strncpy(to, from, bytes);
 }
-TANDEM_TWIN char *_ZGTt13__stpncpy_chk(char *to, const char *from, std::size_t bytes,
-                                       std::size_t room) {
+TANDEM_WRAPPER char *_ZGTt13__stpncpy_chk(char *to, const char *from, std::size_t bytes,
+                                          std::size_t room) {
   expect_room(bytes, room);
   return _ZGTt7stpncpy(to, from, bytes);
 }
-TANDEM_TWIN char *_ZGTt12__strcat_chk(char *to, const char *from, std::size_t room) {
+TANDEM_WRAPPER char *_ZGTt12__strcat_chk(char *to, const char *from, std::size_t room) {
   const std::size_t used = _ZGTt7strnlen(to, room);
   expect_room(used + 1, room);
   expect_room(_ZGTt7strnlen(from, room - used) + used + 1, room);
   return _ZGTt6strcat(to, from);
 }
-TANDEM_TWIN char *_ZGTt13__strncat_chk(char *to, const char *from, std::size_t most,
-                                       std::size_t room) {
+TANDEM_WRAPPER char *_ZGTt13__strncat_chk(char *to, const char *from, std::size_t most,
+                                          std::size_t room) {
   const std::size_t used = _ZGTt7strnlen(to, room);
   expect_room(used + 1, room);
   expect_room(_ZGTt7strnlen(from, std::min(most, room - used)) + used + 1, room);

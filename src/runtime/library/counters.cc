@@ -9,7 +9,7 @@
 #include "runtime/library/deferred.h"
 #include "runtime/library/hooks.h"
 #include "runtime/library/tokens.h"
-#include "runtime/transaction/apart.h"
+#include "runtime/transaction/guarded_by.h"
 #include "runtime/transaction/transaction.h"
 
 #include <tandem/library.h>
@@ -43,7 +43,7 @@ template <class U> UserAction *find(Thread &thread, const U *counter) noexcept {
 
 // No lock of the program guards a counter.
 template <class U> void add_plainly(U *counter, U by, Thread *thread) noexcept {
-  apart::join(*thread);
+  guarded_by::join(*thread);
   write_value(counter, static_cast<U>(read_value(counter, thread) + by), thread);
 }
 
@@ -78,7 +78,7 @@ template <class U> U value_of(const U *counter) noexcept {
   Thread *thread = current_thread;
   if (thread == nullptr || thread->depth == 0)
     return memory::load(counter);
-  apart::join(*thread);
+  guarded_by::join(*thread);
   U value = read_value(counter, thread);
   const UserAction *end = thread->user_actions.end();
   for (const UserAction *action = thread->user_actions.begin(); action != end; ++action)

@@ -83,16 +83,16 @@ template <class Object> int notify(int plain(Object *), Work work, Object *objec
 
 } // namespace
 
-TANDEM_TWIN int _ZGTt8sem_post(sem_t *semaphore) { return notify(sem_post, post, semaphore); }
-TANDEM_TWIN int _ZGTt19pthread_cond_signal(pthread_cond_t *condition) {
+TANDEM_WRAPPER int _ZGTt8sem_post(sem_t *semaphore) { return notify(sem_post, post, semaphore); }
+TANDEM_WRAPPER int _ZGTt19pthread_cond_signal(pthread_cond_t *condition) {
   return notify(pthread_cond_signal, signal, condition);
 }
-TANDEM_TWIN int _ZGTt22pthread_cond_broadcast(pthread_cond_t *condition) {
+TANDEM_WRAPPER int _ZGTt22pthread_cond_broadcast(pthread_cond_t *condition) {
   return notify(pthread_cond_broadcast, broadcast, condition);
 }
-TANDEM_TWIN int _ZGTt10cnd_signal(cnd_t *condition) {
+TANDEM_WRAPPER int _ZGTt10cnd_signal(cnd_t *condition) {
   return notify(cnd_signal, signal, condition);
 }
-TANDEM_TWIN int _ZGTt13cnd_broadcast(cnd_t *condition) {
+TANDEM_WRAPPER int _ZGTt13cnd_broadcast(cnd_t *condition) {
   return notify(cnd_broadcast, broadcast, condition);
 }

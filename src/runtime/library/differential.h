@@ -126,10 +126,10 @@ inline void write_in_pieces(Region &region, const std::string &content, Random r
 
 inline constexpr int kErrorBefore = 77; // no error's number
 
-// call(function, region) -> long, for function in {plain, twin}. `before` is what lies there when
-// the transaction begins, `content` what the function finds.
+// call(function, region) -> long, for function in {plain, wrapper}. `before` is what lies there
+// when the transaction begins, `content` what the function finds.
 template <class Function, class Call>
-void differential(const char *name, Function plain, Function twin, const std::string &before,
+void differential(const char *name, Function plain, Function wrapper, const std::string &before,
                   const std::string &content, std::uint64_t case_seed, const Call &call) {
   SCOPED_TRACE(std::string(name) + ", TANDEM_TEST_SEED=" + std::to_string(seed()) + ", case " +
                std::to_string(case_seed));
@@ -142,13 +142,13 @@ void differential(const char *name, Function plain, Function twin, const std::st
 
   region.fill(content);
   errno = kErrorBefore;
-  const long outside = call(twin, region);
+  const long outside = call(wrapper, region);
   EXPECT_TRUE(seen(outside) == expected) << "outside: " << outside << " for " << expected.result;
 
   region.fill(content);
   errno = kErrorBefore;
   volatile long result = 0;
-  atomically([&] { result = call(twin, region); });
+  atomically([&] { result = call(wrapper, region); });
   {
     const Seen now = seen(result);
     EXPECT_TRUE(now == expected) << "inside: " << now.result << " for " << expected.result
@@ -159,7 +159,7 @@ void differential(const char *name, Function plain, Function twin, const std::st
   errno = kErrorBefore;
   atomically([&] {
     write_in_pieces(region, content, Random(case_seed));
-    result = call(twin, region);
+    result = call(wrapper, region);
   });
   {
     const Seen now = seen(result);
@@ -172,7 +172,7 @@ void differential(const char *name, Function plain, Function twin, const std::st
   const bool committed = atomically(
       [&] {
         write_in_pieces(region, content, Random(case_seed));
-        result = call(twin, region);
+        result = call(wrapper, region);
         undo();
       },
       true);

@@ -49,6 +49,6 @@ inline bool must_give_way_at(Thread &thread, std::uintptr_t target) noexcept {
 enum class WhenOutput : bool { at_once, at_commit };
 
 // The transactional version of a function of the C library; null if it has none.
-void *twin_of(void *original, WhenOutput output) noexcept;
+void *wrapper_of(void *original, WhenOutput output) noexcept;
 
 } // namespace tandem::library

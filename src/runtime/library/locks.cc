@@ -7,7 +7,7 @@
 #include "runtime/irrevocable/serial.h"
 #include "runtime/library/access.h"
 #include "runtime/library/hooks.h"
-#include "runtime/transaction/apart.h"
+#include "runtime/transaction/guarded_by.h"
 #include "runtime/transaction/hardware.h"
 #include "runtime/transaction/transaction.h"
 
@@ -171,7 +171,7 @@ template <const Kind &K> int lock_here(void *lock, const int *holder) noexcept {
   if (thread == nullptr || thread->depth == 0)
     return K.acquire(lock);
   note_use();
-  apart::join(*thread);
+  guarded_by::join(*thread);
   norec::join(*thread); // who is alone, or forks, waits for who holds a lock
   if (thread->mode == Mode::direct)
     return acquire_irrevocably(K, lock, holder);
@@ -203,7 +203,7 @@ template <const Kind &K> int try_here(void *lock) noexcept {
   if (thread == nullptr)
     return K.attempt(lock);
   note_use();
-  apart::join(*thread);
+  guarded_by::join(*thread);
   norec::join(*thread); // who is alone, or forks, waits for who holds a lock
   switch (keep<K>(*thread, lock)) {
   case Pending::kept:
@@ -245,42 +245,42 @@ bool is_release(Work work) noexcept {
 
 using namespace tandem::library;
 
-TANDEM_TWIN int _ZGTt18pthread_mutex_lock(pthread_mutex_t *lock) {
+TANDEM_WRAPPER int _ZGTt18pthread_mutex_lock(pthread_mutex_t *lock) {
   return lock_here<kMutex>(lock, holder_of(lock));
 }
-TANDEM_TWIN int _ZGTt21pthread_mutex_trylock(pthread_mutex_t *lock) {
+TANDEM_WRAPPER int _ZGTt21pthread_mutex_trylock(pthread_mutex_t *lock) {
   return try_here<kMutex>(lock);
 }
-TANDEM_TWIN int _ZGTt20pthread_mutex_unlock(pthread_mutex_t *lock) {
+TANDEM_WRAPPER int _ZGTt20pthread_mutex_unlock(pthread_mutex_t *lock) {
   return unlock_here<kMutex>(lock);
 }
-TANDEM_TWIN int _ZGTt17pthread_spin_lock(pthread_spinlock_t *lock) {
+TANDEM_WRAPPER int _ZGTt17pthread_spin_lock(pthread_spinlock_t *lock) {
   return lock_here<kSpin>(erased(lock), nullptr);
 }
-TANDEM_TWIN int _ZGTt20pthread_spin_trylock(pthread_spinlock_t *lock) {
+TANDEM_WRAPPER int _ZGTt20pthread_spin_trylock(pthread_spinlock_t *lock) {
   return try_here<kSpin>(erased(lock));
 }
-TANDEM_TWIN int _ZGTt19pthread_spin_unlock(pthread_spinlock_t *lock) {
+TANDEM_WRAPPER int _ZGTt19pthread_spin_unlock(pthread_spinlock_t *lock) {
   return unlock_here<kSpin>(erased(lock));
 }
-TANDEM_TWIN int _ZGTt21pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+TANDEM_WRAPPER int _ZGTt21pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
   return lock_here<kRead>(lock, holder_of(lock));
 }
-TANDEM_TWIN int _ZGTt24pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
+TANDEM_WRAPPER int _ZGTt24pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
   return try_here<kRead>(lock);
 }
-TANDEM_TWIN int _ZGTt21pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+TANDEM_WRAPPER int _ZGTt21pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
   return lock_here<kWrite>(lock, holder_of(lock));
 }
-TANDEM_TWIN int _ZGTt24pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
+TANDEM_WRAPPER int _ZGTt24pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
   return try_here<kWrite>(lock);
 }
-TANDEM_TWIN int _ZGTt21pthread_rwlock_unlock(pthread_rwlock_t *lock) {
+TANDEM_WRAPPER int _ZGTt21pthread_rwlock_unlock(pthread_rwlock_t *lock) {
   return unlock_here<kWrite>(lock);
 }
-TANDEM_TWIN int _ZGTt8mtx_lock(mtx_t *lock) {
+TANDEM_WRAPPER int _ZGTt8mtx_lock(mtx_t *lock) {
   auto *mutex = reinterpret_cast<pthread_mutex_t *>(lock);
   return as_thrd(lock_here<kMutex>(mutex, holder_of(mutex)));
 }
-TANDEM_TWIN int _ZGTt11mtx_trylock(mtx_t *lock) { return as_thrd(try_here<kMutex>(lock)); }
-TANDEM_TWIN int _ZGTt10mtx_unlock(mtx_t *lock) { return as_thrd(unlock_here<kMutex>(lock)); }
+TANDEM_WRAPPER int _ZGTt11mtx_trylock(mtx_t *lock) { return as_thrd(try_here<kMutex>(lock)); }
+TANDEM_WRAPPER int _ZGTt10mtx_unlock(mtx_t *lock) { return as_thrd(unlock_here<kMutex>(lock)); }

@@ -19,8 +19,8 @@ TANDEM_ITM void *_ITM_malloc(std::size_t);
 TANDEM_ITM void *_ITM_calloc(std::size_t, std::size_t);
 TANDEM_ITM void _ITM_free(void *);
 
-TANDEM_TWIN std::size_t _ZGTt6strlen(const char *);
-TANDEM_TWIN std::size_t _ZGTt7strnlen(const char *, std::size_t);
+TANDEM_WRAPPER std::size_t _ZGTt6strlen(const char *);
+TANDEM_WRAPPER std::size_t _ZGTt7strnlen(const char *, std::size_t);
 
 namespace {
 
@@ -89,24 +89,24 @@ char *duplicate(const char *text, std::size_t length, const void *from) noexcept
 
 } // namespace
 
-TANDEM_TWIN void *_ZGTt6malloc(std::size_t bytes) {
+TANDEM_WRAPPER void *_ZGTt6malloc(std::size_t bytes) {
   return in_transaction() == nullptr ? std::malloc(bytes) : _ITM_malloc(bytes);
 }
-TANDEM_TWIN void *_ZGTt6calloc(std::size_t count, std::size_t bytes) {
+TANDEM_WRAPPER void *_ZGTt6calloc(std::size_t count, std::size_t bytes) {
   return in_transaction() == nullptr ? std::calloc(count, bytes) : _ITM_calloc(count, bytes);
 }
-TANDEM_TWIN void _ZGTt4free(void *memory) {
+TANDEM_WRAPPER void _ZGTt4free(void *memory) {
   if (in_transaction() == nullptr)
     std::free(memory);
   else
     _ITM_free(memory);
 }
-TANDEM_TWIN void *_ZGTt7realloc(void *old, std::size_t bytes) {
+TANDEM_WRAPPER void *_ZGTt7realloc(void *old, std::size_t bytes) {
   Thread *thread = in_transaction();
   return thread == nullptr ? std::realloc(old, bytes)
                            : resize(old, bytes, thread, __builtin_return_address(0));
 }
-TANDEM_TWIN void *_ZGTt12reallocarray(void *old, std::size_t count, std::size_t bytes) {
+TANDEM_WRAPPER void *_ZGTt12reallocarray(void *old, std::size_t count, std::size_t bytes) {
   Thread *thread = in_transaction();
   if (thread == nullptr)
     return reallocarray(old, count, bytes);
@@ -117,26 +117,26 @@ TANDEM_TWIN void *_ZGTt12reallocarray(void *old, std::size_t count, std::size_t 
   }
   return resize(old, total, thread, __builtin_return_address(0));
 }
-TANDEM_TWIN void *_ZGTt13aligned_alloc(std::size_t alignment, std::size_t bytes) {
+TANDEM_WRAPPER void *_ZGTt13aligned_alloc(std::size_t alignment, std::size_t bytes) {
   Thread *thread = in_transaction();
   return thread == nullptr ? std::aligned_alloc(alignment, bytes)
                            : allocate(bytes, thread, __builtin_return_address(0),
                                       [=] { return std::aligned_alloc(alignment, bytes); });
 }
-TANDEM_TWIN void *_ZGTt8memalign(std::size_t alignment, std::size_t bytes) {
+TANDEM_WRAPPER void *_ZGTt8memalign(std::size_t alignment, std::size_t bytes) {
   Thread *thread = in_transaction();
   return thread == nullptr ? memalign(alignment, bytes)
                            : allocate(bytes, thread, __builtin_return_address(0),
                                       [=] { return memalign(alignment, bytes); });
 }
-TANDEM_TWIN void *_ZGTt6valloc(std::size_t bytes) {
+TANDEM_WRAPPER void *_ZGTt6valloc(std::size_t bytes) {
   Thread *thread = in_transaction();
   return thread == nullptr
              ? valloc(bytes)
              : allocate(bytes, thread, __builtin_return_address(0), [=] { return valloc(bytes); });
 }
 // Does not touch errno.
-TANDEM_TWIN int _ZGTt14posix_memalign(void **result, std::size_t alignment, std::size_t bytes) {
+TANDEM_WRAPPER int _ZGTt14posix_memalign(void **result, std::size_t alignment, std::size_t bytes) {
   Thread *thread = in_transaction();
   if (thread == nullptr)
     return posix_memalign(result, alignment, bytes);
@@ -148,22 +148,22 @@ TANDEM_TWIN int _ZGTt14posix_memalign(void **result, std::size_t alignment, std:
   write_value(result, owned(memory, bytes, 0, thread, __builtin_return_address(0)), thread);
   return 0;
 }
-TANDEM_TWIN std::size_t _ZGTt18malloc_usable_size(void *memory) {
+TANDEM_WRAPPER std::size_t _ZGTt18malloc_usable_size(void *memory) {
   return malloc_usable_size(memory); // constant for as long as the block lives
 }
 
-TANDEM_TWIN char *_ZGTt6strdup(const char *text) {
+TANDEM_WRAPPER char *_ZGTt6strdup(const char *text) {
   return in_transaction() == nullptr
              ? strdup(text)
              : duplicate(text, _ZGTt6strlen(text), __builtin_return_address(0));
 }
-TANDEM_TWIN char *_ZGTt8__strdup(const char *text) { return _ZGTt6strdup(text); }
-TANDEM_TWIN char *_ZGTt7strndup(const char *text, std::size_t most) {
+TANDEM_WRAPPER char *_ZGTt8__strdup(const char *text) { return _ZGTt6strdup(text); }
+TANDEM_WRAPPER char *_ZGTt7strndup(const char *text, std::size_t most) {
   return in_transaction() == nullptr
              ? strndup(text, most)
              : duplicate(text, _ZGTt7strnlen(text, most), __builtin_return_address(0));
 }
-TANDEM_TWIN char *_ZGTt9__strndup(const char *text, std::size_t most) {
+TANDEM_WRAPPER char *_ZGTt9__strndup(const char *text, std::size_t most) {
   return _ZGTt7strndup(text, most);
 }
 
@@ -212,34 +212,34 @@ void deleted(void *memory, void release(void *)) noexcept {
 
 } // namespace
 
-TANDEM_TWIN void *_ZGTtnwmSt11align_val_t(std::size_t bytes, std::size_t alignment) {
+TANDEM_WRAPPER void *_ZGTtnwmSt11align_val_t(std::size_t bytes, std::size_t alignment) {
   return created(_ZnwmSt11align_val_t(bytes, alignment), bytes, delete_aligned,
                  __builtin_return_address(0));
 }
-TANDEM_TWIN void *_ZGTtnamSt11align_val_t(std::size_t bytes, std::size_t alignment) {
+TANDEM_WRAPPER void *_ZGTtnamSt11align_val_t(std::size_t bytes, std::size_t alignment) {
   return created(_ZnamSt11align_val_t(bytes, alignment), bytes, delete_aligned_array,
                  __builtin_return_address(0));
 }
-TANDEM_TWIN void *_ZGTtnwmSt11align_val_tRKSt9nothrow_t(std::size_t bytes, std::size_t alignment,
-                                                        const TandemNothrow *nothrow) {
+TANDEM_WRAPPER void *_ZGTtnwmSt11align_val_tRKSt9nothrow_t(std::size_t bytes, std::size_t alignment,
+                                                           const TandemNothrow *nothrow) {
   return created(_ZnwmSt11align_val_tRKSt9nothrow_t(bytes, alignment, nothrow), bytes,
                  delete_aligned, __builtin_return_address(0));
 }
-TANDEM_TWIN void *_ZGTtnamSt11align_val_tRKSt9nothrow_t(std::size_t bytes, std::size_t alignment,
-                                                        const TandemNothrow *nothrow) {
+TANDEM_WRAPPER void *_ZGTtnamSt11align_val_tRKSt9nothrow_t(std::size_t bytes, std::size_t alignment,
+                                                           const TandemNothrow *nothrow) {
   return created(_ZnamSt11align_val_tRKSt9nothrow_t(bytes, alignment, nothrow), bytes,
                  delete_aligned_array, __builtin_return_address(0));
 }
-TANDEM_TWIN void _ZGTtdaPvm(void *memory, std::size_t) { deleted(memory, _ZdaPv); }
-TANDEM_TWIN void _ZGTtdlPvSt11align_val_t(void *memory, std::size_t) {
+TANDEM_WRAPPER void _ZGTtdaPvm(void *memory, std::size_t) { deleted(memory, _ZdaPv); }
+TANDEM_WRAPPER void _ZGTtdlPvSt11align_val_t(void *memory, std::size_t) {
   deleted(memory, delete_aligned);
 }
-TANDEM_TWIN void _ZGTtdaPvSt11align_val_t(void *memory, std::size_t) {
+TANDEM_WRAPPER void _ZGTtdaPvSt11align_val_t(void *memory, std::size_t) {
   deleted(memory, delete_aligned_array);
 }
-TANDEM_TWIN void _ZGTtdlPvmSt11align_val_t(void *memory, std::size_t, std::size_t) {
+TANDEM_WRAPPER void _ZGTtdlPvmSt11align_val_t(void *memory, std::size_t, std::size_t) {
   deleted(memory, delete_aligned);
 }
-TANDEM_TWIN void _ZGTtdaPvmSt11align_val_t(void *memory, std::size_t, std::size_t) {
+TANDEM_WRAPPER void _ZGTtdaPvmSt11align_val_t(void *memory, std::size_t, std::size_t) {
   deleted(memory, delete_aligned_array);
 }

@@ -69,16 +69,16 @@ auto number(const char *text, char **end, bool part(std::uint8_t), Thread *threa
 } // namespace
 
 // NOLINTBEGIN(bugprone-macro-parentheses): the arguments are types and names
-#define TANDEM_INTEGER(TWIN, NAME, TYPE)                                                           \
-  TANDEM_TWIN TYPE TWIN(const char *text, char **end, int base) {                                  \
+#define TANDEM_INTEGER(WRAPPER, NAME, TYPE)                                                        \
+  TANDEM_WRAPPER TYPE WRAPPER(const char *text, char **end, int base) {                            \
     Thread *thread = writer();                                                                     \
     if (thread == nullptr)                                                                         \
       return NAME(text, end, base);                                                                \
     return number(text, end, in_integer, thread,                                                   \
                   [base](const char *copy, char **stop) { return NAME(copy, stop, base); });       \
   }
-#define TANDEM_REAL(TWIN, NAME, TYPE)                                                              \
-  TANDEM_TWIN TYPE TWIN(const char *text, char **end) {                                            \
+#define TANDEM_REAL(WRAPPER, NAME, TYPE)                                                           \
+  TANDEM_WRAPPER TYPE WRAPPER(const char *text, char **end) {                                      \
     Thread *thread = writer();                                                                     \
     if (thread == nullptr)                                                                         \
       return NAME(text, end);                                                                      \
@@ -99,9 +99,9 @@ TANDEM_REAL(_ZGTt6strtod, std::strtod, double)
 TANDEM_REAL(_ZGTt6strtof, std::strtof, float)
 TANDEM_REAL(_ZGTt7strtold, std::strtold, long double)
 
-TANDEM_TWIN int _ZGTt4atoi(const char *text) {
+TANDEM_WRAPPER int _ZGTt4atoi(const char *text) {
   return static_cast<int>(_ZGTt6strtol(text, nullptr, 10));
 }
-TANDEM_TWIN long _ZGTt4atol(const char *text) { return _ZGTt6strtol(text, nullptr, 10); }
-TANDEM_TWIN long long _ZGTt5atoll(const char *text) { return _ZGTt7strtoll(text, nullptr, 10); }
-TANDEM_TWIN double _ZGTt4atof(const char *text) { return _ZGTt6strtod(text, nullptr); }
+TANDEM_WRAPPER long _ZGTt4atol(const char *text) { return _ZGTt6strtol(text, nullptr, 10); }
+TANDEM_WRAPPER long long _ZGTt5atoll(const char *text) { return _ZGTt7strtoll(text, nullptr, 10); }
+TANDEM_WRAPPER double _ZGTt4atof(const char *text) { return _ZGTt6strtod(text, nullptr); }

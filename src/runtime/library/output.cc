@@ -173,90 +173,93 @@ using namespace tandem::library;
   va_end(arguments);                                                                               \
   return result
 
-TANDEM_TWIN int _ZGTt8vfprintf(FILE *stream, const char *format, va_list arguments) {
+TANDEM_WRAPPER int _ZGTt8vfprintf(FILE *stream, const char *format, va_list arguments) {
   return print_to(stream, 0, format, arguments);
 }
-TANDEM_TWIN int _ZGTt7fprintf(FILE *stream, const char *format, ...) {
+TANDEM_WRAPPER int _ZGTt7fprintf(FILE *stream, const char *format, ...) {
   TANDEM_VARIABLE(print_to(stream, 0, format, arguments));
 }
-TANDEM_TWIN int _ZGTt7vprintf(const char *format, va_list arguments) {
+TANDEM_WRAPPER int _ZGTt7vprintf(const char *format, va_list arguments) {
   return print_to(stdout, 0, format, arguments);
 }
-TANDEM_TWIN int _ZGTt6printf(const char *format, ...) {
+TANDEM_WRAPPER int _ZGTt6printf(const char *format, ...) {
   TANDEM_VARIABLE(print_to(stdout, 0, format, arguments));
 }
-TANDEM_TWIN int _ZGTt14__vfprintf_chk(FILE *stream, int level, const char *format,
-                                      va_list arguments) {
+TANDEM_WRAPPER int _ZGTt14__vfprintf_chk(FILE *stream, int level, const char *format,
+                                         va_list arguments) {
   return print_to(stream, level, format, arguments);
 }
-TANDEM_TWIN int _ZGTt13__fprintf_chk(FILE *stream, int level, const char *format, ...) {
+TANDEM_WRAPPER int _ZGTt13__fprintf_chk(FILE *stream, int level, const char *format, ...) {
   TANDEM_VARIABLE(print_to(stream, level, format, arguments));
 }
-TANDEM_TWIN int _ZGTt13__vprintf_chk(int level, const char *format, va_list arguments) {
+TANDEM_WRAPPER int _ZGTt13__vprintf_chk(int level, const char *format, va_list arguments) {
   return print_to(stdout, level, format, arguments);
 }
-TANDEM_TWIN int _ZGTt12__printf_chk(int level, const char *format, ...) {
+TANDEM_WRAPPER int _ZGTt12__printf_chk(int level, const char *format, ...) {
   TANDEM_VARIABLE(print_to(stdout, level, format, arguments));
 }
-TANDEM_TWIN int _ZGTt8vdprintf(int file, const char *format, va_list arguments) {
+TANDEM_WRAPPER int _ZGTt8vdprintf(int file, const char *format, va_list arguments) {
   return print_to(file, 0, format, arguments);
 }
-TANDEM_TWIN int _ZGTt7dprintf(int file, const char *format, ...) {
+TANDEM_WRAPPER int _ZGTt7dprintf(int file, const char *format, ...) {
   TANDEM_VARIABLE(print_to(file, 0, format, arguments));
 }
-TANDEM_TWIN int _ZGTt14__vdprintf_chk(int file, int level, const char *format, va_list arguments) {
+TANDEM_WRAPPER int _ZGTt14__vdprintf_chk(int file, int level, const char *format,
+                                         va_list arguments) {
   return print_to(file, level, format, arguments);
 }
-TANDEM_TWIN int _ZGTt13__dprintf_chk(int file, int level, const char *format, ...) {
+TANDEM_WRAPPER int _ZGTt13__dprintf_chk(int file, int level, const char *format, ...) {
   TANDEM_VARIABLE(print_to(file, level, format, arguments));
 }
-TANDEM_TWIN void _ZGTt7vsyslog(int priority, const char *format, va_list arguments) {
+TANDEM_WRAPPER void _ZGTt7vsyslog(int priority, const char *format, va_list arguments) {
   log(priority, 0, format, arguments);
 }
-TANDEM_TWIN void _ZGTt6syslog(int priority, const char *format, ...) {
+TANDEM_WRAPPER void _ZGTt6syslog(int priority, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   log(priority, 0, format, arguments);
   va_end(arguments);
 }
-TANDEM_TWIN void _ZGTt13__vsyslog_chk(int priority, int level, const char *format,
-                                      va_list arguments) {
+TANDEM_WRAPPER void _ZGTt13__vsyslog_chk(int priority, int level, const char *format,
+                                         va_list arguments) {
   log(priority, level, format, arguments);
 }
-TANDEM_TWIN void _ZGTt12__syslog_chk(int priority, int level, const char *format, ...) {
+TANDEM_WRAPPER void _ZGTt12__syslog_chk(int priority, int level, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   log(priority, level, format, arguments);
   va_end(arguments);
 }
 
-TANDEM_TWIN int _ZGTt5fputs(const char *text, FILE *stream) {
+TANDEM_WRAPPER int _ZGTt5fputs(const char *text, FILE *stream) {
   Thread *thread = writer();
   return thread == nullptr ? std::fputs(text, stream) : put_text(text, "", stream, *thread);
 }
-TANDEM_TWIN int _ZGTt14fputs_unlocked(const char *text, FILE *stream) {
+TANDEM_WRAPPER int _ZGTt14fputs_unlocked(const char *text, FILE *stream) {
   return _ZGTt5fputs(text, stream);
 }
-TANDEM_TWIN int _ZGTt4puts(const char *text) {
+TANDEM_WRAPPER int _ZGTt4puts(const char *text) {
   Thread *thread = writer();
   return thread == nullptr ? std::puts(text) : put_text(text, "\n", stdout, *thread);
 }
-TANDEM_TWIN int _ZGTt5fputc(int character, FILE *stream) {
+TANDEM_WRAPPER int _ZGTt5fputc(int character, FILE *stream) {
   Thread *thread = writer();
   return thread == nullptr ? std::fputc(character, stream)
                            : put_character(character, stream, *thread);
 }
-TANDEM_TWIN int _ZGTt4putc(int character, FILE *stream) { return _ZGTt5fputc(character, stream); }
-TANDEM_TWIN int _ZGTt14fputc_unlocked(int character, FILE *stream) {
+TANDEM_WRAPPER int _ZGTt4putc(int character, FILE *stream) {
   return _ZGTt5fputc(character, stream);
 }
-TANDEM_TWIN int _ZGTt13putc_unlocked(int character, FILE *stream) {
+TANDEM_WRAPPER int _ZGTt14fputc_unlocked(int character, FILE *stream) {
   return _ZGTt5fputc(character, stream);
 }
-TANDEM_TWIN int _ZGTt7putchar(int character) { return _ZGTt5fputc(character, stdout); }
-TANDEM_TWIN int _ZGTt16putchar_unlocked(int character) { return _ZGTt5fputc(character, stdout); }
-TANDEM_TWIN std::size_t _ZGTt6fwrite(const void *from, std::size_t bytes, std::size_t count,
-                                     FILE *stream) {
+TANDEM_WRAPPER int _ZGTt13putc_unlocked(int character, FILE *stream) {
+  return _ZGTt5fputc(character, stream);
+}
+TANDEM_WRAPPER int _ZGTt7putchar(int character) { return _ZGTt5fputc(character, stdout); }
+TANDEM_WRAPPER int _ZGTt16putchar_unlocked(int character) { return _ZGTt5fputc(character, stdout); }
+TANDEM_WRAPPER std::size_t _ZGTt6fwrite(const void *from, std::size_t bytes, std::size_t count,
+                                        FILE *stream) {
   Thread *thread = writer();
   if (thread == nullptr)
     return std::fwrite(from, bytes, count, stream);
@@ -268,21 +271,21 @@ TANDEM_TWIN std::size_t _ZGTt6fwrite(const void *from, std::size_t bytes, std::s
   put_off(*thread, to_stream, output);
   return count;
 }
-TANDEM_TWIN std::size_t _ZGTt15fwrite_unlocked(const void *from, std::size_t bytes,
-                                               std::size_t count, FILE *stream) {
+TANDEM_WRAPPER std::size_t _ZGTt15fwrite_unlocked(const void *from, std::size_t bytes,
+                                                  std::size_t count, FILE *stream) {
   return _ZGTt6fwrite(from, bytes, count, stream);
 }
-TANDEM_TWIN int _ZGTt6fflush(FILE *stream) {
+TANDEM_WRAPPER int _ZGTt6fflush(FILE *stream) {
   Thread *thread = writer();
   if (thread == nullptr)
     return std::fflush(stream);
   put_off(*thread, flush_stream, stream);
   return 0;
 }
-TANDEM_TWIN int _ZGTt15fflush_unlocked(FILE *stream) { return _ZGTt6fflush(stream); }
+TANDEM_WRAPPER int _ZGTt15fflush_unlocked(FILE *stream) { return _ZGTt6fflush(stream); }
 
 // With errno as it is at the call.
-TANDEM_TWIN void _ZGTt6perror(const char *text) {
+TANDEM_WRAPPER void _ZGTt6perror(const char *text) {
   Thread *thread = writer();
   if (thread == nullptr) {
     std::perror(text);
@@ -307,12 +310,12 @@ TANDEM_TWIN void _ZGTt6perror(const char *text) {
   put_off(*thread, to_stream, output);
 }
 
-TANDEM_TWIN ssize_t _ZGTt5write(int file, const void *from, std::size_t bytes) {
+TANDEM_WRAPPER ssize_t _ZGTt5write(int file, const void *from, std::size_t bytes) {
   Thread *thread = writer();
   return thread == nullptr ? ::write(file, from, bytes)
                            : put_bytes(to_file, file, from, bytes, 0, *thread);
 }
-TANDEM_TWIN ssize_t _ZGTt4send(int socket, const void *from, std::size_t bytes, int flags) {
+TANDEM_WRAPPER ssize_t _ZGTt4send(int socket, const void *from, std::size_t bytes, int flags) {
   Thread *thread = writer();
   return thread == nullptr ? ::send(socket, from, bytes, flags)
                            : put_bytes(to_socket, socket, from, bytes, flags, *thread);

@@ -115,46 +115,46 @@ int print_allocated(char **to, int level, const char *format, Arguments argument
   va_end(arguments);                                                                               \
   return result
 
-TANDEM_TWIN int _ZGTt9vsnprintf(char *to, std::size_t bytes, const char *format,
-                                va_list arguments) {
+TANDEM_WRAPPER int _ZGTt9vsnprintf(char *to, std::size_t bytes, const char *format,
+                                   va_list arguments) {
   return print(to, bytes, {}, format, arguments);
 }
-TANDEM_TWIN int _ZGTt8snprintf(char *to, std::size_t bytes, const char *format, ...) {
+TANDEM_WRAPPER int _ZGTt8snprintf(char *to, std::size_t bytes, const char *format, ...) {
   TANDEM_VARIABLE(print(to, bytes, {}, format, arguments));
 }
-TANDEM_TWIN int _ZGTt8vsprintf(char *to, const char *format, va_list arguments) {
+TANDEM_WRAPPER int _ZGTt8vsprintf(char *to, const char *format, va_list arguments) {
   return print_unlimited(to, {}, format, arguments);
 }
-TANDEM_TWIN int _ZGTt7sprintf(char *to, const char *format, ...) {
+TANDEM_WRAPPER int _ZGTt7sprintf(char *to, const char *format, ...) {
   TANDEM_VARIABLE(print_unlimited(to, {}, format, arguments));
 }
-TANDEM_TWIN int _ZGTt9vasprintf(char **to, const char *format, va_list arguments) {
+TANDEM_WRAPPER int _ZGTt9vasprintf(char **to, const char *format, va_list arguments) {
   return print_allocated(to, 0, format, arguments);
 }
-TANDEM_TWIN int _ZGTt8asprintf(char **to, const char *format, ...) {
+TANDEM_WRAPPER int _ZGTt8asprintf(char **to, const char *format, ...) {
   TANDEM_VARIABLE(print_allocated(to, 0, format, arguments));
 }
 
-TANDEM_TWIN int _ZGTt15__vsnprintf_chk(char *to, std::size_t bytes, int level, std::size_t room,
-                                       const char *format, va_list arguments) {
+TANDEM_WRAPPER int _ZGTt15__vsnprintf_chk(char *to, std::size_t bytes, int level, std::size_t room,
+                                          const char *format, va_list arguments) {
   return print(to, bytes, {level, room}, format, arguments);
 }
-TANDEM_TWIN int _ZGTt14__snprintf_chk(char *to, std::size_t bytes, int level, std::size_t room,
-                                      const char *format, ...) {
+TANDEM_WRAPPER int _ZGTt14__snprintf_chk(char *to, std::size_t bytes, int level, std::size_t room,
+                                         const char *format, ...) {
   TANDEM_VARIABLE(print(to, bytes, {level, room}, format, arguments));
 }
-TANDEM_TWIN int _ZGTt14__vsprintf_chk(char *to, int level, std::size_t room, const char *format,
-                                      va_list arguments) {
+TANDEM_WRAPPER int _ZGTt14__vsprintf_chk(char *to, int level, std::size_t room, const char *format,
+                                         va_list arguments) {
   return print_unlimited(to, {level, room}, format, arguments);
 }
-TANDEM_TWIN int _ZGTt13__sprintf_chk(char *to, int level, std::size_t room, const char *format,
-                                     ...) {
+TANDEM_WRAPPER int _ZGTt13__sprintf_chk(char *to, int level, std::size_t room, const char *format,
+                                        ...) {
   TANDEM_VARIABLE(print_unlimited(to, {level, room}, format, arguments));
 }
-TANDEM_TWIN int _ZGTt15__vasprintf_chk(char **to, int level, const char *format,
-                                       va_list arguments) {
+TANDEM_WRAPPER int _ZGTt15__vasprintf_chk(char **to, int level, const char *format,
+                                          va_list arguments) {
   return print_allocated(to, level, format, arguments);
 }
-TANDEM_TWIN int _ZGTt14__asprintf_chk(char **to, int level, const char *format, ...) {
+TANDEM_WRAPPER int _ZGTt14__asprintf_chk(char **to, int level, const char *format, ...) {
   TANDEM_VARIABLE(print_allocated(to, level, format, arguments));
 }

@@ -13,7 +13,7 @@
 using namespace tandem;
 using namespace tandem::library;
 
-TANDEM_TWIN void *_ZGTt6memchr(const void *, int, std::size_t);
+TANDEM_WRAPPER void *_ZGTt6memchr(const void *, int, std::size_t);
 
 namespace {
 
@@ -93,26 +93,26 @@ char *next_token(char *text, const char *delimiters, char **rest, Thread *thread
 
 } // namespace tandem::library
 
-TANDEM_TWIN int _ZGTt10strcasecmp(const char *a, const char *b) {
+TANDEM_WRAPPER int _ZGTt10strcasecmp(const char *a, const char *b) {
   Thread *thread = reader();
   return thread == nullptr ? strcasecmp(a, b) : compare_folded(a, b, SIZE_MAX, thread);
 }
-TANDEM_TWIN int _ZGTt11strncasecmp(const char *a, const char *b, std::size_t most) {
+TANDEM_WRAPPER int _ZGTt11strncasecmp(const char *a, const char *b, std::size_t most) {
   Thread *thread = reader();
   return thread == nullptr ? strncasecmp(a, b, most) : compare_folded(a, b, most, thread);
 }
 
-TANDEM_TWIN std::size_t _ZGTt6strspn(const char *text, const char *accept) {
+TANDEM_WRAPPER std::size_t _ZGTt6strspn(const char *text, const char *accept) {
   Thread *thread = reader();
   return thread == nullptr ? std::strspn(text, accept)
                            : span(text, ByteSet(accept, thread), true, thread);
 }
-TANDEM_TWIN std::size_t _ZGTt7strcspn(const char *text, const char *reject) {
+TANDEM_WRAPPER std::size_t _ZGTt7strcspn(const char *text, const char *reject) {
   Thread *thread = reader();
   return thread == nullptr ? std::strcspn(text, reject)
                            : span(text, ByteSet(reject, thread), false, thread);
 }
-TANDEM_TWIN char *_ZGTt7strpbrk(const char *text, const char *accept) {
+TANDEM_WRAPPER char *_ZGTt7strpbrk(const char *text, const char *accept) {
   Thread *thread = reader();
   if (thread == nullptr)
     return const_cast<char *>(std::strpbrk(text, accept));
@@ -120,7 +120,7 @@ TANDEM_TWIN char *_ZGTt7strpbrk(const char *text, const char *accept) {
   return read_value(found, thread) == '\0' ? nullptr : const_cast<char *>(found);
 }
 
-TANDEM_TWIN char *_ZGTt6strstr(const char *text, const char *wanted) {
+TANDEM_WRAPPER char *_ZGTt6strstr(const char *text, const char *wanted) {
   Thread *thread = reader();
   if (thread == nullptr)
     return const_cast<char *>(std::strstr(text, wanted));
@@ -130,7 +130,7 @@ TANDEM_TWIN char *_ZGTt6strstr(const char *text, const char *wanted) {
   return in_original(const_cast<char *>(text), copy,
                      static_cast<const char *>(std::strstr(copy, needle)));
 }
-TANDEM_TWIN char *_ZGTt10strcasestr(const char *text, const char *wanted) {
+TANDEM_WRAPPER char *_ZGTt10strcasestr(const char *text, const char *wanted) {
   Thread *thread = reader();
   if (thread == nullptr)
     return const_cast<char *>(strcasestr(text, wanted));
@@ -140,8 +140,8 @@ TANDEM_TWIN char *_ZGTt10strcasestr(const char *text, const char *wanted) {
   return in_original(const_cast<char *>(text), copy,
                      static_cast<const char *>(strcasestr(copy, needle)));
 }
-TANDEM_TWIN void *_ZGTt6memmem(const void *memory, std::size_t bytes, const void *wanted,
-                               std::size_t wanted_bytes) {
+TANDEM_WRAPPER void *_ZGTt6memmem(const void *memory, std::size_t bytes, const void *wanted,
+                                  std::size_t wanted_bytes) {
   Thread *thread = reader();
   if (thread == nullptr)
     return const_cast<void *>(memmem(memory, bytes, wanted, wanted_bytes));
@@ -156,15 +156,15 @@ TANDEM_TWIN void *_ZGTt6memmem(const void *memory, std::size_t bytes, const void
                      static_cast<const char *>(memmem(copy, bytes, needle, wanted_bytes)));
 }
 
-TANDEM_TWIN char *_ZGTt8strtok_r(char *text, const char *delimiters, char **rest) {
+TANDEM_WRAPPER char *_ZGTt8strtok_r(char *text, const char *delimiters, char **rest) {
   Thread *thread = writer();
   return thread == nullptr ? strtok_r(text, delimiters, rest)
                            : next_token(text, delimiters, rest, thread);
 }
-TANDEM_TWIN char *_ZGTt10__strtok_r(char *text, const char *delimiters, char **rest) {
+TANDEM_WRAPPER char *_ZGTt10__strtok_r(char *text, const char *delimiters, char **rest) {
   return _ZGTt8strtok_r(text, delimiters, rest);
 }
-TANDEM_TWIN char *_ZGTt6strsep(char **rest, const char *delimiters) {
+TANDEM_WRAPPER char *_ZGTt6strsep(char **rest, const char *delimiters) {
   Thread *thread = writer();
   if (thread == nullptr)
     return strsep(rest, delimiters);

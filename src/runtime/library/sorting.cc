@@ -51,7 +51,7 @@ void sort(char *items, char *spare, std::size_t count, std::size_t bytes, Compar
 
 } // namespace
 
-TANDEM_TWIN void _ZGTt5qsort(void *base, std::size_t count, std::size_t bytes, Compare compare) {
+TANDEM_WRAPPER void _ZGTt5qsort(void *base, std::size_t count, std::size_t bytes, Compare compare) {
   Thread *thread = writer();
   if (thread != nullptr && count > 1 && bytes != 0)
     compare = clone_of(compare);
@@ -74,8 +74,8 @@ TANDEM_TWIN void _ZGTt5qsort(void *base, std::size_t count, std::size_t bytes, C
       write(static_cast<char *>(base) + at, items + at, bytes, thread);
 }
 
-TANDEM_TWIN void *_ZGTt7bsearch(const void *key, const void *base, std::size_t count,
-                                std::size_t bytes, Compare compare) {
+TANDEM_WRAPPER void *_ZGTt7bsearch(const void *key, const void *base, std::size_t count,
+                                   std::size_t bytes, Compare compare) {
   if (writer() != nullptr)
     compare = clone_of(compare);
   std::size_t low = 0;

@@ -3,7 +3,7 @@
 set(library_sources
   library/clock.cc library/collation.cc library/conditions.cc library/copies.cc library/counters.cc library/deferred.cc library/format.cc library/locks.cc
   library/marshal.cc library/memory.cc library/numbers.cc library/output.cc library/printing.cc library/scratch.cc library/search.cc
-  library/sorting.cc library/strings.cc library/terminate.cc library/tokens.cc library/twins.cc library/waits.cc)
+  library/sorting.cc library/strings.cc library/terminate.cc library/tokens.cc library/wrappers.cc library/waits.cc)
 
 # Each test program contains the engine, and runs once for each algorithm.
 function(tandem_library_test name)

@@ -155,16 +155,16 @@ char *find_last(const void *from, int value, std::size_t most, Thread *thread) n
 
 } // namespace
 
-TANDEM_TWIN std::size_t _ZGTt6strlen(const char *text) {
+TANDEM_WRAPPER std::size_t _ZGTt6strlen(const char *text) {
   Thread *thread = reader();
   return thread == nullptr ? std::strlen(text) : length_of(text, kNowhere, thread);
 }
-TANDEM_TWIN std::size_t _ZGTt7strnlen(const char *text, std::size_t most) {
+TANDEM_WRAPPER std::size_t _ZGTt7strnlen(const char *text, std::size_t most) {
   Thread *thread = reader();
   return thread == nullptr ? strnlen(text, most) : length_of(text, most, thread);
 }
 
-TANDEM_TWIN void *_ZGTt6memchr(const void *from, int value, std::size_t bytes) {
+TANDEM_WRAPPER void *_ZGTt6memchr(const void *from, int value, std::size_t bytes) {
   Thread *thread = reader();
   if (thread == nullptr)
     return const_cast<void *>(std::memchr(from, value, bytes));
@@ -172,45 +172,45 @@ TANDEM_TWIN void *_ZGTt6memchr(const void *from, int value, std::size_t bytes) {
   return place(from,
                position_of<false>(from, static_cast<std::uint8_t>(value), bytes, end, thread));
 }
-TANDEM_TWIN void *_ZGTt9rawmemchr(const void *from, int value) {
+TANDEM_WRAPPER void *_ZGTt9rawmemchr(const void *from, int value) {
   return _ZGTt6memchr(from, value, kNowhere);
 }
-TANDEM_TWIN void *_ZGTt7memrchr(const void *from, int value, std::size_t bytes) {
+TANDEM_WRAPPER void *_ZGTt7memrchr(const void *from, int value, std::size_t bytes) {
   Thread *thread = reader();
   return thread == nullptr ? const_cast<void *>(memrchr(from, value, bytes))
                            : find_last<false>(from, value, bytes, thread);
 }
 
-TANDEM_TWIN int _ZGTt6memcmp(const void *a, const void *b, std::size_t bytes) {
+TANDEM_WRAPPER int _ZGTt6memcmp(const void *a, const void *b, std::size_t bytes) {
   Thread *thread = reader();
   if (thread == nullptr)
     return std::memcmp(a, b, bytes);
   return reads_anywhere(thread) ? compare_anywhere(a, b, bytes, thread)
                                 : compare<false>(a, b, bytes, thread);
 }
-TANDEM_TWIN int _ZGTt4bcmp(const void *a, const void *b, std::size_t bytes) {
+TANDEM_WRAPPER int _ZGTt4bcmp(const void *a, const void *b, std::size_t bytes) {
   return _ZGTt6memcmp(a, b, bytes);
 }
-TANDEM_TWIN int _ZGTt10__memcmpeq(const void *a, const void *b, std::size_t bytes) {
+TANDEM_WRAPPER int _ZGTt10__memcmpeq(const void *a, const void *b, std::size_t bytes) {
   return _ZGTt6memcmp(a, b, bytes);
 }
 
-TANDEM_TWIN int _ZGTt6strcmp(const char *a, const char *b) {
+TANDEM_WRAPPER int _ZGTt6strcmp(const char *a, const char *b) {
   Thread *thread = reader();
   return thread == nullptr ? std::strcmp(a, b) : compare<true>(a, b, kNowhere, thread);
 }
-TANDEM_TWIN int _ZGTt7strncmp(const char *a, const char *b, std::size_t most) {
+TANDEM_WRAPPER int _ZGTt7strncmp(const char *a, const char *b, std::size_t most) {
   Thread *thread = reader();
   return thread == nullptr ? std::strncmp(a, b, most) : compare<true>(a, b, most, thread);
 }
 
-TANDEM_TWIN char *_ZGTt6strchr(const char *text, int value) {
+TANDEM_WRAPPER char *_ZGTt6strchr(const char *text, int value) {
   Thread *thread = reader();
   return thread == nullptr ? const_cast<char *>(std::strchr(text, value))
                            : find_in_text(text, value, thread);
 }
-TANDEM_TWIN char *_ZGTt5index(const char *text, int value) { return _ZGTt6strchr(text, value); }
-TANDEM_TWIN char *_ZGTt9strchrnul(const char *text, int value) {
+TANDEM_WRAPPER char *_ZGTt5index(const char *text, int value) { return _ZGTt6strchr(text, value); }
+TANDEM_WRAPPER char *_ZGTt9strchrnul(const char *text, int value) {
   Thread *thread = reader();
   if (thread == nullptr)
     return const_cast<char *>(strchrnul(text, value));
@@ -221,9 +221,11 @@ TANDEM_TWIN char *_ZGTt9strchrnul(const char *text, int value) {
   const std::size_t found = position_of<true>(text, byte, kNowhere, end, thread);
   return place(text, found == kNowhere ? end : found);
 }
-TANDEM_TWIN char *_ZGTt7strrchr(const char *text, int value) {
+TANDEM_WRAPPER char *_ZGTt7strrchr(const char *text, int value) {
   Thread *thread = reader();
   return thread == nullptr ? const_cast<char *>(std::strrchr(text, value))
                            : find_last<true>(text, value, kNowhere, thread);
 }
-TANDEM_TWIN char *_ZGTt6rindex(const char *text, int value) { return _ZGTt7strrchr(text, value); }
+TANDEM_WRAPPER char *_ZGTt6rindex(const char *text, int value) {
+  return _ZGTt7strrchr(text, value);
+}

@@ -131,12 +131,12 @@ struct Texts {
 constexpr std::uint64_t kCases = 60;
 
 template <class Function, class Call>
-void on_texts(const char *name, Function plain, Function twin, const Call &call) {
+void on_texts(const char *name, Function plain, Function wrapper, const Call &call) {
   const SecondThread second;
   for (std::uint64_t i = 0; i < kCases && !testing::Test::HasFailure(); ++i) {
     Random random(seed() + i * 7919);
     const Texts texts(random);
-    differential(name, plain, twin, texts.before, texts.content, i,
+    differential(name, plain, wrapper, texts.before, texts.content, i,
                  [&](Function function, Region &region) {
                    return call(function, region, region.begin() + texts.place,
                                region.begin() + texts.other_place, texts);
@@ -283,11 +283,11 @@ ON_TEXTS(13, __strncat_chk, { return offset(region, f(a, b, texts.most, 4000)); 
 TEST(strings, strerror_r) {
   const SecondThread second;
   char plain[64];
-  static char twin[64];
+  static char wrapper[64];
   for (const int error : {ENOENT, 0, 12345}) {
     const std::string expected = strerror_r(error, plain, sizeof plain);
     const char *volatile got = nullptr;
-    atomically([&] { got = _ZGTt10strerror_r(error, twin, sizeof twin); });
+    atomically([&] { got = _ZGTt10strerror_r(error, wrapper, sizeof wrapper); });
     EXPECT_EQ(expected, std::string(got));
   }
 }

@@ -80,7 +80,7 @@ bool has_rest(const Thread &thread) noexcept {
 
 } // namespace tandem::library
 
-TANDEM_TWIN char *_ZGTt6strtok(char *text, const char *delimiters) {
+TANDEM_WRAPPER char *_ZGTt6strtok(char *text, const char *delimiters) {
   Thread *thread = writer();
   if (thread == nullptr)
     return std::strtok(text, delimiters);

@@ -131,7 +131,7 @@ std::string number_text(Random &random) {
 
 // The text ends with the region; `end` lies in the region, at any alignment.
 template <class Function, class Call>
-void on_numbers(const char *name, Function plain, Function twin, const Call &call) {
+void on_numbers(const char *name, Function plain, Function wrapper, const Call &call) {
   const SecondThread second;
   for (std::uint64_t i = 0; i < 300 && !testing::Test::HasFailure(); ++i) {
     Random random(seed() + i * 104729);
@@ -145,7 +145,7 @@ void on_numbers(const char *name, Function plain, Function twin, const Call &cal
     const bool with_end = !random.one_in(4);
     const int bases[] = {10, 10, 0, 16, 8, 36, 2, 1};
     const int base = bases[random.below(8)];
-    differential(name, plain, twin, before, content, i, [&](Function function, Region &region) {
+    differential(name, plain, wrapper, before, content, i, [&](Function function, Region &region) {
       auto **stop = with_end ? reinterpret_cast<char **>(region.begin() + end) : nullptr;
       return call(function, region.begin() + place, stop, base);
     });
@@ -192,7 +192,7 @@ constexpr std::size_t kWide = 3000;   // aligned
 
 // print(function, to, bytes, format, text, wide, count): one call with many arguments.
 template <class Function, class Print>
-void on_formats(const char *name, Function plain, Function twin, const std::string &format,
+void on_formats(const char *name, Function plain, Function wrapper, const std::string &format,
                 const Print &print) {
   static std::uint64_t number = 0;
   Random random(seed() + ++number);
@@ -208,11 +208,12 @@ void on_formats(const char *name, Function plain, Function twin, const std::stri
     std::memcpy(content.data() + kWide + i * sizeof letter, &letter, sizeof letter);
   }
   const std::size_t bytes = random.one_in(3) ? random.below(16) : 990;
-  differential(name, plain, twin, before, content, number, [&](Function f, Region &region) -> long {
-    char *begin = region.begin();
-    return print(f, begin, bytes, begin + kFormat, begin + kText,
-                 reinterpret_cast<wchar_t *>(begin + kWide), begin + 3500);
-  });
+  differential(name, plain, wrapper, before, content, number,
+               [&](Function f, Region &region) -> long {
+                 char *begin = region.begin();
+                 return print(f, begin, bytes, begin + kFormat, begin + kText,
+                              reinterpret_cast<wchar_t *>(begin + kWide), begin + 3500);
+               });
 }
 
 int by_list(int (*f)(char *, std::size_t, const char *, va_list), char *to, std::size_t bytes,
@@ -347,7 +348,7 @@ TEST(formats, the_rest_of_the_family) {
 }
 
 template <class Function, class Print>
-void allocates_text(const char *name, Function plain, Function twin, const Print &print) {
+void allocates_text(const char *name, Function plain, Function wrapper, const Print &print) {
   SCOPED_TRACE(name);
   static char text[] = "seven";
   char *expected = nullptr;
@@ -355,14 +356,14 @@ void allocates_text(const char *name, Function plain, Function twin, const Print
   static char *got;
   got = nullptr;
   volatile int result = 0;
-  atomically([&] { result = print(twin, &got, text); });
+  atomically([&] { result = print(wrapper, &got, text); });
   EXPECT_EQ(result, length);
   EXPECT_STREQ(got, expected);
   std::free(got);
   got = text;
   EXPECT_FALSE(atomically(
       [&] {
-        print(twin, &got, text);
+        print(wrapper, &got, text);
         undo();
       },
       true));

@@ -32,13 +32,13 @@ struct Name {
   Kind kind;
 };
 constexpr Name kNames[] = {
-#define TANDEM_TWIN_OF(LENGTH, NAME)
-#define TANDEM_OUTPUT_TWIN_OF(LENGTH, NAME)
-#define TANDEM_LOCK_TWIN_OF(LENGTH, NAME) {"_ZGTt" #LENGTH #NAME, kWaits}, {#NAME, kLock},
-#include "runtime/library/twins.def"
-#undef TANDEM_LOCK_TWIN_OF
-#undef TANDEM_OUTPUT_TWIN_OF
-#undef TANDEM_TWIN_OF
+#define TANDEM_WRAPPER_OF(LENGTH, NAME)
+#define TANDEM_OUTPUT_WRAPPER_OF(LENGTH, NAME)
+#define TANDEM_LOCK_WRAPPER_OF(LENGTH, NAME) {"_ZGTt" #LENGTH #NAME, kWaits}, {#NAME, kLock},
+#include "runtime/library/wrappers.def"
+#undef TANDEM_LOCK_WRAPPER_OF
+#undef TANDEM_OUTPUT_WRAPPER_OF
+#undef TANDEM_WRAPPER_OF
     {"tandem_retry", kWaits},
     {"tandem_wait", kWaits},
     {"_ITM_getTMCloneOrIrrevocable", kPointers},

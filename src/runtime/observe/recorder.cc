@@ -66,7 +66,7 @@ struct State {
   std::vector<std::atomic<bool>> ran;   // by section
   std::atomic<bool> threads{false};     // a second thread may exist
   std::atomic<std::uint32_t> next_thread{1};
-  std::atomic<std::uint64_t> in_sections{0}, unknown{0}, alone{0}, missed{0};
+  std::atomic<std::uint64_t> in_sections{0}, unknown{0}, unshared{0}, missed{0};
 };
 
 struct Caches {
@@ -319,7 +319,8 @@ void access_word(std::uint64_t address, std::uint32_t bytes, std::uint32_t how, 
       if (lacking == 0)
         cached = key;
       else
-        (owner.label == 0 ? state->unknown : state->alone).fetch_add(1, std::memory_order_relaxed);
+        (owner.label == 0 ? state->unknown : state->unshared)
+            .fetch_add(1, std::memory_order_relaxed);
     }
   }
   const bool early = !state->threads.load(std::memory_order_relaxed);
@@ -432,8 +433,8 @@ void summarise() {
   };
   tell("summary process " + std::to_string(::getpid()) + " sections " +
        std::to_string(tables.sections() - 1) + " ran " + std::to_string(ran) + " accesses " +
-       number(state->in_sections) + " unknown " + number(state->unknown) + " alone " +
-       number(state->alone) + " misses " + number(state->missed));
+       number(state->in_sections) + " unknown " + number(state->unknown) + " unshared " +
+       number(state->unshared) + " misses " + number(state->missed));
 }
 
 // After the program's own exit handlers and destructors.

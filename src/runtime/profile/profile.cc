@@ -411,7 +411,7 @@ Ending before_commit(Thread &thread) noexcept {
   ending.section = profile.section.load(std::memory_order_relaxed);
   ending.aborted = profile.aborted;
   ending.began = profile.began;
-  if (thread.mode == Mode::apart) {
+  if (thread.mode == Mode::guarded_by) {
     ending.writes = thread.undo.size();
   } else if (thread.mode == Mode::norec) {
     ending.reads = thread.values.size();

@@ -7,7 +7,7 @@
 #include "runtime/irrevocable/serial.h"
 #include "runtime/memory/pages.h"
 #include "runtime/sync/clock.h"
-#include "runtime/transaction/apart.h"
+#include "runtime/transaction/guarded_by.h"
 #include "runtime/transaction/transaction.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ Thread *make_thread() noexcept {
   thread->mark = &marks[identity].value;
   thread->random = contention::Xorshift(0x9e3779b97f4a7c15U * (identity + 1));
   thread->clock = &sync::global_clock.now;
-  thread->apart_words = apart::words;
+  thread->guarded_by_words = guarded_by::words;
   thread->serial_word = &serial::word.value;
   thread->lock_word = reinterpret_cast<std::uintptr_t>(thread) | (std::uint64_t{1} << 63);
   all_threads[identity] = thread;

@@ -23,7 +23,7 @@ struct tandem_section;
 
 namespace tandem {
 
-namespace apart {
+namespace guarded_by {
 struct Word;
 }
 
@@ -56,8 +56,8 @@ enum class Mode : std::uint8_t {
   lazy,
   norec,
   two_phase,
-  apart,   // alone with what its locks guard (transaction/apart.h): with an undo log
-  hardware // in the processor (transaction/hardware.h): plain accesses
+  guarded_by, // alone with what its locks guard (transaction/guarded_by.h): with an undo log
+  hardware    // in the processor (transaction/hardware.h): plain accesses
 };
 
 struct OwnedOrec {
@@ -129,15 +129,15 @@ struct Contender {
   std::atomic<Thread *> waits_for{nullptr}; // the holder of the orec that it waits for
 };
 
-// Sections whose history with the hardware a thread keeps apart.
+// Sections whose history with the hardware a thread keeps separately.
 inline constexpr std::size_t kHardwareSlots = 64;
 // Thread::hardware_slot of a first attempt, whose section's place is not looked up; their penalties
 // are always 0. The end of one that has none of these has more to do.
 inline constexpr std::uint8_t kNoSlot = kHardwareSlots;
 inline constexpr std::uint8_t kDescribedSlot = kNoSlot + 1; // that has a descriptor
 inline constexpr std::uint8_t kBusySlot = kNoSlot + 2;      // that leaves something to be done
-// And with locks that stay apart.
-inline constexpr std::size_t kApartPlaces = 64;
+// And with locks that guard their data.
+inline constexpr std::size_t kGuardedByPlaces = 64;
 
 struct Barriers;      // algorithms/barriers.h
 struct ThreadProfile; // profile/counters.h
@@ -171,7 +171,7 @@ struct alignas(128) Thread {
   std::uintptr_t fresh;
   std::size_t fresh_bytes;
   bool throwing;          // it has allocated an exception
-  bool only_apart;        // it is in sections of locks that stay apart, and in no others
+  bool only_guarded_by;   // it is in sections of locks that guard their data, and in no others
   bool joins_late;        // norec: the last transaction has read nothing, and so may the next one
   std::uint32_t puts_off; // transactions with additions that are to put them off
   // norec, of a transaction that has joined: where `values` is full; else null. The first also
@@ -193,12 +193,13 @@ struct alignas(128) Thread {
   // this. 0: unknown. The main thread's stack, which may grow, is taken for larger than it is.
   std::uintptr_t beyond_stack;
 
-  // For short sections of locks that stay apart (transaction/apart.h), in programs.
-  apart::Word *apart_words;
+  // For short sections of locks that guard their data (transaction/guarded_by.h), in programs.
+  guarded_by::Word *guarded_by_words;
   std::atomic<std::uint32_t> *serial_word;
-  std::uint64_t apart_holder; // what words that it holds have; 0: the library is to be asked first
-  Counter transactions;       // begins, for identities
-  std::uint64_t look_at;      // `auto`: so many of them, and it looks at the time
+  std::uint64_t
+      guarded_by_holder; // what words that it holds have; 0: the library is to be asked first
+  Counter transactions;  // begins, for identities
+  std::uint64_t look_at; // `auto`: so many of them, and it looks at the time
 
   // --- begin, end, restart
   JumpBuffer jump;          // of the outermost begin
@@ -230,11 +231,12 @@ struct alignas(128) Thread {
   memory::Log<UserAction> user_actions;
   memory::Log<AllocationAction> allocations;
   memory::Log<memory::CellValue> additions; // that wait for the commit (algorithms/additions.h)
-  memory::Log<apart::Word *> apart;         // words of locks that it holds (transaction/apart.h)
+  memory::Log<guarded_by::Word *>
+      guarded_by; // words of locks that it holds (transaction/guarded_by.h)
 
-  memory::Log<memory::Cell> logged; // those of the undo log, for apart::shrink_log
-  // Executions that do not begin in Mode::apart, of the sections of each place.
-  std::uint8_t apart_skip[kApartPlaces];
+  memory::Log<memory::Cell> logged; // those of the undo log, for guarded_by::shrink_log
+  // Executions that do not begin in Mode::guarded_by, of the sections of each place.
+  std::uint8_t guarded_by_skip[kGuardedByPlaces];
 
   // --- hardware transactions (transaction/hardware.cc)
   std::uint8_t hardware_skip[kHardwareSlots];   // executions of sections that are not tried there

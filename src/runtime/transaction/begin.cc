@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How an outermost transaction begins: alone, by the algorithm, or in place with locks that stay
-// apart; and where the assembler enters.
+// How an outermost transaction begins: alone, by the algorithm, or in place with locks that guard
+// their data; and where the assembler enters.
 #include "runtime/transaction/transaction.h"
 
 #include "runtime/abi/itm.h"
@@ -90,25 +90,25 @@ template <Algorithm kAlgorithm>
 
 [[gnu::noinline]] Actions begin_single(Thread &thread) noexcept { return run_single(thread); }
 
-// One that has code for locks that stay apart: without the algorithm's logs and its clock. 0: it
-// does not begin so.
-[[gnu::noinline]] Actions begin_apart(Thread &thread) noexcept {
-  if (!apart::begins_so(thread))
+// One that has code for locks that guard their data: without the algorithm's logs and its clock. 0:
+// it does not begin so.
+[[gnu::noinline]] Actions begin_guarded_by(Thread &thread) noexcept {
+  if (!guarded_by::begins_so(thread))
     return 0;
   thread.signals.store(first_signals(), std::memory_order_relaxed);
   // seq_cst: before the load of the serial word. Nobody waits for it to look at the clock.
   thread.mark->exchange(kMarkNewest);
-  if (serial::taken() || !apart::looks_at_words(settings.algorithm)) [[unlikely]] {
+  if (serial::taken() || !guarded_by::looks_at_words(settings.algorithm)) [[unlikely]] {
     thread.mark->store(0, std::memory_order_release);
     return 0;
   }
   thread.snapshot = 0;
   thread.known_quiesced = 0;
   thread.irrevocable = false;
-  thread.only_apart = true;
-  thread.mode = Mode::apart;
+  thread.only_guarded_by = true;
+  thread.mode = Mode::guarded_by;
   thread.barriers = &undo_barriers;
-  return itm::kRunInstrumented | itm::kSaveLiveVariables | itm::kRunApart;
+  return itm::kRunInstrumented | itm::kSaveLiveVariables | itm::kRunGuardedBy;
 }
 
 [[gnu::noinline, gnu::cold]] Actions begin_profiled(Thread &thread) noexcept {
@@ -116,9 +116,9 @@ template <Algorithm kAlgorithm>
   profile::begin(thread);
   if ((settings.special & kSpecialAlone) != 0 && __libc_single_threaded)
     return run_single(thread);
-  if ((thread.properties & itm::kHasApartCode) != 0 &&
+  if ((thread.properties & itm::kHasGuardedByCode) != 0 &&
       (settings.special & (kSpecialHourglass | kSpecialReadersWriter)) == 0)
-    if (const Actions actions = begin_apart(thread); actions != 0)
+    if (const Actions actions = begin_guarded_by(thread); actions != 0)
       return actions;
   return begin_otherwise(thread);
 }
@@ -140,10 +140,10 @@ namespace {
     }
   }
   if ((thread.properties & (itm::kDoesGoIrrevocable | itm::kInstrumentedCode |
-                            itm::kHasApartCode)) != itm::kInstrumentedCode) {
-    if ((thread.properties & itm::kHasApartCode) == 0)
+                            itm::kHasGuardedByCode)) != itm::kInstrumentedCode) {
+    if ((thread.properties & itm::kHasGuardedByCode) == 0)
       return begin_otherwise(thread);
-    if (const Actions actions = begin_apart(thread); actions != 0)
+    if (const Actions actions = begin_guarded_by(thread); actions != 0)
       return actions;
   }
   const Algorithm algorithm = settings.algorithm.load(std::memory_order_relaxed);

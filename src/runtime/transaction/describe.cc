@@ -41,9 +41,9 @@ const char *name_of(Mode mode) noexcept {
   case Mode::idle:
     break;
   case Mode::direct:
-    return "alone";
+    return "serial";
   case Mode::undo:
-    return "alone, with an undo log";
+    return "serial, with an undo log";
   case Mode::eager:
     return "eager";
   case Mode::lazy:
@@ -52,8 +52,8 @@ const char *name_of(Mode mode) noexcept {
     return "norec";
   case Mode::two_phase:
     return "two-phase";
-  case Mode::apart:
-    return "with locks that stay apart";
+  case Mode::guarded_by:
+    return "with locks that guard their data";
   case Mode::hardware:
     return "in hardware";
   }

@@ -28,7 +28,7 @@ Actions begin_nested(Thread &thread, std::uint32_t properties, const JumpBuffer 
   if (thread.mode == Mode::hardware)
     return begin_nested_in_hardware(thread, properties);
   hardware::leave_foreign();
-  apart::join(thread); // it may be a section of any kind
+  guarded_by::join(thread); // it may be a section of any kind
   if ((properties & itm::kHasNoAbort) != 0) {
     if ((properties & itm::kInstrumentedCode) == 0)
       become_irrevocable(thread, profile::Alone::irrevocable_call);

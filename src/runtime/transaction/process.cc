@@ -55,7 +55,7 @@ void after_fork_in_child() noexcept {
   forget_other_threads();
   hourglass::forget_other_threads();
   hardware::forget_other_threads();
-  apart::forget_other_threads();
+  guarded_by::forget_other_threads();
   wait::forget_other_threads();
   forget_what_others_tried();
   profile::after_fork_in_child();

@@ -10,7 +10,7 @@
 #include "runtime/sync/futex.h"
 #include "runtime/sync/quiescence.h"
 #include "runtime/thread/thread.h"
-#include "runtime/transaction/apart.h"
+#include "runtime/transaction/guarded_by.h"
 #include "runtime/wait/wait.h"
 
 #include <sys/single_threaded.h>
@@ -130,13 +130,14 @@ std::uint64_t begin_by_locks(Thread &thread, const tandem_short_place *places,
   return kLooked;
 }
 
-// Algorithms whose transactions hold the words of locks whose sections stay apart.
+// Algorithms whose transactions hold the words of locks that guard their data.
 bool holds_words(Algorithm algorithm) noexcept {
   return algorithm != Algorithm::serial && algorithm != Algorithm::htm;
 }
 
 void release_word(std::uint64_t how) noexcept {
-  reinterpret_cast<apart::Word *>(how)->value.store(apart::kFree, std::memory_order_release);
+  reinterpret_cast<guarded_by::Word *>(how)->value.store(guarded_by::kFree,
+                                                         std::memory_order_release);
 }
 
 } // namespace
@@ -181,8 +182,8 @@ TANDEM_ITM void _TANDEM_short_undone(std::uint64_t how, std::uint32_t *skipped) 
     global_clock.now.store(how, std::memory_order_release);
 }
 
-TANDEM_ITM std::uint64_t _TANDEM_short_begin_apart(std::uint32_t *skipped,
-                                                   const void *lock) noexcept {
+TANDEM_ITM std::uint64_t _TANDEM_short_begin_guarded_by(std::uint32_t *skipped,
+                                                        const void *lock) noexcept {
   Thread *thread = current_thread;
   if (const std::uint64_t how = first_look(thread, skipped); how != kLooked) [[unlikely]]
     return how;
@@ -190,8 +191,8 @@ TANDEM_ITM std::uint64_t _TANDEM_short_begin_apart(std::uint32_t *skipped,
     automatic::found_section_of_lock();
     return kNot;
   }
-  apart::Word &word = apart::word_of(lock);
-  if (!apart::acquire(word, *thread)) [[unlikely]]
+  guarded_by::Word &word = guarded_by::word_of(lock);
+  if (!guarded_by::acquire(word, *thread)) [[unlikely]]
     return kNot;
   const auto how = reinterpret_cast<std::uint64_t>(&word);
   if (!serial::taken() && holds_words(settings.algorithm.load(std::memory_order_relaxed)))
@@ -199,14 +200,14 @@ TANDEM_ITM std::uint64_t _TANDEM_short_begin_apart(std::uint32_t *skipped,
     // From now on the code in the program does the same without a call (abi/inline_barriers.cc).
     // That holds for as long as the thread lives: the other settings do not change, and `auto` does
     // not go back to an algorithm that looks at no words.
-    thread->apart_holder = apart::held_short(thread->identity);
+    thread->guarded_by_holder = guarded_by::held_short(thread->identity);
     return how;
   }
   release_word(how);
   return kNot;
 }
 
-TANDEM_ITM void _TANDEM_short_end_apart(std::uint64_t how) noexcept {
+TANDEM_ITM void _TANDEM_short_end_guarded_by(std::uint64_t how) noexcept {
   if (how == kSingle)
     return;
   ++current_thread->transactions;
@@ -215,7 +216,8 @@ TANDEM_ITM void _TANDEM_short_end_apart(std::uint64_t how) noexcept {
     wait::notify(wait::kEverything);
 }
 
-TANDEM_ITM void _TANDEM_short_undone_apart(std::uint64_t how, std::uint32_t *skipped) noexcept {
+TANDEM_ITM void _TANDEM_short_undone_guarded_by(std::uint64_t how,
+                                                std::uint32_t *skipped) noexcept {
   std::atomic_ref<std::uint32_t>(*skipped).store(kSkipped, std::memory_order_relaxed);
   if (how != kSingle)
     release_word(how);

@@ -20,8 +20,8 @@
 // gives up where one is taken, and so never waits with locks. It has a mark, stored before the
 // first lock is acquired (locked), and looks at the word after that.
 //
-// Under the other algorithms all sections are transactions; but those of locks that stay apart
-// (apart.h), which hold their lock's word under every algorithm that has such words.
+// Under the other algorithms all sections are transactions; but those of locks that guard their
+// data (guarded_by.h), which hold their lock's word under every algorithm that has such words.
 //
 // The compiler's side is compiler/enforce/short.h. Source of the idea: Dragojevic, Harris: STM in
 // the small: trading generality for performance in software transactional memory (EuroSys 2012).
@@ -53,9 +53,9 @@ void _TANDEM_short_end(std::uint64_t how) noexcept;
 // It has stored back what it had stored, and will be a transaction.
 void _TANDEM_short_undone(std::uint64_t how, std::uint32_t *skipped) noexcept;
 
-// The same for a section of `lock`, which stays apart (apart.h). Begin and end are partly inline
-// (abi/inline_barriers.cc).
-std::uint64_t _TANDEM_short_begin_apart(std::uint32_t *skipped, const void *lock) noexcept;
-void _TANDEM_short_end_apart(std::uint64_t how) noexcept;
-void _TANDEM_short_undone_apart(std::uint64_t how, std::uint32_t *skipped) noexcept;
+// The same for a section of `lock`, which guards its data (guarded_by.h). Begin and end are partly
+// inline (abi/inline_barriers.cc).
+std::uint64_t _TANDEM_short_begin_guarded_by(std::uint32_t *skipped, const void *lock) noexcept;
+void _TANDEM_short_end_guarded_by(std::uint64_t how) noexcept;
+void _TANDEM_short_undone_guarded_by(std::uint64_t how, std::uint32_t *skipped) noexcept;
 }

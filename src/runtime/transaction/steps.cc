@@ -79,13 +79,13 @@ void roll_back(Thread &thread) noexcept {
   case Mode::undo:
   case Mode::hardware:
     break;
-  case Mode::apart:
-    thread.only_apart = false;
+  case Mode::guarded_by:
+    thread.only_guarded_by = false;
     break;
   }
   if (shares)
     leave_shared();
-  apart::leave(thread);
+  guarded_by::leave(thread);
   // Release: what this one read and undid is over for whoever waits for the mark.
   thread.mark->store(0, std::memory_order_release);
   if (thread.guard_count != 0)

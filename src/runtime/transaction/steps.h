@@ -19,8 +19,8 @@
 #include "runtime/sync/hourglass.h"
 #include "runtime/sync/quiescence.h"
 #include "runtime/sync/readers_writer.h"
-#include "runtime/transaction/apart.h"
 #include "runtime/transaction/guarded.h"
+#include "runtime/transaction/guarded_by.h"
 #include "runtime/transaction/hardware.h"
 #include "runtime/transaction/transaction.h"
 
@@ -62,7 +62,7 @@ inline void set_mode(Thread &thread, Mode mode) noexcept {
     thread.barriers = &direct_barriers;
     return;
   case Mode::undo:
-  case Mode::apart:
+  case Mode::guarded_by:
     thread.barriers = &undo_barriers;
     return;
   case Mode::eager:
@@ -248,7 +248,7 @@ inline void leave_alone() noexcept {
   if (thread.known_quiesced < time)
     sync::quiesce(time);
   // Whoever enters a section of such a lock now, and takes something out, need not wait for that.
-  apart::leave(thread);
+  guarded_by::leave(thread);
 }
 
 // Plays the undo log back to position `size`. `frames_end`: the stack pointer of the begin; what is

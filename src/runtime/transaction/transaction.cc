@@ -70,7 +70,7 @@ bool commit_in_place(Thread &thread) noexcept {
   case Mode::idle:
   case Mode::direct:
   case Mode::undo:
-  case Mode::apart:
+  case Mode::guarded_by:
   case Mode::hardware:
     break;
   }
@@ -108,12 +108,12 @@ void prepare(Thread &thread) noexcept {
   thread.user_actions.clear();
   thread.allocations.clear();
   additions::forget(thread);
-  thread.apart.clear();
-  thread.only_apart = false;
+  thread.guarded_by.clear();
+  thread.only_guarded_by = false;
   thread.fresh_bytes = 0;
   thread.throwing = false;
   forget_restarts(thread);
-  std::fill(std::begin(thread.apart_skip), std::end(thread.apart_skip), std::uint8_t{0});
+  std::fill(std::begin(thread.guarded_by_skip), std::end(thread.guarded_by_skip), std::uint8_t{0});
   std::fill(std::begin(thread.hardware_skip), std::end(thread.hardware_skip), std::uint8_t{0});
   thread.hardware_trouble = 0;
   std::fill(std::begin(thread.hardware_penalty), std::end(thread.hardware_penalty),
@@ -194,15 +194,15 @@ namespace {
   thread.descriptor = nullptr; // the next one may have none
 }
 
-// One that holds locks that stay apart, and has been in no other section.
-[[gnu::noinline]] bool commit_apart(Thread &thread) noexcept {
-  if (!thread.only_apart || norec::owns_clock(thread))
+// One that holds locks that guard their data, and has been in no other section.
+[[gnu::noinline]] bool commit_guarded_by(Thread &thread) noexcept {
+  if (!thread.only_guarded_by || norec::owns_clock(thread))
     return false;
-  if (thread.mode == Mode::apart)
-    apart::commit(thread);
+  if (thread.mode == Mode::guarded_by)
+    guarded_by::commit(thread);
   else
-    norec::commit_apart(thread);
-  apart::leave_all(thread);
+    norec::commit_guarded_by(thread);
+  guarded_by::leave_all(thread);
   thread.mark->store(0, std::memory_order_release);
   end_quickly(thread);
   return true;
@@ -211,8 +211,8 @@ namespace {
 [[gnu::always_inline]] inline bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept {
   if (thread.depth != 1 || thread.restarts != 0 || actions::pending(thread)) [[unlikely]]
     return false;
-  if (thread.only_apart || !thread.apart.empty())
-    return commit_apart(thread);
+  if (thread.only_guarded_by || !thread.guarded_by.empty())
+    return commit_guarded_by(thread);
   if (thread.mode == Mode::norec) [[likely]] {
     if (!commit_norec(thread)) [[unlikely]]
       return false;
@@ -285,8 +285,8 @@ template <bool kSpecial>
     two_phase::commit(thread);
     leave(thread, 0);
     break;
-  case Mode::apart:
-    apart::commit(thread);
+  case Mode::guarded_by:
+    guarded_by::commit(thread);
     leave(thread, 0);
     break;
   case Mode::hardware:
@@ -433,8 +433,8 @@ void retry(Thread &thread, std::uint64_t interest, std::int64_t longest) noexcep
   if (!revocable(thread))
     fatal("a transaction waits for a change after it became irrevocable, or where it cannot be "
           "undone");
-  if (thread.mode == Mode::apart)
-    apart::join(thread); // nothing says what it has read
+  if (thread.mode == Mode::guarded_by)
+    guarded_by::join(thread); // nothing says what it has read
   const bool current = announce_wait(thread, interest);
   const bool alone = is_alone(thread);
   if (is_profiled(thread)) [[unlikely]]
@@ -508,7 +508,7 @@ void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
   leave_hardware(thread);
   if (thread.irrevocable)
     return;
-  apart::join(thread);
+  guarded_by::join(thread);
   if (is_profiled(thread)) [[unlikely]]
     profile::serialise(thread, cause);
   if (!is_alone(thread)) {
@@ -539,7 +539,7 @@ void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
     }
     thread.mark->store(0, std::memory_order_release);
     leave_shared();
-    apart::leave(thread); // nobody else is in a section
+    guarded_by::leave(thread); // nobody else is in a section
   }
   thread.undo.clear();
   thread.irrevocable = true;

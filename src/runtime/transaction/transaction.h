@@ -43,7 +43,7 @@ enum class Reason : std::uint8_t {
   conflict,   // it gave way to another transaction
   killed,     // another transaction told it to
   colour,     // a colour that it has come to need is held exclusively
-  joins,      // it comes to what locks guard that do not stay apart
+  joins,      // it comes to what locks guard that are not declared to
   serial      // another thread wants to be alone, or this one has to be
 };
 

@@ -67,4 +67,4 @@ int main(int argc, char **argv) {
 // CHECK-LABEL: define internal {{.*}}@fresh.tandem.shared.tandem.tm(
 // CHECK-NOT: inline_add
 // CHECK: ret void
-// REPORT: "additions": 3
+// REPORT: "deferred_updates": 3

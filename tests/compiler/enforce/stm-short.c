@@ -125,5 +125,5 @@ int main(int argc, char **argv) {
 // The transaction is as it would be without.
 // CHECK-LABEL: define {{.*}}@move.tandem.transaction(
 // CHECK: call {{.*}}@_TANDEM_begin(
-// REPORT: "shorts": 5
+// REPORT: "short_sections": 5
 // OFF-NOT: _TANDEM_short

@@ -21,10 +21,10 @@ static char text[64] = "41";
 static char other[64];
 static unsigned long wrong;
 
-// A dual: the plain one is what gcc has no clone of.
+// A wrapped function: the plain one is what gcc has no clone of.
 static int plain(int value) { return value + 1; }
 static int transactional(int value) { return value + 2; }
-TANDEM_DUAL(plain, transactional);
+TANDEM_WRAP(plain, transactional);
 
 typedef int (*Safe)(int) SAFE;
 Safe by_pointer = (Safe)plain; // any function, as far as the compiler knows

@@ -9,10 +9,10 @@
 #define SAFE __attribute__((transaction_safe))
 int printf(const char *, ...);
 
-// A dual: the plain one is what gcc has no clone of.
+// A wrapped function: the plain one is what gcc has no clone of.
 static int plain(int value) { return value + 1; }
 static int transactional(int value) { return value + 2; }
-TANDEM_DUAL(plain, transactional);
+TANDEM_WRAP(plain, transactional);
 
 typedef int (*Safe)(int) SAFE;
 Safe by_pointer = (Safe)plain; // any function, as far as the compiler knows

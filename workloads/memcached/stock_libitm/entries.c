@@ -36,11 +36,11 @@ __asm__(".globl _TANDEM_begin\n"
 void _TANDEM_add_4(uint32_t *at, uint32_t by) { _ITM_WU4(at, _ITM_RfWU4(at) + by); }
 void _TANDEM_add_8(uint64_t *at, uint64_t by) { _ITM_WU8(at, _ITM_RfWU8(at) + by); }
 
-/* Locks that stay apart exclude nobody else there: all sections find their conflicts. */
-int _TANDEM_apart_enter(const void *lock) { return (void)lock, 0; }
-int _TANDEM_apart_try_enter(const void *lock) { return (void)lock, 0; }
-int _TANDEM_apart_join(const void *unused) { return (void)unused, 0; }
-int _TANDEM_apart_only(const void *unused) { return (void)unused, 0; }
+/* Locks that guard their data exclude nobody else there: all sections find their conflicts. */
+int _TANDEM_guarded_by_enter(const void *lock) { return (void)lock, 0; }
+int _TANDEM_guarded_by_try_enter(const void *lock) { return (void)lock, 0; }
+int _TANDEM_guarded_by_join(const void *unused) { return (void)unused, 0; }
+int _TANDEM_guarded_by_only(const void *unused) { return (void)unused, 0; }
 
 /* The transactional version of a function: from there on the transaction is alone. */
 #define ALONE(result, name, parameters, ...)                                                       \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sections of locks that stay apart: short ones, transactions, and what is alone. Runs once for
-// each algorithm (runtime/CMakeLists.txt); with the code that programs have inline.
-#include "runtime/transaction/apart.h"
+// Sections of locks that guard their data: short ones, transactions, and what is alone. Runs once
+// for each algorithm (runtime/CMakeLists.txt); with the code that programs have inline.
+#include "runtime/transaction/guarded_by.h"
 
 #include "runtime/abi/itm.h"
 #include "runtime/settings/settings.h"
@@ -24,25 +24,25 @@
 #include <tandem/transaction.h>
 
 extern "C" {
-int _TANDEM_apart_enter(const void *lock) noexcept;
-int _TANDEM_apart_try_enter(const void *lock) noexcept;
-int _TANDEM_apart_only(const void *) noexcept;
-int _TANDEM_apart_join(const void *) noexcept;
+int _TANDEM_guarded_by_enter(const void *lock) noexcept;
+int _TANDEM_guarded_by_try_enter(const void *lock) noexcept;
+int _TANDEM_guarded_by_only(const void *) noexcept;
+int _TANDEM_guarded_by_join(const void *) noexcept;
 // abi/inline_barriers.cc.
-std::uint64_t _TANDEM_inline_short_begin_apart(std::uint32_t *skipped, const void *lock);
-void _TANDEM_inline_short_end_apart(std::uint64_t how);
+std::uint64_t _TANDEM_inline_short_begin_guarded_by(std::uint32_t *skipped, const void *lock);
+void _TANDEM_inline_short_end_guarded_by(std::uint64_t how);
 }
 
 namespace tandem {
 namespace {
 
 // The lock is held to the end of the transaction.
-void enter(const Pair &pair) { EXPECT_EQ(_TANDEM_apart_enter(&pair.lock), 0); }
+void enter(const Pair &pair) { EXPECT_EQ(_TANDEM_guarded_by_enter(&pair.lock), 0); }
 
 // As a section of such a lock does, before anything else.
-void begin_apart() {
-  current_thread->properties |= itm::kBeginsApart;
-  EXPECT_EQ(_TANDEM_apart_only(nullptr), 0);
+void begin_guarded_by() {
+  current_thread->properties |= itm::kBeginsGuardedBy;
+  EXPECT_EQ(_TANDEM_guarded_by_only(nullptr), 0);
 }
 
 void move_in_transaction(Pair &pair) {
@@ -55,7 +55,7 @@ void move_in_transaction(Pair &pair) {
 
 // As the compiler builds it. Result: whether it ran in place.
 bool move_in_place(Pair &pair, std::uint32_t *skipped = nullptr, Way way = Way::straight) {
-  const std::uint64_t how = _TANDEM_inline_short_begin_apart(skipped, &pair.lock);
+  const std::uint64_t how = _TANDEM_inline_short_begin_guarded_by(skipped, &pair.lock);
   if (how == 0)
     return false;
   const std::int64_t before = pair.left;
@@ -64,11 +64,11 @@ bool move_in_place(Pair &pair, std::uint32_t *skipped = nullptr, Way way = Way::
     std::this_thread::yield();
   if (way == Way::away) {
     pair.left = before;
-    _TANDEM_short_undone_apart(how, skipped);
+    _TANDEM_short_undone_guarded_by(how, skipped);
     return false;
   }
   pair.right -= 1;
-  _TANDEM_inline_short_end_apart(how);
+  _TANDEM_inline_short_end_guarded_by(how);
   return true;
 }
 
@@ -78,23 +78,23 @@ void move(Pair &pair, std::uint32_t *skipped = nullptr, Way way = Way::straight)
 }
 
 bool is_free(const Pair &pair) {
-  const std::uint64_t value = apart::word_of(&pair.lock).value.load();
-  return value == apart::kFree || value == apart::kUnused;
+  const std::uint64_t value = guarded_by::word_of(&pair.lock).value.load();
+  return value == guarded_by::kFree || value == guarded_by::kUnused;
 }
 
 bool holds_words() { return settings.algorithm != Algorithm::serial; }
 
 // Not the first transaction of the process's only thread.
-class Apart : public testing::Test {
+class GuardedBy : public testing::Test {
 protected:
-  Apart() {
+  GuardedBy() {
     std::thread([] {}).join();
     move_in_transaction(pair_);
   }
   Pair pair_;
 };
 
-TEST_F(Apart, ShortOnesRunInPlaceUnderEveryAlgorithmButSerial) {
+TEST_F(GuardedBy, ShortOnesRunInPlaceUnderEveryAlgorithmButSerial) {
   for (int i = 2; i < 5; ++i) { // the library's begin, then the one inline
     EXPECT_EQ(move_in_place(pair_), holds_words());
     if (holds_words()) {
@@ -105,12 +105,12 @@ TEST_F(Apart, ShortOnesRunInPlaceUnderEveryAlgorithmButSerial) {
   EXPECT_TRUE(is_free(pair_));
 }
 
-TEST_F(Apart, ShortOnesDoNotBeginInATransaction) {
+TEST_F(GuardedBy, ShortOnesDoNotBeginInATransaction) {
   move(pair_);
-  run([&] { EXPECT_EQ(_TANDEM_inline_short_begin_apart(nullptr, &pair_.lock), 0U); });
+  run([&] { EXPECT_EQ(_TANDEM_inline_short_begin_guarded_by(nullptr, &pair_.lock), 0U); });
 }
 
-TEST_F(Apart, AreSkippedForAWhileAfterTheyLedAway) {
+TEST_F(GuardedBy, AreSkippedForAWhileAfterTheyLedAway) {
   std::uint32_t skipped = 0;
   move(pair_);
   EXPECT_FALSE(move_in_place(pair_, &skipped, Way::away));
@@ -124,7 +124,7 @@ TEST_F(Apart, AreSkippedForAWhileAfterTheyLedAway) {
   EXPECT_EQ(move_in_place(pair_, &skipped), holds_words());
 }
 
-TEST_F(Apart, ATransactionHoldsItsLockToItsEnd) {
+TEST_F(GuardedBy, ATransactionHoldsItsLockToItsEnd) {
   Other other([&] { EXPECT_FALSE(move_in_place(pair_)); });
   run([&] {
     enter(pair_);
@@ -135,7 +135,7 @@ TEST_F(Apart, ATransactionHoldsItsLockToItsEnd) {
   EXPECT_EQ(move_in_place(pair_), holds_words());
 }
 
-TEST_F(Apart, ACancelledTransactionHoldsNothing) {
+TEST_F(GuardedBy, ACancelledTransactionHoldsNothing) {
   int ended = 0;
   run([&] {
     enter(pair_);
@@ -148,11 +148,11 @@ TEST_F(Apart, ACancelledTransactionHoldsNothing) {
   EXPECT_TRUE(is_free(pair_));
 }
 
-TEST_F(Apart, ATransactionWaitsForAShortOne) {
+TEST_F(GuardedBy, ATransactionWaitsForAShortOne) {
   std::atomic<bool> inside = false;
   std::atomic<bool> leaves = false;
   Other other([&] {
-    const std::uint64_t how = _TANDEM_inline_short_begin_apart(nullptr, &pair_.lock);
+    const std::uint64_t how = _TANDEM_inline_short_begin_guarded_by(nullptr, &pair_.lock);
     inside = true;
     if (how == 0)
       return;
@@ -160,7 +160,7 @@ TEST_F(Apart, ATransactionWaitsForAShortOne) {
     while (!leaves)
       std::this_thread::yield();
     pair_.right -= 1;
-    _TANDEM_inline_short_end_apart(how);
+    _TANDEM_inline_short_end_guarded_by(how);
   });
   other.tell();
   while (!inside)
@@ -181,7 +181,7 @@ TEST_F(Apart, ATransactionWaitsForAShortOne) {
 }
 
 // Who will be alone waits for a short section that is under way, and one that begins sees it.
-TEST_F(Apart, WhoIsAloneIsAlone) {
+TEST_F(GuardedBy, WhoIsAloneIsAlone) {
   std::atomic<bool> is_alone = false;
   std::atomic<bool> tried = false;
   Other other([&] {
@@ -200,7 +200,7 @@ TEST_F(Apart, WhoIsAloneIsAlone) {
 
 // A transaction that has read `left` before another one writes it must not enter what that one
 // guards by the lock: it is not given up before everybody has seen the commit.
-TEST_F(Apart, WhatItReadsIsOfOneTime) {
+TEST_F(GuardedBy, WhatItReadsIsOfOneTime) {
   Pair second;
   Other writer([&] {
     run([&] {
@@ -226,7 +226,7 @@ TEST_F(Apart, WhatItReadsIsOfOneTime) {
 }
 
 // One that has been in no other section does not look at others' commits, until it joins them.
-TEST_F(Apart, ATransactionOfOnlySuchLocksRunsBesideTheClock) {
+TEST_F(GuardedBy, ATransactionOfOnlySuchLocksRunsBesideTheClock) {
   Pair second;
   Pair third;
   Other writer([&] {
@@ -235,7 +235,7 @@ TEST_F(Apart, ATransactionOfOnlySuchLocksRunsBesideTheClock) {
   });
   int attempts = 0;
   run([&] {
-    begin_apart();
+    begin_guarded_by();
     enter(pair_);
     add(pair_.left, 1);
     if (++attempts == 1) {
@@ -246,7 +246,7 @@ TEST_F(Apart, ATransactionOfOnlySuchLocksRunsBesideTheClock) {
     add(third.left, 1);
     add(pair_.right, -1);
     add(third.right, -1);
-    _TANDEM_apart_join(nullptr);
+    _TANDEM_guarded_by_join(nullptr);
     EXPECT_EQ(read(second.left), -read(second.right));
   });
   EXPECT_EQ(attempts, 1);
@@ -257,12 +257,12 @@ TEST_F(Apart, ATransactionOfOnlySuchLocksRunsBesideTheClock) {
 }
 
 // A section of another lock calls one of such a lock before it has touched anything.
-TEST_F(Apart, ASectionOfAnotherLockDoesNotRunBesideTheClock) {
+TEST_F(GuardedBy, ASectionOfAnotherLockDoesNotRunBesideTheClock) {
   Pair second;
   Other writer([&] { run([&] { write(second.left, 1); }); });
   int attempts = 0;
   run([&] {
-    _TANDEM_apart_only(nullptr);
+    _TANDEM_guarded_by_only(nullptr);
     enter(pair_);
     const std::int64_t left = read(second.left);
     if (++attempts == 1) {
@@ -275,23 +275,23 @@ TEST_F(Apart, ASectionOfAnotherLockDoesNotRunBesideTheClock) {
   EXPECT_EQ(attempts, 2);
 }
 
-TEST_F(Apart, ATryFailsWhereAnotherThreadIsInside) {
+TEST_F(GuardedBy, ATryFailsWhereAnotherThreadIsInside) {
   Other other([&] {
     run([&] {
-      const int status = _TANDEM_apart_try_enter(&pair_.lock);
+      const int status = _TANDEM_guarded_by_try_enter(&pair_.lock);
       EXPECT_EQ(status, holds_words() ? EBUSY : 0);
     });
   });
   run([&] {
-    EXPECT_EQ(_TANDEM_apart_try_enter(&pair_.lock), 0);
-    EXPECT_EQ(_TANDEM_apart_try_enter(&pair_.lock), 0); // its own
+    EXPECT_EQ(_TANDEM_guarded_by_try_enter(&pair_.lock), 0);
+    EXPECT_EQ(_TANDEM_guarded_by_try_enter(&pair_.lock), 0); // its own
     other.tell();
     other.wait();
   });
   EXPECT_TRUE(is_free(pair_));
 }
 
-TEST_F(Apart, BecomesIrrevocableWithItsLock) {
+TEST_F(GuardedBy, BecomesIrrevocableWithItsLock) {
   Pair second;
   std::atomic<bool> stop = false;
   Other other([&] {
@@ -313,7 +313,7 @@ TEST_F(Apart, BecomesIrrevocableWithItsLock) {
   EXPECT_TRUE(is_free(pair_));
 }
 
-TEST_F(Apart, AChildProcessHasFreeLocks) {
+TEST_F(GuardedBy, AChildProcessHasFreeLocks) {
   std::array<Pair, 16> pairs{};
   std::atomic<bool> stop = false;
   Other other([&] {
@@ -342,7 +342,7 @@ TEST_F(Apart, AChildProcessHasFreeLocks) {
 
 // Short sections and transactions of four threads, transactions that check or hold several locks in
 // any order, and one that is alone now and then.
-TEST_F(Apart, IsAtomicBesideAllOthers) {
+TEST_F(GuardedBy, IsAtomicBesideAllOthers) {
   std::array<Pair, 4> pairs{};
   constexpr int kMoves = 20'000;
   std::latch start(algorithm_changes() ? 8 : 7);
@@ -368,7 +368,7 @@ TEST_F(Apart, IsAtomicBesideAllOthers) {
         Pair &from = pair_of(n);
         Pair &to = pair_of(n * 7 + 1);
         if (n % 2 == 0)
-          begin_apart();
+          begin_guarded_by();
         enter(from);
         add(from.left, -1);
         enter(to);
@@ -376,7 +376,7 @@ TEST_F(Apart, IsAtomicBesideAllOthers) {
         add(from.right, 1);
         add(to.right, -1);
         if (n % 4 == 0) { // what no such lock guards
-          _TANDEM_apart_join(nullptr);
+          _TANDEM_guarded_by_join(nullptr);
           add(counted, 1);
         }
       });

@@ -1,10 +1,10 @@
-// A transaction that comes to no locks but those that stay apart runs code of its own: plain accesses, with a log of
+// A transaction that comes to no locks but those that guard their data runs code of its own: plain accesses, with a log of
 // what is overwritten, the library's own functions where they only read; where it comes to another lock it ends.
 // RUN: %cc %s > %t.in.ll
-// RUN: env TANDEM_CONVERT=%S/Inputs/apart-code.toml TANDEM_ENFORCE=stm TANDEM_INLINE_BARRIERS=0 %tandem < %t.in.ll > %t.ll
+// RUN: env TANDEM_CONVERT=%S/Inputs/guarded-by-code.toml TANDEM_ENFORCE=stm TANDEM_INLINE_BARRIERS=0 %tandem < %t.in.ll > %t.ll
 // RUN: %FileCheck %s --input-file=%t.ll
 // RUN: %FileCheck %s --input-file=%t.ll --check-prefix=BEGIN
-// RUN: env TANDEM_CONVERT=%S/Inputs/apart-code.toml TANDEM_ENFORCE=htm TANDEM_INLINE_BARRIERS=0 %tandem < %t.in.ll \
+// RUN: env TANDEM_CONVERT=%S/Inputs/guarded-by-code.toml TANDEM_ENFORCE=htm TANDEM_INLINE_BARRIERS=0 %tandem < %t.in.ll \
 // RUN:   | %FileCheck %s --check-prefix=HTM
 #include <pthread.h>
 #include <string.h>
@@ -61,21 +61,21 @@ int main(int argc, char **argv) {
   return pthread_join(thread, 0);
 }
 // Under HTM, whose plain code does not look at what stands for the locks, there is none.
-// HTM-NOT: .tandem.apart(
+// HTM-NOT: .tandem.guarded_by(
 
 // The log before each store and copy; the acquisition enters.
-// CHECK-LABEL: define internal void @use.tandem.block.tandem.apart(
-// CHECK-NOT: _TANDEM_apart_only
-// CHECK: call i32 @[[ENTER:[a-z.]*tandem.apart]](ptr
-// CHECK: call ptr @find.tandem.apart(
+// CHECK-LABEL: define internal void @use.tandem.block.tandem.guarded_by(
+// CHECK-NOT: _TANDEM_guarded_by_only
+// CHECK: call i32 @[[ENTER:[a-z.]*tandem.guarded_by]](ptr
+// CHECK: call ptr @find.tandem.guarded_by(
 // CHECK: call void @_ITM_LU8(ptr [[USES:%.*]])
 // CHECK-NEXT: store i64 {{.*}}, ptr [[USES]]
 // CHECK: call void @_ITM_LU1(ptr [[FLAG:%.*]])
 // CHECK-NEXT: store i8 1, ptr [[FLAG]]
 // CHECK: call void @_ITM_LB(ptr {{.*}}, i64 32)
 // CHECK-NEXT: call void @llvm.memcpy
-// CHECK: call void @count.tandem.apart(
-// CHECK-LABEL: define internal ptr @find.tandem.apart(
+// CHECK: call void @count.tandem.guarded_by(
+// CHECK-LABEL: define internal ptr @find.tandem.guarded_by(
 // CHECK-NOT: call i64 @_ITM_
 // CHECK: load ptr, ptr %node
 // CHECK-NOT: _ZGTt
@@ -84,17 +84,17 @@ int main(int argc, char **argv) {
 // CHECK: ret ptr
 
 // Behind the other lock's mark nothing is left.
-// CHECK-LABEL: define internal void @count.tandem.apart(
+// CHECK-LABEL: define internal void @count.tandem.guarded_by(
 // CHECK-NEXT: entry:
-// CHECK-NEXT: call void @count.tandem.block.tandem.apart(
-// CHECK-LABEL: define internal i32 @tandem.other.tandem.converted.plain.acquire.tandem.apart(
-// CHECK: call i32 @_TANDEM_apart_join(
+// CHECK-NEXT: call void @count.tandem.block.tandem.guarded_by(
+// CHECK-LABEL: define internal i32 @tandem.other.tandem.converted.plain.acquire.tandem.guarded_by(
+// CHECK: call i32 @_TANDEM_guarded_by_join(
 // CHECK-NEXT: unreachable
 
 // Begun so where the answer says so.
 // BEGIN: [[ACTION:%.*]] = call i32 @_TANDEM_begin(i32 196619, ptr @tandem.section.use_1)
 // BEGIN-NEXT: [[ASKED:%.*]] = and i32 [[ACTION]], 256
 // BEGIN-NEXT: [[SO:%.*]] = icmp ne i32 [[ASKED]], 0
-// BEGIN-NEXT: br i1 [[SO]], label %apart, label %transactional
-// BEGIN: apart:
-// BEGIN: call void @use.tandem.block.tandem.apart(
+// BEGIN-NEXT: br i1 [[SO]], label %guarded_by, label %transactional
+// BEGIN: guarded_by:
+// BEGIN: call void @use.tandem.block.tandem.guarded_by(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/instrument/twins.h"
+#include "compiler/instrument/wrappers.h"
 
 #include "llvm/IR/Function.h"
 #include "llvm/IR/IRBuilder.h"
@@ -9,7 +9,7 @@ namespace tandem {
 
 using namespace llvm;
 
-bool call_twin(Module &module, CallBase &call, const CatalogueEntry &entry) {
+bool call_wrapper(Module &module, CallBase &call, const CatalogueEntry &entry) {
   if (entry.effect != ExternalEffect::tm_safe && entry.effect != ExternalEffect::deferrable)
     return false;
   // libitm's memory functions return nothing where C's return their first argument.

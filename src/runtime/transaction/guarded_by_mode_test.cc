@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Mode::apart: transactions that come to no locks but those that stay apart, in place and with an
-// undo log; and how they begin again as others. Runs once for each algorithm
+// Mode::guarded_by: transactions that come to no locks but those that guard their data, in place
+// and with an undo log; and how they begin again as others. Runs once for each algorithm
 // (runtime/CMakeLists.txt).
 #include "runtime/abi/itm.h"
 #include "runtime/irrevocable/test_output.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
-#include "runtime/transaction/apart.h"
+#include "runtime/transaction/guarded_by.h"
 #include "runtime/transaction/pairs.h"
 
 #include <gtest/gtest.h>
@@ -31,8 +31,8 @@ void _ITM_commitTransaction();
 void _ITM_LB(const void *address, std::size_t bytes);
 void *_ITM_malloc(std::size_t bytes);
 void _ITM_free(void *memory);
-int _TANDEM_apart_enter(const void *lock) noexcept;
-int _TANDEM_apart_join(const void *) noexcept;
+int _TANDEM_guarded_by_enter(const void *lock) noexcept;
+int _TANDEM_guarded_by_join(const void *) noexcept;
 // abi/inline_barriers.cc.
 void _TANDEM_inline_LU1(const std::uint8_t *address, void *thread);
 void _TANDEM_inline_LU2(const std::uint16_t *address, void *thread);
@@ -52,12 +52,12 @@ template <class Body>
 [[gnu::noinline]] bool in_place(const tandem_section &section, const Body &body,
                                 bool may_cancel = false) {
   const std::uint32_t actions =
-      _TANDEM_begin(itm::kInstrumentedCode | itm::kBeginsApart | itm::kHasApartCode |
+      _TANDEM_begin(itm::kInstrumentedCode | itm::kBeginsGuardedBy | itm::kHasGuardedByCode |
                         (may_cancel ? 0 : itm::kHasNoAbort),
                     &section);
   if ((actions & itm::kAbort) != 0)
     return false;
-  body((actions & itm::kRunApart) != 0);
+  body((actions & itm::kRunGuardedBy) != 0);
   _ITM_commitTransaction();
   return true;
 }
@@ -78,11 +78,11 @@ template <class T> [[gnu::noinline]] void put(T &place, T value) {
   place = value;
 }
 
-void enter(const Pair &pair) { EXPECT_EQ(_TANDEM_apart_enter(&pair.lock), 0); }
+void enter(const Pair &pair) { EXPECT_EQ(_TANDEM_guarded_by_enter(&pair.lock), 0); }
 
 bool is_free(const Pair &pair) {
-  const std::uint64_t value = apart::word_of(&pair.lock).value.load();
-  return value == apart::kFree || value == apart::kUnused;
+  const std::uint64_t value = guarded_by::word_of(&pair.lock).value.load();
+  return value == guarded_by::kFree || value == guarded_by::kUnused;
 }
 
 // Moves by `amount`, in either way.
@@ -103,19 +103,19 @@ void move(const tandem_section &section, Pair &pair) {
 }
 
 // Not the first transaction of the process's only thread, and as if none had led away yet.
-class ApartMode : public testing::Test {
+class GuardedByMode : public testing::Test {
 protected:
-  ApartMode() {
+  GuardedByMode() {
     std::thread([] {}).join();
     move(section_, pair_);
-    std::ranges::fill(current_thread->apart_skip, std::uint8_t{0});
+    std::ranges::fill(current_thread->guarded_by_skip, std::uint8_t{0});
   }
-  TestOutput output_{"apart", 0U};
+  TestOutput output_{"guarded_by", 0U};
   const tandem_section &section_ = output_.pure("section");
   Pair pair_;
 };
 
-TEST_F(ApartMode, RunsInPlaceUnderEveryAlgorithmButSerial) {
+TEST_F(GuardedByMode, RunsInPlaceUnderEveryAlgorithmButSerial) {
   in_place(section_, [&](bool here) {
     EXPECT_EQ(here, holds_words());
     enter(pair_);
@@ -130,7 +130,7 @@ TEST_F(ApartMode, RunsInPlaceUnderEveryAlgorithmButSerial) {
 }
 
 // What it did in any way is undone, and it is tried again after a while.
-TEST_F(ApartMode, BeginsAgainWhereItComesToAnotherLock) {
+TEST_F(GuardedByMode, BeginsAgainWhereItComesToAnotherLock) {
   struct Object {
     std::uint8_t one = 1;
     std::uint16_t two = 2;
@@ -163,7 +163,7 @@ TEST_F(ApartMode, BeginsAgainWhereItComesToAnotherLock) {
       EXPECT_NE(_ITM_malloc(24), nullptr); // freed by the abort, or reported as a leak
       _ITM_free(freed);
     }
-    _TANDEM_apart_join(nullptr);
+    _TANDEM_guarded_by_join(nullptr);
     EXPECT_FALSE(here);
   };
   in_place(section_, body);
@@ -179,7 +179,7 @@ TEST_F(ApartMode, BeginsAgainWhereItComesToAnotherLock) {
   std::free(freed);
 }
 
-TEST_F(ApartMode, LogsNothingOfWhatItHasAllocated) {
+TEST_F(GuardedByMode, LogsNothingOfWhatItHasAllocated) {
   in_place(section_, [&](bool here) {
     void *memory = _ITM_malloc(1 << 20);
     if (here) {
@@ -192,7 +192,7 @@ TEST_F(ApartMode, LogsNothingOfWhatItHasAllocated) {
 }
 
 // What it writes again and again is logged once or a few times, and becomes what it was.
-TEST_F(ApartMode, UndoesALongLoopFromAShortLog) {
+TEST_F(GuardedByMode, UndoesALongLoopFromAShortLog) {
   union Cells {
     std::array<std::uint64_t, 300> eight;
     std::array<std::uint32_t, 600> four;
@@ -217,12 +217,12 @@ TEST_F(ApartMode, UndoesALongLoopFromAShortLog) {
         put(cells.eight[at % 8], static_cast<std::uint64_t>(i));
     }
     capacity = std::max(capacity, current_thread->undo.capacity());
-    _TANDEM_apart_join(nullptr);
+    _TANDEM_guarded_by_join(nullptr);
   });
   EXPECT_LE(capacity, 16'384U);
 }
 
-TEST_F(ApartMode, IsCancelledWithAllThatItWrote) {
+TEST_F(GuardedByMode, IsCancelledWithAllThatItWrote) {
   int ended = 0;
   EXPECT_FALSE(in_place(
       section_,
@@ -240,7 +240,7 @@ TEST_F(ApartMode, IsCancelledWithAllThatItWrote) {
 }
 
 // Nothing says what it has read.
-TEST_F(ApartMode, WaitsForAChangeAsAnother) {
+TEST_F(GuardedByMode, WaitsForAChangeAsAnother) {
   Other other([&] { move(section_, pair_); });
   int attempts = 0;
   bool was_here = false;
@@ -260,7 +260,7 @@ TEST_F(ApartMode, WaitsForAChangeAsAnother) {
   EXPECT_EQ(pair_.right, -3);
 }
 
-TEST_F(ApartMode, BecomesIrrevocableAsAnother) {
+TEST_F(GuardedByMode, BecomesIrrevocableAsAnother) {
   Pair second;
   std::atomic<bool> stop = false;
   Other other([&] {
@@ -281,7 +281,7 @@ TEST_F(ApartMode, BecomesIrrevocableAsAnother) {
   EXPECT_TRUE(is_free(pair_));
 }
 
-TEST_F(ApartMode, NestsAsAnother) {
+TEST_F(GuardedByMode, NestsAsAnother) {
   int attempts = 0;
   in_place(section_, [&](bool here) {
     ++attempts;
@@ -297,7 +297,7 @@ TEST_F(ApartMode, NestsAsAnother) {
 }
 
 // Two hold two locks in both orders: neither waits for ever.
-TEST_F(ApartMode, GivesUpALockThatItWaitsFor) {
+TEST_F(GuardedByMode, GivesUpALockThatItWaitsFor) {
   Pair second;
   constexpr int kMoves = 2000;
   const auto both = [&](Pair &first, Pair &then) {
@@ -322,7 +322,7 @@ TEST_F(ApartMode, GivesUpALockThatItWaitsFor) {
 }
 
 // Who commits does not wait for it, and it does not look at others' commits.
-TEST_F(ApartMode, RunsBesideAllClocks) {
+TEST_F(GuardedByMode, RunsBesideAllClocks) {
   Pair second;
   Other writer([&] {
     run([&] { write(second.left, 1); });
@@ -341,7 +341,7 @@ TEST_F(ApartMode, RunsBesideAllClocks) {
   EXPECT_EQ(attempts, 1);
 }
 
-TEST_F(ApartMode, WhoIsAloneWaitsForIt) {
+TEST_F(GuardedByMode, WhoIsAloneWaitsForIt) {
   std::atomic<bool> inside = false;
   std::atomic<bool> asked = false;
   Other other([&] {
@@ -370,7 +370,7 @@ TEST_F(ApartMode, WhoIsAloneWaitsForIt) {
 }
 
 // No lock guards the library's counters.
-TEST_F(ApartMode, CountsBesideOthers) {
+TEST_F(GuardedByMode, CountsBesideOthers) {
   static std::uint64_t counter;
   counter = 0;
   constexpr int kCounts = 2000;
@@ -391,7 +391,7 @@ TEST_F(ApartMode, CountsBesideOthers) {
   EXPECT_EQ(pair_.left, kCounts + 1);
 }
 
-TEST_F(ApartMode, AChildProcessGoesOn) {
+TEST_F(GuardedByMode, AChildProcessGoesOn) {
   const pid_t child = fork();
   if (child == 0) {
     move(section_, pair_);
@@ -406,7 +406,7 @@ TEST_F(ApartMode, AChildProcessGoesOn) {
 }
 
 // Beside others that come to the same locks, to more, and to all.
-TEST_F(ApartMode, IsAtomicBesideAllOthers) {
+TEST_F(GuardedByMode, IsAtomicBesideAllOthers) {
   std::array<Pair, 4> pairs{};
   constexpr int kMoves = 20'000;
   std::latch start(algorithm_changes() ? 7 : 6);
@@ -433,7 +433,7 @@ TEST_F(ApartMode, IsAtomicBesideAllOthers) {
           enter(pair);
           move_by(pair, 1, here);
           if (n % 100 == 13) {
-            _TANDEM_apart_join(nullptr);
+            _TANDEM_guarded_by_join(nullptr);
             add(counted, 1);
           }
           enter(to);

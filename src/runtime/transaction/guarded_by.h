@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Locks whose sections stay apart. A section that was made of a lock's region is a transaction, and
+// Locks that guard their data. A section that was made of a lock's region is a transaction, and
 // conflicts are found by what it accesses. Where the program promises that what this lock guards is
-// guarded by it everywhere (docs/convert.md, `apart`), its sections need not be found out: each of
-// them holds a word that stands for the lock, a transaction from where it enters to its end, also
-// where it is nested in another lock's; and a short one (short.h) needs nothing but that word: not
-// the clock, whose line all threads share, nor a scan of the others' marks.
+// guarded by it everywhere (docs/convert.md, `guarded-by`), its sections need not be found out:
+// each of them holds a word that stands for the lock, a transaction from where it enters to its
+// end, also where it is nested in another lock's; and a short one (short.h) needs nothing but that
+// word: not the clock, whose line all threads share, nor a scan of the others' marks.
 //
 //     short section     word := thread (locked); the serial word taken? then free again
 //     transaction       word := thread (locked); commit, or undo; after a commit it waits for
 //                       those that do not know it (sync/quiescence.h); word := free
 //     one of no other   its accesses come behind that, in place, with an undo log, whatever the
-//       lock            algorithm (Mode::apart); it waits for nobody behind its commit. Where it
+//       lock            algorithm (Mode::guarded_by); it waits for nobody behind its commit. Where
+//       it
 //                       comes to another lock it begins again, as a transaction like others;
 //                       under NOrec that one looks at no clock before it comes to the other lock
 //     who will be       the serial word (locked); all marks 0; no word held by a short section
@@ -37,7 +38,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tandem::apart {
+namespace tandem::guarded_by {
 
 struct alignas(64) Word {
   std::atomic<std::uint64_t> value;
@@ -77,33 +78,33 @@ void enter(Thread &thread, const void *lock) noexcept;
 // The same where the word is free; else false.
 bool try_enter(Thread &thread, const void *lock) noexcept;
 
-// Whether a section that has code for Mode::apart begins in it: not where it has led away a little
-// while ago, nor under an algorithm that does not look at the words.
+// Whether a section that has code for Mode::guarded_by begins in it: not where it has led away a
+// little while ago, nor under an algorithm that does not look at the words.
 bool begins_so(Thread &thread) noexcept;
 bool looks_at_words(Algorithm algorithm) noexcept;
 
-// In Mode::apart, where the undo log is full: keeps the oldest entry of each cell, so that a loop
-// over few cells needs little memory. Makes room.
+// In Mode::guarded_by, where the undo log is full: keeps the oldest entry of each cell, so that a
+// loop over few cells needs little memory. Makes room.
 void shrink_log(Thread &thread) noexcept;
 
-// In Mode::apart: its locks are still held.
+// In Mode::guarded_by: its locks are still held.
 void commit(Thread &thread) noexcept;
 
-// A section of a lock that stays apart begins; the next thing that the transaction does is to enter
-// it. If that is its first, it runs beside the clock until it joins the others.
+// A section of a lock that guards its data begins; the next thing that the transaction does is to
+// enter it. If that is its first, it runs beside the clock until it joins the others.
 void begin(Thread &thread) noexcept;
 
 // It comes to what other locks guard, or none. May restart it.
 void join_others(Thread &thread) noexcept;
 [[gnu::always_inline]] inline void join(Thread &thread) noexcept {
-  if (thread.only_apart) [[unlikely]]
+  if (thread.only_guarded_by) [[unlikely]]
     join_others(thread);
 }
 
 // The transaction has ended, or has been undone.
 void leave_all(Thread &thread) noexcept;
 [[gnu::always_inline]] inline void leave(Thread &thread) noexcept {
-  if (!thread.apart.empty()) [[unlikely]]
+  if (!thread.guarded_by.empty()) [[unlikely]]
     leave_all(thread);
 }
 
@@ -115,4 +116,4 @@ void wait_for_short_ones() noexcept;
 // In a child process.
 void forget_other_threads() noexcept;
 
-} // namespace tandem::apart
+} // namespace tandem::guarded_by

@@ -2,14 +2,14 @@
 // and its own code is in none. Another section of the lock ends where it finds the word set, and
 // waits outside. What only the region writes is read with a barrier.
 // RUN: %cc %s > %t.in.ll
-// RUN: env TANDEM_CONVERT=%S/Inputs/real-region.toml TANDEM_ENFORCE=global-lock \
+// RUN: env TANDEM_CONVERT=%S/Inputs/lock-region.toml TANDEM_ENFORCE=global-lock \
 // RUN:   %tandem < %t.in.ll > %t.ll
 // RUN: %FileCheck %s --input-file=%t.ll
-// RUN: env TANDEM_CONVERT=%S/Inputs/real-region.toml TANDEM_ENFORCE=stm \
+// RUN: env TANDEM_CONVERT=%S/Inputs/lock-region.toml TANDEM_ENFORCE=stm \
 // RUN:   TANDEM_INLINE_BARRIERS=0 TANDEM_SHORT_SECTIONS=0 %tandem < %t.in.ll > %t.stm.ll
 // RUN: %FileCheck %s --check-prefix=STM --input-file=%t.stm.ll
 // A short section that looks leads away where the word is set.
-// RUN: env TANDEM_CONVERT=%S/Inputs/real-region.toml TANDEM_ENFORCE=stm TANDEM_INLINE_BARRIERS=0 \
+// RUN: env TANDEM_CONVERT=%S/Inputs/lock-region.toml TANDEM_ENFORCE=stm TANDEM_INLINE_BARRIERS=0 \
 // RUN:   %tandem < %t.in.ll > %t.short.ll
 // RUN: %FileCheck %s --check-prefix=SHORT --input-file=%t.short.ll
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Who takes an item out of a slot, whose lock stays apart, has it for itself: also beside a section
+// Who takes an item out of a slot, whose lock guards its data, has it for itself: also beside a section
 // of another lock that began when the item was still guarded by that one, and is not yet undone.
 #include "threads.h"
 #include <sched.h>

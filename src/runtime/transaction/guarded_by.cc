@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/transaction/apart.h"
+#include "runtime/transaction/guarded_by.h"
 
 #include "runtime/abi/itm.h"
 #include "runtime/abi/itm_export.h"
@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace tandem::apart {
+namespace tandem::guarded_by {
 
 constinit Word words[std::size_t{1} << kCountLog2] = {};
 
@@ -32,14 +32,15 @@ constexpr std::uint32_t kAttempts = 6;
 // program made what it does with the lock held, unless it is off its processor.
 constexpr std::uint32_t kRounds = 64;
 
-// Executions of a section that has come to another lock which do not begin in Mode::apart: one that
-// always does is tried now and then.
+// Executions of a section that has come to another lock which do not begin in Mode::guarded_by: one
+// that always does is tried now and then.
 constexpr std::uint8_t kSkips = 15;
 
 // Sections that share a place only disturb one another's guesses.
 std::uint8_t &skip_of(Thread &thread) noexcept {
-  static_assert(kApartPlaces == 64);
-  return thread.apart_skip[reinterpret_cast<std::uintptr_t>(thread.descriptor) * kGolden >> 58];
+  static_assert(kGuardedByPlaces == 64);
+  return thread
+      .guarded_by_skip[reinterpret_cast<std::uintptr_t>(thread.descriptor) * kGolden >> 58];
 }
 
 [[gnu::cold, gnu::noinline]] void note_use(Word &word) noexcept {
@@ -125,10 +126,10 @@ void enter(Thread &thread, const void *lock) noexcept {
   const std::uint64_t holder = held_long(thread.identity);
   if (word.value.load(std::memory_order_relaxed) == holder)
     return;
-  thread.apart.reserve(); // without memory for it the word would stay
+  thread.guarded_by.reserve(); // without memory for it the word would stay
   if (!try_acquire(word, holder)) [[unlikely]]
     wait(thread, word, lock);
-  thread.apart.push_unchecked(&word);
+  thread.guarded_by.push_unchecked(&word);
 }
 
 bool try_enter(Thread &thread, const void *lock) noexcept {
@@ -138,22 +139,22 @@ bool try_enter(Thread &thread, const void *lock) noexcept {
   const std::uint64_t holder = held_long(thread.identity);
   if (word.value.load(std::memory_order_relaxed) == holder)
     return true;
-  thread.apart.reserve();
+  thread.guarded_by.reserve();
   // The second attempt is one at a word that nobody had looked at before.
   if (!try_acquire(word, holder) && !try_acquire(word, holder))
     return false;
-  thread.apart.push_unchecked(&word);
+  thread.guarded_by.push_unchecked(&word);
   return true;
 }
 
 void begin(Thread &thread) noexcept {
   // Depth 1: nobody counts it, and it shares no colours.
-  if ((thread.properties & itm::kBeginsApart) == 0 || thread.mode != Mode::norec ||
+  if ((thread.properties & itm::kBeginsGuardedBy) == 0 || thread.mode != Mode::norec ||
       thread.depth != 1 || !thread.values.empty() || !thread.writes.empty() ||
-      !thread.undo.empty() || !thread.apart.empty())
+      !thread.undo.empty() || !thread.guarded_by.empty())
     return;
   norec::join(thread);
-  thread.only_apart = true;
+  thread.only_guarded_by = true;
   // Nobody waits for it to look at the clock.
   thread.mark->store(kMarkNewest, std::memory_order_release);
 }
@@ -207,15 +208,15 @@ void shrink_log(Thread &thread) noexcept {
 void commit(Thread &thread) noexcept {
   if (wait::anybody()) [[unlikely]]
     norec::tell_waiting(thread);
-  thread.only_apart = false;
+  thread.only_guarded_by = false;
 }
 
 void join_others(Thread &thread) noexcept {
-  if (thread.mode == Mode::apart) {
+  if (thread.mode == Mode::guarded_by) {
     skip_of(thread) = kSkips;
     transaction::restart(thread, transaction::Reason::joins);
   }
-  thread.only_apart = false;
+  thread.only_guarded_by = false;
   if (norec::owns_clock(thread))
     return; // nobody commits before it does
   // As a begin. What it has read so far nobody else may change.
@@ -226,9 +227,9 @@ void join_others(Thread &thread) noexcept {
 }
 
 void leave_all(Thread &thread) noexcept {
-  for (Word *word : thread.apart)
+  for (Word *word : thread.guarded_by)
     word->value.store(kFree, std::memory_order_release);
-  thread.apart.clear();
+  thread.guarded_by.clear();
 }
 
 void wait_for_short_ones() noexcept {
@@ -257,23 +258,23 @@ void forget_other_threads() noexcept {
   used_end.store(end);
 }
 
-} // namespace tandem::apart
+} // namespace tandem::guarded_by
 
 using namespace tandem;
 
 // What the pass leaves of the marks in transactions (compiler/sections/converted_operations.h).
-TANDEM_ITM int _TANDEM_apart_enter(const void *lock) noexcept {
-  apart::enter(*current_thread, lock);
+TANDEM_ITM int _TANDEM_guarded_by_enter(const void *lock) noexcept {
+  guarded_by::enter(*current_thread, lock);
   return 0;
 }
-TANDEM_ITM int _TANDEM_apart_try_enter(const void *lock) noexcept {
-  return apart::try_enter(*current_thread, lock) ? 0 : EBUSY;
+TANDEM_ITM int _TANDEM_guarded_by_try_enter(const void *lock) noexcept {
+  return guarded_by::try_enter(*current_thread, lock) ? 0 : EBUSY;
 }
-TANDEM_ITM int _TANDEM_apart_join(const void *) noexcept {
-  apart::join(*current_thread);
+TANDEM_ITM int _TANDEM_guarded_by_join(const void *) noexcept {
+  guarded_by::join(*current_thread);
   return 0;
 }
-TANDEM_ITM int _TANDEM_apart_only(const void *) noexcept {
-  apart::begin(*current_thread);
+TANDEM_ITM int _TANDEM_guarded_by_only(const void *) noexcept {
+  guarded_by::begin(*current_thread);
   return 0;
 }

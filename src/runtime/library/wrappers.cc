@@ -7,40 +7,40 @@
 #include <cstddef>
 
 // Functions, whatever their types: only the addresses count.
-#define TANDEM_LOCK_TWIN_OF TANDEM_TWIN_OF
-#define TANDEM_OUTPUT_TWIN_OF TANDEM_TWIN_OF
-#define TANDEM_TWIN_OF(LENGTH, NAME)                                                               \
+#define TANDEM_LOCK_WRAPPER_OF TANDEM_WRAPPER_OF
+#define TANDEM_OUTPUT_WRAPPER_OF TANDEM_WRAPPER_OF
+#define TANDEM_WRAPPER_OF(LENGTH, NAME)                                                            \
   extern "C" void tandem_plain_##NAME() __asm__(#NAME);                                            \
-  extern "C" void tandem_twin_##NAME() __asm__("_ZGTt" #LENGTH #NAME);
-#include "runtime/library/twins.def"
-#undef TANDEM_OUTPUT_TWIN_OF
-#undef TANDEM_TWIN_OF
+  extern "C" void tandem_wrapper_##NAME() __asm__("_ZGTt" #LENGTH #NAME);
+#include "runtime/library/wrappers.def"
+#undef TANDEM_OUTPUT_WRAPPER_OF
+#undef TANDEM_WRAPPER_OF
 
 namespace tandem::library {
 namespace {
 
 struct Pair {
   void (*plain)();
-  void (*twin)();
+  void (*wrapper)();
   bool puts_off_output;
 };
 
 const Pair pairs[] = {
-#define TANDEM_TWIN_OF(LENGTH, NAME) {tandem_plain_##NAME, tandem_twin_##NAME, false},
-#define TANDEM_OUTPUT_TWIN_OF(LENGTH, NAME) {tandem_plain_##NAME, tandem_twin_##NAME, true},
-#include "runtime/library/twins.def"
-#undef TANDEM_OUTPUT_TWIN_OF
-#undef TANDEM_TWIN_OF
+#define TANDEM_WRAPPER_OF(LENGTH, NAME) {tandem_plain_##NAME, tandem_wrapper_##NAME, false},
+#define TANDEM_OUTPUT_WRAPPER_OF(LENGTH, NAME) {tandem_plain_##NAME, tandem_wrapper_##NAME, true},
+#include "runtime/library/wrappers.def"
+#undef TANDEM_OUTPUT_WRAPPER_OF
+#undef TANDEM_WRAPPER_OF
 };
-#undef TANDEM_LOCK_TWIN_OF
+#undef TANDEM_LOCK_WRAPPER_OF
 
 } // namespace
 
-void *twin_of(void *original, WhenOutput output) noexcept {
+void *wrapper_of(void *original, WhenOutput output) noexcept {
   const auto wanted = reinterpret_cast<void (*)()>(original);
   for (const Pair &pair : pairs)
     if (pair.plain == wanted && (output == WhenOutput::at_commit || !pair.puts_off_output))
-      return reinterpret_cast<void *>(pair.twin);
+      return reinterpret_cast<void *>(pair.wrapper);
   return nullptr;
 }
 

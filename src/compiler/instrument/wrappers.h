@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Calls of library functions in transactional clones: the catalogue names the transactional version
-// (twin) that runs in their place (docs/safe-library.md).
+// (wrapper) that runs in their place (docs/safe-library.md).
 #pragma once
 
 #include "compiler/catalogue/catalogue.h"
@@ -13,12 +13,12 @@
 
 namespace tandem {
 
-// Makes `call`, whose callee `entry` describes and which is not irrevocable, call its twin. False,
-// and nothing has changed, where it has none.
-bool call_twin(llvm::Module &module, llvm::CallBase &call, const CatalogueEntry &entry);
+// Makes `call`, whose callee `entry` describes and which is not irrevocable, call its wrapper.
+// False, and nothing has changed, where it has none.
+bool call_wrapper(llvm::Module &module, llvm::CallBase &call, const CatalogueEntry &entry);
 
 // The functions of the program that the callee may call before it returns (qsort's comparison):
-// the twin finds their clones by address.
+// the wrapper finds their clones by address.
 std::vector<llvm::Function *> callbacks_of(const llvm::CallBase &call, const CatalogueEntry &entry);
 
 // Gives a table of `entries` pairs of functions to the runtime when the output is loaded. The C

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sections of locks that stay apart, each far from short: they walk lists, compare and copy bytes,
+// Sections of locks that guard their data, each far from short: they walk lists, compare and copy bytes,
 // allocate, call by pointer. Now and then one comes to another lock, or to what cannot be undone,
 // when it has written in all of these ways; what it wrote counts once. Some hold two such locks.
 #include "threads.h"
