@@ -106,6 +106,7 @@ def _parser() -> _Parser:
     add("--resume", action="store_true", help="continue an interrupted run")
     add("--fresh", action="store_true", help="start anew where one was interrupted")
     add("--progress", action=argparse.BooleanOptionalAction, help="a bar [on a terminal]")
+    add("--quiet", action="store_false", dest="progress", help="no progress", default=None)
     add("--version", action=PrintVersion, nargs=0, help="print the version")
     return parser
 

@@ -194,7 +194,11 @@ def run(
     ] = PUBLISHED,
     progress: Annotated[
         bool | None,
-        typer.Option("--progress/--no-progress", help="Default: a bar on a terminal, else lines."),
+        typer.Option(
+            "--progress/--no-progress",
+            " /--quiet",
+            help="Default: a bar on a terminal, else lines.",
+        ),
     ] = None,
 ) -> None:
     """Run experiments and show what came out."""
@@ -314,7 +318,11 @@ def paper(
     plan: Annotated[Path, typer.Option(metavar="FILE", help="The list of rows.")] = PAPER,
     progress: Annotated[
         bool | None,
-        typer.Option("--progress/--no-progress", help="Default: a bar on a terminal, else lines."),
+        typer.Option(
+            "--progress/--no-progress",
+            " /--quiet",
+            help="Default: a bar on a terminal, else lines.",
+        ),
     ] = None,
 ) -> None:
     """Every table and figure of the papers on one page, with verdicts."""

@@ -15,6 +15,7 @@ from tandem.workload.load import TOOLS, find_tool
 from tandem.workload.memcached import VARIANTS
 from tandem.workload.replay import LOADS
 from tandem.workload.server import OVER, check_socket
+from tandem.workload.steps import Quiet
 
 __all__ = ["PROGRAM", "SUITE_JOBS", "SUMMARY", "check_options", "only_variant", "parser"]
 
@@ -99,6 +100,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
     _add_building(made)
     _add_loading(made)
+    made.add_argument("--quiet", action=Quiet, nargs=0, help="no progress")
     made.add_argument("--version", action=PrintVersion, nargs=0, help="print the version")
     return made
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import fcntl
 import os
@@ -15,15 +16,27 @@ from pathlib import Path
 
 from tandem.errors import CommandError, UserError
 
-__all__ = ["Meter", "must_run", "one_at_a_time", "run", "say"]
+__all__ = ["Meter", "Quiet", "must_run", "one_at_a_time", "run", "say"]
 
 LOG_TAIL_LINES = 20  # of a failed step's log that the person sees
 METER_SECONDS = 10.0  # between two lines of progress where standard error is no terminal
 
 
+_quiet = False  # of the process
+
+
+class Quiet(argparse.Action):
+    """The option --quiet: say() says nothing from here on."""
+
+    def __call__(self, *_: object) -> None:
+        global _quiet
+        _quiet = True
+
+
 def say(text: str) -> None:
     """What is being done now, on standard error, so that standard output stays data."""
-    print(f"==> {text}", file=sys.stderr, flush=True)
+    if not _quiet:
+        print(f"==> {text}", file=sys.stderr, flush=True)
 
 
 class Meter:
@@ -42,6 +55,8 @@ class Meter:
         self._done += 1
         now = time.monotonic()
         text = f"    {self._done} of {self._total}, {now - self._begin:.0f} s"
+        if _quiet:
+            return
         if self._terminal:
             print(f"\r{text}", end="", file=sys.stderr, flush=True)
         elif now - self._shown >= METER_SECONDS:

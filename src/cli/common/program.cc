@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <map>
 
 namespace tandem {
 namespace {
@@ -74,6 +75,14 @@ Program::Program(const std::string &name, std::string summary)
       app_(summary_, name_) {
   app_.set_help_flag();
   // parse() answers these itself; here they are for the help.
+  static const std::map<std::string, Colours> kColours{
+      {"auto", Colours::automatic}, {"always", Colours::always}, {"never", Colours::never}};
+  app_.add_option("--color", colours_, "auto (on a terminal), always or never")
+      ->type_name("WHEN")
+      ->transform(CLI::Transformer(kColours))
+      ->check(CLI::IsMember(kColours))
+      ->default_str("");
+  add_flag("--quiet", quiet_, "no progress on standard error");
   app_.add_flag("-h,--help")->description("print this text");
   app_.add_flag("--version")->description("print the version");
 }
@@ -97,7 +106,8 @@ std::string Program::help() const {
     if (option->get_positional()) {
       positional.push_back(option);
       words += " " + title_of(*option);
-    } else if (option->check_lname("help") || option->check_lname("version")) {
+    } else if (option->check_lname("help") || option->check_lname("version") ||
+               option->check_lname("color") || option->check_lname("quiet")) {
       common.push_back(option);
     } else {
       own.push_back(option);
@@ -191,6 +201,7 @@ std::optional<int> Program::parse(int argc, const char *const *argv) {
   } catch (const CLI::ParseError &error) {
     return fail(explain(error));
   }
+  Terminal::choose(colours_, quiet_);
   return std::nullopt;
 }
 

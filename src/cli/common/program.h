@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The one manner of every subcommand: help, errors, exit status, --json.
+// The one manner of every subcommand: help, errors, exit status, --json, --color, --quiet.
 //
 //   int main(int argc, char **argv) {
 //     tandem::Program program("analyze", "what the atomic sections of a program share");
@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "cli/common/terminal.h"
 
 #include <CLI/CLI.hpp>
 #include <optional>
@@ -50,7 +51,7 @@ public:
   // An option without a value.
   CLI::Option *add_flag(const std::string &name, bool &given, const std::string &what);
 
-  // Reads the command line; --help, --version and --summary are answered. Result: the exit status
+  // Reads the command line; --help, --version and --summary are answered, --color and --quiet obeyed. Result: the exit status
   // where the program ends here, which for a mistake has been explained in one line.
   [[nodiscard]] std::optional<int> parse(int argc, const char *const *argv);
 
@@ -71,6 +72,8 @@ private:
   std::string epilogue_;
   bool keeps_rest_ = false;
   bool rest_from_first_word_ = false;
+  Colours colours_ = Colours::automatic;
+  bool quiet_ = false;
   std::vector<std::string> rest_;
   CLI::App app_;
 };

@@ -14,6 +14,12 @@ constexpr std::size_t kUsualWidth = 80; // of a terminal that does not tell
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
 
+struct Choice {
+  Colours colours = Colours::automatic;
+  bool quiet = false;
+};
+Choice chosen;
+
 std::size_t width_of(int descriptor) {
   winsize size{};
   if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
@@ -44,9 +50,14 @@ std::size_t prefix_bytes(std::string_view text, std::size_t columns) {
 Terminal Terminal::of(std::FILE *stream) {
   const int descriptor = ::fileno(stream);
   if (::isatty(descriptor) == 0)
-    return {};
-  return {.interactive = true, .width = width_of(descriptor), .colour = wants_colour()};
+    return {.colour = chosen.colours == Colours::always};
+  return {.interactive = !(chosen.quiet && stream == stderr),
+          .width = width_of(descriptor),
+          .colour = chosen.colours == Colours::always ||
+                    (chosen.colours == Colours::automatic && wants_colour())};
 }
+
+void Terminal::choose(Colours colours, bool quiet) { chosen = {colours, quiet}; }
 
 std::string Terminal::paint(Colour which, std::string_view text) const {
   static constexpr const char *kCodes[] = {"", "1", "2", "31", "32", "33", "35"};

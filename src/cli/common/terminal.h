@@ -17,14 +17,20 @@ namespace tandem {
 
 enum class Colour : std::uint8_t { plain, bold, dim, red, green, yellow, magenta };
 
+// --color: whether output has colours.
+enum class Colours : std::uint8_t { automatic, always, never };
+
 struct Terminal {
   bool interactive = false; // a person is watching: long lists are cut, progress is drawn
   std::size_t width = 0;    // columns; 0: no limit
   bool colour = false;
 
-  // What `stream` is connected to. Colours only on a terminal, and not where NO_COLOR is set (to
-  // anything but nothing) or TERM is "dumb".
+  // What `stream` is connected to, and what the user has chosen. Colours, unless chosen, only on a
+  // terminal, and not where NO_COLOR is set (to anything but nothing) or TERM is "dumb".
   static Terminal of(std::FILE *stream);
+
+  // The user's choice, for the whole process; before threads. `quiet`: no progress on standard error.
+  static void choose(Colours colours, bool quiet);
 
   // `text` in `colour`; unchanged where colours are off.
   [[nodiscard]] std::string paint(Colour colour, std::string_view text) const;

@@ -32,6 +32,7 @@ struct Arguments {
   bool no_symmetry = false;
   bool safety = false;
   std::string only;
+  bool charts = false;
   std::string json;
 };
 
@@ -174,24 +175,28 @@ Outcome search_all(const Prover &prover, const std::vector<Case> &all, const Int
   return outcome;
 }
 
-Outcome mutate(const Prover &prover, const std::string &only, const Interrupt &interrupt,
-               std::FILE *out) {
+Outcome mutate(const Prover &prover, const std::string &only, bool charts,
+               const Interrupt &interrupt, std::FILE *out) {
   Ticker ticker(Terminal::of(stderr).interactive);
   const std::vector<machine::Mutant> mutants =
       prover.mutate(prover.mutation, {[&](std::size_t done, std::size_t all) {
                                         ticker.show(fmt::format("mutant {} of {}", done, all));
                                       },
-                                      &interrupt.flag(), only});
+                                      &interrupt.flag(), only, charts});
   ticker.clear();
   Outcome outcome;
   outcome.json = {{"protocol", prover.name}, {"mutants", ordered_json::array()}};
   std::size_t killed = 0;
   for (const machine::Mutant &m : mutants) {
     outcome.json["mutants"].push_back({{"mutant", m.what}, {"killed_by", m.killed_by}});
+    killed += m.killed_by.empty() ? 0 : 1;
     if (m.killed_by.empty())
       fmt::print(out, "survives: {}\n", m.what);
-    else
-      ++killed;
+    else if (charts)
+      fmt::print(out, "{}: {}\n{}{}", m.what, m.killed_by, m.chart.empty() ? "" : "\n" + m.chart,
+                 m.chart.empty() ? "" : "\n");
+    if (!m.chart.empty())
+      outcome.json["mutants"].back()["chart"] = m.chart;
   }
   fmt::print(out, "{} of {} mutants are noticed\n", killed, mutants.size());
   if (interrupt.asked())
@@ -203,6 +208,9 @@ Result<int> check(const Arguments &a) {
   const Result<const Prover *> prover = prover_named(a.protocol);
   if (!prover)
     return prover.error();
+  if (!a.mutants && (a.charts || !a.only.empty()))
+    return Error{
+        fmt::format("{} is about mutants; say --mutants too", a.charts ? "--charts" : "--only")};
   const Result<std::vector<Case>> all = cases(**prover, a);
   if (!all)
     return all.error();
@@ -211,7 +219,7 @@ Result<int> check(const Arguments &a) {
       return writable.error();
   const Interrupt interrupt;
   std::FILE *out = a.json == "-" ? stderr : stdout;
-  const Outcome outcome = a.mutants ? mutate(**prover, a.only, interrupt, out)
+  const Outcome outcome = a.mutants ? mutate(**prover, a.only, a.charts, interrupt, out)
                                     : search_all(**prover, *all, interrupt, out);
   if (!a.json.empty())
     if (Status written = write_file(a.json, outcome.json.dump(2) + "\n"); !written)
@@ -254,13 +262,16 @@ void declare(Program &program, Arguments &a) {
   program.add_json(a.json, "write the results as JSON");
   app.add_option("--only", a.only, "of the mutants: those whose name contains TEXT")
       ->type_name("TEXT");
+  program.add_flag("--charts", a.charts,
+                   "of each mutant: what notices it, and a shortest way there, drawn");
   program.set_epilogue(
       "Without options, the whole proof is run: several searches with the protocol's options,\n"
       "cores, blocks and resources. The status is 0 only where everything is proved.\n"
       "Examples:\n"
       "  tandem machine check flask\n"
       "  tandem machine check sparse-directory --cores 3 --set moesi --buffers 1\n"
-      "  tandem machine check mesi-snoop --mutants");
+      "  tandem machine check mesi-snoop --mutants\n"
+      "  tandem machine check mesi-snoop --mutants --only 'core S/- Store' --charts");
 }
 
 } // namespace

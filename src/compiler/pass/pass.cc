@@ -290,7 +290,7 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     holds = finish_own_locks(module, [](const Function &function) {
       return function.hasFnAttribute(kTransactionalAttribute);
     });
-  finish_apart(module);
+  finish_guarded_by(module);
   if (phases != Phases::none)
     link_runtime(module, beside(runtime_bitcode_, "phases.bc"));
   if (const ReportInstrumentation &made = analysis.report.instrumentation;

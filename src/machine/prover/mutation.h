@@ -79,7 +79,7 @@ public:
       : progress_(progress) {
     for (const Case &c : cases) {
       Prepared p{c.options, config(c.set)};
-      p.options.chart = false;
+      p.options.chart = progress.charts;
       p.options.stop = progress.stop;
       const checker::Result r = checker::check<P>(p.options, p.config);
       // Else every mutant would count as noticed.
@@ -157,7 +157,7 @@ private:
         Taken expected = expected_;
         if (mutation.deleted)
           expected[role].erase(expected[role].begin() + static_cast<std::ptrdiff_t>(i));
-        mutants_.push_back({std::move(what), killer(mutant, expected)});
+        mutants_.push_back(tried(std::move(what), mutant, expected));
         if (progress_.report)
           progress_.report(mutants_.size(), all_);
       }
@@ -165,21 +165,21 @@ private:
 
   // The violation that a search finds; or that a row which is taken otherwise (`expected`) is not
   // taken in any of them, which the proof's test of coverage would notice.
-  std::string killer(const checker::Tables<P> &mutant, const Taken &expected) {
+  Mutant tried(std::string what, const checker::Tables<P> &mutant, const Taken &expected) {
     Taken taken;
     bool whole = true;
     for (const Prepared &p : cases_) {
       const checker::Result r = checker::check<P>(p.options, p.config, mutant);
       if (r.verdict == checker::Verdict::violated)
-        return r.violation;
+        return {std::move(what), r.violation, r.chart};
       whole &= r.verdict == checker::Verdict::proved;
       add(taken, r);
     }
     for (std::size_t c = 0; c < taken.size() && whole; ++c)
       for (std::size_t i = 0; i < taken[c].size(); ++i)
         if (taken[c][i] == 0 && expected[c][i] != 0)
-          return "a row is never taken any more";
-    return "";
+          return {std::move(what), "a row is never taken any more"};
+    return {std::move(what), ""};
   }
 
   MutationProgress progress_;

@@ -26,14 +26,16 @@ struct Case {
 
 // One alteration of one row of a table.
 struct Mutant {
-  std::string what;      // "home S/none GetM: without 'send Inv to the other sharers'"
-  std::string killed_by; // the violation; empty: no search found one
+  std::string what;       // "home S/none GetM: without 'send Inv to the other sharers'"
+  std::string killed_by;  // the violation; empty: no search found one
+  std::string chart = {}; // a message sequence chart of a shortest way to it, where asked for
 };
 
 struct MutationProgress {
   std::function<void(std::size_t done, std::size_t all)> report; // or null
   const std::atomic<bool> *stop = nullptr;
   std::string only = {}; // mutants whose name contains this
+  bool charts = false;
 };
 
 struct Prover {

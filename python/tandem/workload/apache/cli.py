@@ -39,7 +39,7 @@ from tandem.workload.apache.replay import (
 from tandem.workload.apache.soak import print_soak, soak
 from tandem.workload.apache.steps import classes, measure_steps, print_steps
 from tandem.workload.apache.suite import Subject, print_suite, run_suite
-from tandem.workload.steps import one_at_a_time, say
+from tandem.workload.steps import Quiet, one_at_a_time, say
 
 __all__ = ["SUMMARY", "run_apache"]
 
@@ -136,6 +136,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     made.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
     _add_options(made)
+    made.add_argument("--quiet", action=Quiet, nargs=0, help="no progress")
     made.add_argument("--version", action=PrintVersion, nargs=0, help="print the version")
     return made
 

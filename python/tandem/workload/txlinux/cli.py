@@ -18,7 +18,7 @@ from tandem.errors import UserError
 from tandem.files import check_outputs, check_target, write_text
 from tandem.paths import work_folder
 from tandem.version import PrintVersion
-from tandem.workload.steps import one_at_a_time
+from tandem.workload.steps import Quiet, one_at_a_time
 from tandem.workload.txlinux.compare import compare, print_comparison
 from tandem.workload.txlinux.counters import print_run
 from tandem.workload.txlinux.guest import (
@@ -105,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
     made.add_argument("workload", nargs="*", metavar="WORKLOAD", help=argparse.SUPPRESS)
     _add_options(made)
+    made.add_argument("--quiet", action=Quiet, nargs=0, help="no progress")
     made.add_argument("--version", action=PrintVersion, nargs=0, help="print the version")
     return made
 
