@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What programs load is read by the tools that users have: valgrind, gdb and perf, those of
-Debian 12. Programs of gcc's and of tandem-cc's, with threads."""
+Debian 12, and ThreadSanitizer. Programs of gcc's and of tandem-cc's, with threads."""
 
 from __future__ import annotations
 
@@ -130,3 +130,81 @@ def test_perf_names_the_librarys_functions(gnu_tm: GnuTm, tmp_path: Path, compil
         pytest.skip("perf has taken no samples")
     assert "libitm.so.1" in output, output[-2000:]
     assert re.search(r"(tandem::|_ITM_|_TANDEM_)\S+.*libitm\.so\.1", output), output[-2000:]
+
+
+# A queue of nodes that one thread makes and another uses plainly once it has taken them. In the
+# racy one a third thread touches a count outside of transactions.
+QUEUE = """
+#include <pthread.h>
+#include <stdlib.h>
+struct node { struct node *next; long value; };
+static struct node *queue;
+static long length, taken;
+/* Of threads that have ended ThreadSanitizer may forget what they did. */
+static pthread_barrier_t begin, end;
+static void *fill(void *argument) {
+  pthread_barrier_wait(&begin);
+  for (long i = 1; i <= 300; i++) {
+    struct node *made = malloc(sizeof *made);
+    made->value = i;
+    TRANSACTION { made->next = queue; queue = made; length++; }
+  }
+  pthread_barrier_wait(&end);
+  return argument;
+}
+static void *race(void *argument) {
+  pthread_barrier_wait(&begin);
+  for (int i = 0; i < 300; i++) length++;
+  pthread_barrier_wait(&end);
+  return argument;
+}
+static void *drain(void *argument) {
+  pthread_barrier_wait(&begin);
+  for (long left = 300; left > 0;) {
+    struct node *mine;
+    TRANSACTION { mine = queue; if (mine) { queue = mine->next; length--; } }
+    if (!mine) continue;
+    left--;
+    taken += mine->value;
+    mine->value = -1;
+    free(mine);
+  }
+  pthread_barrier_wait(&end);
+  return argument;
+}
+int main(void) {
+  pthread_t threads[3];
+  pthread_barrier_init(&begin, 0, THREADS);
+  pthread_barrier_init(&end, 0, THREADS);
+  pthread_create(&threads[0], 0, fill, 0);
+  pthread_create(&threads[1], 0, drain, 0);
+  if (THREADS == 3) pthread_create(&threads[2], 0, race, 0);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], 0);
+  return taken != 300 * 301 / 2;
+}
+"""
+SANITIZED = {
+    "gcc": COMPILERS["gcc"],
+    "tandem-cc": tuple(x.replace("=stm", "=global-lock") for x in COMPILERS["tandem-cc"]),
+}
+
+
+@pytest.mark.parametrize("compiler", SANITIZED)
+@pytest.mark.parametrize("racy", [False, True])
+def test_thread_sanitizer_finds_races_and_no_others(
+    gnu_tm: GnuTm, compiler: str, racy: bool
+) -> None:
+    source = gnu_tm.folder / "queue.c"
+    source.write_text(QUEUE, encoding="utf-8")
+    program = gnu_tm.folder / f"queue-{compiler}-{racy}"
+    words = [*SANITIZED[compiler], "-O2", "-g", "-w", "-pthread", "-fsanitize=thread"]
+    words.append(f"-DTHREADS={3 if racy else 2}")
+    done = subprocess.run([*words, source, "-o", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    # Its shadow memory does not suit every random placement of programs.
+    status, text = run("setarch", "-R", program)
+    assert ("WARNING: ThreadSanitizer: data race" in text) == racy, text
+    assert status == (66 if racy else 0), text
+    if racy:
+        assert "length" in text
+        assert text.count("WARNING") <= 4, text

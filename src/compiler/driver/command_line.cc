@@ -227,9 +227,12 @@ bool Parser::code_option(std::string_view word) {
     line_.optimises = word != "-O0";
   else if (is_any(word, kDebug) || word.starts_with("-ggdb"))
     line_.chooses_debug = true;
-  else if (word == "-pg" || begins_with_any(word, kInstruments))
+  else if (word == "-fno-sanitize=thread" || word == "-fno-sanitize=all")
+    line_.looks_for_races = false;
+  else if (word == "-pg" || begins_with_any(word, kInstruments)) {
     line_.instruments = true;
-  else if (word == "-nostdinc")
+    line_.looks_for_races |= word == "-fsanitize=thread"; // it goes with no other of its kind
+  } else if (word == "-nostdinc")
     line_.no_standard_includes = true;
   else if (word == "-m32" || word == "-mx32" || word == "-m16")
     line_.other_width = true;

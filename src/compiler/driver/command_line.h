@@ -46,10 +46,11 @@ struct CommandLine {
   bool dry_run = false;  // -###
   bool emits_ir = false; // -emit-llvm
   Lto lto = Lto::unsaid;
-  bool fat_objects = false;   // -ffat-lto-objects
-  bool optimises = false;     // the last -O is not -O0
-  bool chooses_debug = false; // some -g that says how much
-  bool instruments = false;   // asks for passes that run at compile time
+  bool fat_objects = false;     // -ffat-lto-objects
+  bool optimises = false;       // the last -O is not -O0
+  bool chooses_debug = false;   // some -g that says how much
+  bool looks_for_races = false; // by ThreadSanitizer
+  bool instruments = false;     // asks for passes that run at compile time
   bool no_standard_includes = false;
   bool shared = false;
   bool is_static = false;

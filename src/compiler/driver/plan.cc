@@ -54,13 +54,11 @@ void add_compile_options(const Request &request, const CommandLine &line, const 
   if (!makes_bitcode(line) || !(line.has(InputKind::c_family) || line.has(InputKind::ir)))
     return;
   options.emplace_back("-flto=full");
-  // Locks are known by the variables of the source, which optimised code does not have any more:
-  // where passes must run, they run without optimising, and the link optimises.
-  const bool only_instruments =
-      line.optimises && line.instruments && settings.analyses() && !settings.convert.empty();
-  const bool passes_run =
-      line.optimises && (!settings.analyses() || line.instruments) && !only_instruments;
-  if (passes_run && line.has(InputKind::c_family))
+  // Optimised code does not have any more what the link looks for: the source's calls, and the
+  // variables that locks are known by. Where passes must run, they run without optimising, and the
+  // link optimises.
+  const bool only_instruments = line.optimises && line.instruments && settings.analyses();
+  if (line.optimises && !settings.analyses() && line.has(InputKind::c_family))
     options.emplace_back("-D__TANDEM_OPTIMISED__=1"); // marks then say so (compiler/attribute)
   if (!settings.analyses())
     return;
@@ -87,6 +85,12 @@ std::string output_of(const CommandLine &line) {
 }
 
 Status add_checks(const CommandLine &line, const Settings &settings, std::vector<Check> &checks) {
+  const Enforcement enforcement = settings.enforcement;
+  if (line.looks_for_races && enforcement != Enforcement::none &&
+      enforcement != Enforcement::global_lock && (makes_bitcode(line) || line.links()))
+    return Error{fmt::format("-fsanitize=thread: ThreadSanitizer does not see what orders sections "
+                             "under {}; compile and link with -ftandem-enforce=global-lock",
+                             to_string(enforcement))};
   if (const std::string output = output_of(line); !output.empty())
     checks.push_back({Check::Kind::writable, output, "choose another -o"});
   if (!settings.analyses() || !(makes_bitcode(line) || line.links()))

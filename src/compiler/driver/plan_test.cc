@@ -5,6 +5,7 @@
 #include "compiler/driver/response_file.h"
 
 #include <filesystem>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <set>
@@ -112,18 +113,29 @@ TEST_F(PlanTest, TheUsersDebugAndOptimisationStand) {
   EXPECT_THAT(arguments("-O2 -g -c a.c"), Contains("-fdebug-default-version=4"));
   EXPECT_THAT(arguments("-O2 -gline-tables-only -c a.c"), Not(Contains("-g")));
   EXPECT_THAT(arguments("-c a.c"), Not(Contains("-disable-llvm-passes"))) << "-O0";
-  EXPECT_THAT(arguments("-O2 -fsanitize=thread -c a.c"), Not(Contains("-disable-llvm-passes")));
-  EXPECT_THAT(arguments("-O2 --coverage -c a.c"), Not(Contains("-disable-llvm-passes")));
-  EXPECT_THAT(arguments("-O2 --coverage -c a.c"), Contains("-D__TANDEM_OPTIMISED__=1"));
+  EXPECT_THAT(arguments("-O2 -fsanitize=address -c a.c"), Not(Contains("-disable-llvm-passes")));
   EXPECT_THAT(arguments("-O2 -c a.c"), Not(Contains("-D__TANDEM_OPTIMISED__=1")));
 }
 
-TEST_F(PlanTest, InstrumentedCodeWhoseLocksAreConvertedIsNotOptimised) {
-  EXPECT_THAT(arguments("-O2 --coverage -c a.c"), Not(Contains("-disable-O0-optnone")));
-  environment_["TANDEM_CONVERT"] = "c.toml";
-  EXPECT_THAT(arguments("-O2 --coverage -c a.c"), Contains("-disable-O0-optnone"));
+TEST_F(PlanTest, InstrumentedCodeIsNotOptimisedBeforeTheLink) {
+  for (const char *instruments : {"--coverage", "-pg", "-fsanitize=address"}) {
+    const std::string words = fmt::format("-O2 {} -c a.c", instruments);
+    EXPECT_THAT(arguments(words), Contains("-disable-O0-optnone"));
+    EXPECT_THAT(arguments("-ftandem-enforce=none " + words), Not(Contains("-disable-O0-optnone")));
+  }
   EXPECT_THAT(arguments("-O2 --coverage -c a.c"), Not(Contains("-D__TANDEM_OPTIMISED__=1")));
   EXPECT_THAT(arguments("-O2 -c a.c"), Not(Contains("-disable-O0-optnone")));
+}
+
+TEST_F(PlanTest, ThreadSanitizerWantsALockThatItSees) {
+  for (const char *words : {"-fsanitize=thread -c a.c", "-fsanitize=thread a.o -o a",
+                            "-fno-sanitize=thread -fsanitize=thread -c a.c"}) {
+    EXPECT_THAT(mistake(words), HasSubstr("-ftandem-enforce=global-lock")) << words;
+    EXPECT_EQ(mistake(fmt::format("-ftandem-enforce=global-lock {}", words)), "no mistake");
+    EXPECT_EQ(mistake(fmt::format("-ftandem-enforce=none {}", words)), "no mistake");
+  }
+  EXPECT_EQ(mistake("-fsanitize=thread -fno-sanitize=thread -c a.c"), "no mistake");
+  EXPECT_EQ(mistake("-fsanitize=address -c a.c"), "no mistake");
 }
 
 TEST_F(PlanTest, WhatIsNotBitcode) {

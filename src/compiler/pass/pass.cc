@@ -153,8 +153,7 @@ void refuse_optimised(const std::vector<Section> &sections) {
     if (section.kind != SectionKind::lock_region && section.optimised)
       stop(
           fmt::format("{}: atomic section '{}' was optimised before the link, which may have moved "
-                      "its calls; compile this file with the enforcement of the link too, and with "
-                      "-O0 where it asks for a sanitizer or profiling",
+                      "its calls; compile this file with the enforcement of the link too",
                       section.line == 0 ? section.function->getParent()->getSourceFileName()
                                         : fmt::format("{}:{}", section.file, section.line),
                       section.name));

@@ -5,6 +5,7 @@
 #include "runtime/settings/settings.h"
 #include "runtime/sync/clock.h"
 #include "runtime/sync/futex.h"
+#include "runtime/sync/races.h"
 #include "runtime/transaction/guarded_by.h"
 
 namespace tandem::serial {
@@ -72,6 +73,7 @@ void acquire(const Thread *thread) noexcept {
     }
   }
   wait_for_all(thread);
+  races::acquired(&word);
 }
 
 bool try_word() noexcept {
@@ -83,10 +85,12 @@ bool try_upgrade(const Thread &thread) noexcept {
   if (!try_word())
     return false;
   wait_for_all(&thread);
+  races::acquired(&word);
   return true;
 }
 
 void release() noexcept {
+  races::about_to_release(&word);
   // Release: the next transaction, which loads the word with acquire, sees what this one did.
   if (word.value.exchange(kFree, std::memory_order_acq_rel) == kHeldWithWaiters)
     sync::wake_all(word.value);

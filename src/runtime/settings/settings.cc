@@ -3,6 +3,7 @@
 
 #include "contention/names.h"
 #include "runtime/algorithms/hardware.h"
+#include "runtime/sync/races.h"
 #include "runtime/fatal.h"
 #include "runtime/settings/environment.h"
 
@@ -135,6 +136,14 @@ void read_settings() noexcept {
   if ((!choice || choice->automatic) && settings.hardware) {
     settings.algorithm = Algorithm::htm;
     settings.special = choice && choice->hardware ? 0 : kSpecialAlone | kSpecialAdapt;
+  }
+  if (races::are_looked_for()) {
+    if (settings.algorithm != Algorithm::serial && choice)
+      note("ThreadSanitizer is in this program: its transactions run one at a time");
+    settings.algorithm = Algorithm::serial;
+    settings.special = 0;
+    settings.chosen = true;
+    settings.hardware = false;
   }
   if (const auto policy = lookup("TANDEM_POLICY", contention::kPolicyNames))
     settings.policy = *policy;
