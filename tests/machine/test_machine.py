@@ -263,6 +263,20 @@ def test_a_filter_alone_agrees_with_its_formula() -> None:
     assert "give d-left or counting-bloom" in refused("filter", "--kind", "exact")
 
 
+def test_a_mutant_is_drawn() -> None:
+    only = ("--mutants", "--only", "core S/- Store: left out")
+    done = machine("check", "mesi-snoop", *only, "--charts")
+    assert done.returncode == 0, done.stderr
+    what, chart = done.stdout.split("\n", 1)
+    assert what.startswith("core S/- Store: left out: no row: core in state S, transaction -")
+    assert "C0" in chart
+    assert "at the end: no row" in chart
+    assert chart.endswith("1 of 1 mutants are noticed\n")
+    assert machine("check", "mesi-snoop", *only).stdout == "1 of 1 mutants are noticed\n"
+    assert "say --mutants" in refused("check", "mesi-snoop", "--charts")
+    assert "say --mutants" in refused("check", "mesi-snoop", "--only", "Store")
+
+
 def test_a_directory_may_have_one_way_and_no_filter() -> None:
     narrow = ("-w", "lu-like", *SHORT, "--set", "directory.ways=1", "--set", "filter.sub_tables=0")
     assert result("-p", "sparse-directory", *narrow)["runs"][0]["complete"]

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <map>
 
 namespace tandem {
 namespace {
@@ -63,6 +62,16 @@ std::vector<std::string> option_names(const CLI::App &app) {
   return names;
 }
 
+Result<Colours> parse_colours(const std::string &when) {
+  if (when == "auto")
+    return Colours::automatic;
+  if (when == "always")
+    return Colours::always;
+  if (when == "never")
+    return Colours::never;
+  return Error{fmt::format("'{}' is none of auto, always and never", when)};
+}
+
 } // namespace
 
 int report_mistake(const std::string &program, const Error &error) {
@@ -75,13 +84,9 @@ Program::Program(const std::string &name, std::string summary)
       app_(summary_, name_) {
   app_.set_help_flag();
   // parse() answers these itself; here they are for the help.
-  static const std::map<std::string, Colours> kColours{
-      {"auto", Colours::automatic}, {"always", Colours::always}, {"never", Colours::never}};
-  app_.add_option("--color", colours_, "auto (on a terminal), always or never")
+  app_.add_option("--color", colours_, "auto: on a terminal; always; never")
       ->type_name("WHEN")
-      ->transform(CLI::Transformer(kColours))
-      ->check(CLI::IsMember(kColours))
-      ->default_str("");
+      ->check(checked_by(parse_colours));
   add_flag("--quiet", quiet_, "no progress on standard error");
   app_.add_flag("-h,--help")->description("print this text");
   app_.add_flag("--version")->description("print the version");
@@ -201,7 +206,7 @@ std::optional<int> Program::parse(int argc, const char *const *argv) {
   } catch (const CLI::ParseError &error) {
     return fail(explain(error));
   }
-  Terminal::choose(colours_, quiet_);
+  Terminal::choose(*parse_colours(colours_), quiet_);
   return std::nullopt;
 }
 

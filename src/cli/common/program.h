@@ -13,7 +13,6 @@
 #pragma once
 
 #include "base/result.h"
-#include "cli/common/terminal.h"
 
 #include <CLI/CLI.hpp>
 #include <optional>
@@ -51,8 +50,9 @@ public:
   // An option without a value.
   CLI::Option *add_flag(const std::string &name, bool &given, const std::string &what);
 
-  // Reads the command line; --help, --version and --summary are answered, --color and --quiet obeyed. Result: the exit status
-  // where the program ends here, which for a mistake has been explained in one line.
+  // Reads the command line; --help, --version and --summary are answered, --color and --quiet
+  // obeyed. Result: the exit status where the program ends here, which for a mistake has been
+  // explained in one line.
   [[nodiscard]] std::optional<int> parse(int argc, const char *const *argv);
 
   // `tandem NAME: message` on standard error; gives kUsageStatus.
@@ -72,7 +72,7 @@ private:
   std::string epilogue_;
   bool keeps_rest_ = false;
   bool rest_from_first_word_ = false;
-  Colours colours_ = Colours::automatic;
+  std::string colours_ = "auto";
   bool quiet_ = false;
   std::vector<std::string> rest_;
   CLI::App app_;

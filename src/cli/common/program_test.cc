@@ -77,6 +77,8 @@ TEST(Program, PrintsHelpVersionAndSummary) {
             "  --colour NAME           red, or green\n"
             "  --loud                  an explanation that is so long that it does not fit\n"
             "                          into one line of eighty columns\n"
+            "  --color WHEN            auto: on a terminal; always; never\n"
+            "  --quiet                 no progress on standard error\n"
             "  -h, --help              print this text\n"
             "  --version               print the version\n");
   EXPECT_EQ(Sample().parse({"--summary"}).out, "does nothing much\n");
@@ -86,12 +88,13 @@ TEST(Program, PrintsHelpVersionAndSummary) {
 
 TEST(Program, ExplainsMistakesInOneLine) {
   const std::vector<std::pair<std::vector<const char *>, std::string>> cases = {
-      {{"--colr", "red"}, "unknown option '--colr'; did you mean '--colour'?"},
+      {{"--colr", "red"}, "unknown option '--colr'; did you mean '--color'?"},
       {{"--zzz"}, "unknown option '--zzz'; see tandem sample --help"},
       {{"--zzz=4"}, "unknown option '--zzz'; see tandem sample --help"},
       {{"-x"}, "unknown option '-x'; see tandem sample --help"},
       {{"--json"}, "--json needs a value: --json FILE"},
       {{"--colour", "blue"}, "--colour: 'blue' is no colour"},
+      {{"--color", "blue"}, "--color: 'blue' is none of auto, always and never"},
       {{"--loud=7x"}, "--loud takes no value"},
   };
   for (const auto &[words, message] : cases) {

@@ -29,7 +29,8 @@ struct Terminal {
   // terminal, and not where NO_COLOR is set (to anything but nothing) or TERM is "dumb".
   static Terminal of(std::FILE *stream);
 
-  // The user's choice, for the whole process; before threads. `quiet`: no progress on standard error.
+  // The user's choice, for the whole process; before threads. `quiet`: no progress on standard
+  // error.
   static void choose(Colours colours, bool quiet);
 
   // `text` in `colour`; unchanged where colours are off.

@@ -78,6 +78,24 @@ TEST_F(TerminalTest, NoColorAndDumbTerminalsAreHonoured) {
   EXPECT_FALSE(Terminal::of(pty.stream()).colour);
 }
 
+TEST_F(TerminalTest, TheUsersChoiceWins) {
+  const Pty pty(80);
+  std::FILE *file = std::tmpfile();
+  Terminal::choose(Colours::always, true);
+  EXPECT_TRUE(Terminal::of(file).colour);
+  EXPECT_FALSE(Terminal::of(file).interactive);
+  ::setenv("NO_COLOR", "1", 1);
+  EXPECT_TRUE(Terminal::of(pty.stream()).colour);
+  EXPECT_TRUE(Terminal::of(pty.stream()).interactive); // quiet is of standard error
+  ::unsetenv("NO_COLOR");
+  Terminal::choose(Colours::never, false);
+  EXPECT_FALSE(Terminal::of(pty.stream()).colour);
+  Terminal::choose(Colours::automatic, false);
+  EXPECT_TRUE(Terminal::of(pty.stream()).colour);
+  EXPECT_FALSE(Terminal::of(file).colour);
+  std::fclose(file);
+}
+
 TEST(Shorten, CutsWhereItIsTold) {
   EXPECT_EQ(shorten("abcdef", 6), "abcdef");
   EXPECT_EQ(shorten("abcdef", 4), "abc…");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The page: static HTML and SVG. Everything that comes from the profile goes through escaped().
+#include "base/page_filter.h"
 #include "cli/report/tables.h"
 
 #include <algorithm>
@@ -333,11 +334,11 @@ std::string profile_html(const Profile &profile) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+      "'unsafe-inline'; script-src '{13}'; base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{0} – profile</title><style>{1}</style></head><body>\n"
       "<h1>{0}</h1><p class=\"run\">{2}{3}, from {4}, {5:.2f} s</p>\n"
-      "{12}\n{6}\n{7}\n{8}\n{9}\n{10}\n{11}\n</body></html>\n",
+      "{12}\n{6}\n{7}\n{8}\n{9}\n{10}\n{11}\n<script>{14}</script></body></html>\n",
       escaped(profile.program), kStyle,
       profile.of_locks ? "the program's own locks, "
                        : fmt::format("{}, policy {}, back-off {}, ", escaped(profile.algorithm),
@@ -345,7 +346,7 @@ std::string profile_html(const Profile &profile) {
       counted(profile.threads, "thread", "threads"), escaped(profile.start), profile.wall_seconds,
       sections_table(profile), matrix(profile), aborts_table(profile),
       serialisations_table(profile) + colour_waits_table(profile), histograms(profile),
-      locks_table(profile), summary(profile));
+      locks_table(profile), summary(profile), kPageFilterHash, kPageFilterScript);
 }
 
 } // namespace tandem

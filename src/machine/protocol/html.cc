@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/page_filter.h"
 #include "machine/protocol/document.h"
 
 namespace tandem::machine {
@@ -21,7 +22,7 @@ th, td { border: 1px solid var(--line); padding: 0.25rem 0.5rem; vertical-align:
 .matrix { display: block; overflow-x: auto; font-size: 12px; }
 .matrix td { white-space: nowrap; text-align: center; }
 .stall { background: var(--stall); }
-.hole { background: var(--none); }
+.invalid { background: var(--none); }
 .never { color: var(--bad); font-weight: 600; }
 .why { font-style: italic; opacity: 0.85; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
@@ -125,7 +126,7 @@ std::string matrix_cell(const Controller &c, std::size_t controller, std::size_t
                          label);
   }
   if (links.empty())
-    return "<td class=\"hole\"></td>";
+    return "<td class=\"invalid\"></td>";
   return fmt::format("<td{}>{}</td>", stall ? " class=\"stall\"" : "", links);
 }
 
@@ -229,6 +230,7 @@ std::string coverage(const TableDocument &d) {
 std::string html(const TableDocument &d) {
   std::string out =
       fmt::format("<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                   "<title>{0}: tables</title>\n<style>{1}</style></head>\n<body>\n"
                   "<h1>{0}</h1>\n<p>{2}</p>\n",
                   escaped(d.name), kStyle, escaped(d.summary));
@@ -248,7 +250,7 @@ std::string html(const TableDocument &d) {
            "it is never reached. Rows of one field are tried from the top.</p>\n";
     out += matrix(d, i) + rows_table(d, i);
   }
-  return out + "</body>\n</html>\n";
+  return out + fmt::format("<script>{}</script>\n</body>\n</html>\n", kPageFilterScript);
 }
 
 } // namespace tandem::machine
