@@ -40,7 +40,7 @@ NEWER = ("__isoc23_", "strlcpy", "strlcat", "__strlcpy_chk", "__strlcat_chk")
 BITCODE = "_TANDEM_held_"
 # Within the pass: operations of these kinds on locks that a converted program keeps, and marks of
 # those that stay apart.
-OWN_LOCKS = ("_TANDEM_own_plain_", "_TANDEM_own_held_", "_TANDEM_apart_")
+OWN_LOCKS = ("_TANDEM_own_plain_", "_TANDEM_own_held_", "_TANDEM_guarded_by_")
 # In the archive that clang links into programs with counters of coverage.
 COVERAGE = ("llvm_gcov_", "llvm_gcda_", "__gcov_fork")
 STATIC = ("atexit", "at_quick_exit", "pthread_atfork")

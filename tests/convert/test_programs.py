@@ -22,7 +22,7 @@ NAMES = (
     "element",
     "elsewhere",
     "flag",
-    "lock",
+    "gate",
     "one_line",
     "lock_region",
     "striped",
@@ -62,7 +62,7 @@ EXPECTED = {
     # find_locked is put into its caller.
     "elsewhere": ([11], []),
     "flag": ([11, 18], []),
-    "lock": ([21], [15, 29, 35]),
+    "gate": ([21], [15, 29, 35]),
     # Where the region begins (19) and ends (21), sections that set and clear the lock's word.
     "lock_region": ([19, 21, 33, 40, 54, 64, 73, 82], [19]),
     "one_line": ([21, 27], [18, 24]),

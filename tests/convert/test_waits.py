@@ -240,7 +240,7 @@ REFUSED = {
         "  return x; }\n",
         SECTION_A,
         f"p.c:{FIRST + 4}: condition 'c' is given to 'outside', code outside the program, and "
-        f"a thread waits for it with the converted lock 'a' at p.c:{FIRST + 2}; make that lock a "
+        f"a thread waits for it with the converted lock 'a' at p.c:{FIRST + 2}; keep that "
         "lock",
     ),
     "signalled by the functions of C11": (

@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
 // The log before each store and copy; the acquisition enters.
 // CHECK-LABEL: define internal void @use.tandem.block.tandem.guarded_by(
 // CHECK-NOT: _TANDEM_guarded_by_only
-// CHECK: call i32 @[[ENTER:[a-z.]*tandem.guarded_by]](ptr
+// CHECK: call i32 @[[ENTER:[a-z_.]*tandem.guarded_by]](ptr
 // CHECK: call ptr @find.tandem.guarded_by(
 // CHECK: call void @_ITM_LU8(ptr [[USES:%.*]])
 // CHECK-NEXT: store i64 {{.*}}, ptr [[USES]]
