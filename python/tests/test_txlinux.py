@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 
 from tandem.workload.cli import main
 from tandem.workload.txlinux.compare import print_comparison
-from tandem.workload.txlinux.counters import by_subsystem, print_run, subsystem_of
+from tandem.workload.txlinux.counters import by_subsystem, group_profile, print_run, subsystem_of
 from tandem.workload.txlinux.guest import Run
+from tandem.workload.txlinux.tables import tables_of
 
 
 @pytest.mark.parametrize(
@@ -73,9 +75,17 @@ def run(variant: str, seed: int, system: int) -> Run:
             **{"transactions": 200, "fallbacks": 2, "restarts": 50, "restart_percent": 20.0},
             **{"unique_restarts": 30, "begun_in_system_calls": 100, "begun_in_interrupts": 20},
             **{"interrupted": 1, "live_stack_overwrites": 1},
+            "pairs": [
+                {"loser": "worker+0x10", "winner": "", "count": 7},
+                {"loser": "worker+0x10", "winner": "worker+0x10", "count": 43},
+            ],
             "sites": [site("worker+0x10", transactions=200, commits=198, fallbacks=2)],
         }
-    return Run(variant, "counter", 8, seed, system // 8, system, "value 1", counted)
+    counts = {
+        **{"timed_instructions": system, "load_stall_cycles": system // 2},
+        **{"l1_hits": 90, "l2_hits": 8, "misses": 2},
+    }
+    return Run(variant, "counter", 8, seed, system // 4, system, "value 1", counted, counts)
 
 
 def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,11 +96,48 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     print_comparison(runs)
     row = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("counter"))
     assert re.split(r"\s+", row)[1:6] == ["1,000", "800", "0.800", "0.500", "0.900"]
-    assert row.endswith("1.00%    20.00%")
+    assert row.endswith("1.00%    20.00%   25/50/25")
     print_run(runs[-1])
     shown = capsys.readouterr().out
     assert "in system calls              50.0 %" in shown
     assert re.search(r"counter +200 +198 +2 ", shown)
+    assert re.search(
+        r"43 +worker\+0x10 for worker\+0x10\n +7 +worker\+0x10 for an access outside", shown
+    )
+
+
+def test_a_profile_has_subsystems() -> None:
+    aborts = [{"cause": "hardware-conflict", "other": "dput+0x4"}, {"cause": "hardware-limit"}]
+    profile = {"sections": [{"name": "rmqueue_bulk+0x60", "aborts": aborts}]}
+    group_profile(profile)
+    assert profile["sections"][0]["name"] == "zone/rmqueue_bulk+0x60"
+    assert [x.get("other") for x in aborts] == ["dcache/dput+0x4", None]
+
+
+def test_what_the_papers_tables_have() -> None:
+    none = tables_of(Run("linux", "find", 8, 1, 0, 0, "", {}))
+    assert none == {}
+    linux = tables_of(run("linux", 1, 4000))
+    assert linux["system_s"] == 4e-6
+    assert (linux["user_percent"], linux["system_percent"], linux["idle_percent"]) == (25, 50, 25)
+    assert (linux["l1_miss_percent"], linux["l2_miss_percent"]) == (10, 20)
+    assert "sizes" not in linux
+    tx = run("txlinux", 1, 4000)
+    sizes = {
+        "bytes": [1, 0, 3],
+        "blocks": [0] * 12 + [4],
+        "written_bytes": [],
+        "written_blocks": [],
+    }
+    counted = {"backoffs": 4, "backoff_cycles": 10, "cycles": 300, "commits": 100, "sizes": sizes}
+    found = tables_of(replace(tx, transactions={**tx.transactions, **counted}))
+    assert found["fallback_percent"] == 1
+    assert found["in_system_calls_percent"] == 50
+    assert found["mean_backoff_cycles"] == 2.5
+    assert found["mean_section_cycles"] == 3
+    assert found["sections_per_s"] == 200 * 1e9 / 1000
+    assert found["sizes"]["bytes"]["16"] == 75
+    assert found["sizes"]["blocks"]["8192"] == 100
 
 
 def test_the_script_names_its_variants() -> None:

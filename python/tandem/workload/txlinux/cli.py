@@ -12,23 +12,26 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tandem.errors import UserError
 from tandem.files import check_outputs, check_target, write_text
 from tandem.paths import work_folder
 from tandem.version import PrintVersion
-from tandem.workload.steps import Quiet, one_at_a_time
+from tandem.workload.steps import Quiet
 from tandem.workload.txlinux.compare import compare, print_comparison
-from tandem.workload.txlinux.counters import print_run
+from tandem.workload.txlinux.counters import group_profile, print_run
 from tandem.workload.txlinux.guest import (
+    PAPER_WORKLOADS,
     VARIANTS,
     WORKLOADS,
+    Run,
     build_image,
     machine,
     measure,
     of_machine,
 )
+from tandem.workload.txlinux.tables import tables_of
 
 __all__ = ["SUMMARY", "run_txlinux"]
 
@@ -43,6 +46,7 @@ ACTIONS = {
 _ACTIONS_OF = {
     "copies": ("run",),
     "size": ("run",),
+    "length": ("run", "compare"),
     "seed": ("boot", "run"),
     "seeds": ("compare",),
     "json": ("run", "compare"),
@@ -75,6 +79,10 @@ def _number(low: int, high: int, text: str) -> int:
     if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number from {low} to {high}")
     return int(text)
+
+
+def _seed(text: str) -> int:
+    return _number(0, 2**31 - 1, text)
 
 
 def _count(text: str) -> int:
@@ -116,6 +124,9 @@ def _add_options(to: argparse.ArgumentParser) -> None:
     add("--harts", type=_harts, metavar="N", help="1 to 64 [8]")
     add("--copies", type=_count, metavar="N", help="that run at once (run) [one a hart]")
     add("--size", type=_count, metavar="N", help="of each copy (run); see docs/txlinux.md")
+    add(
+        "--length", choices=("usual", "short"), metavar="NAME", help="usual or short (run, compare)"
+    )
     add("--policy", choices=POLICIES, metavar="NAME", help="who wins a conflict [size-matters]")
     add("--backoff", choices=BACKOFFS, metavar="NAME", help="waits before restarts [linear]")
     add(
@@ -135,7 +146,7 @@ def _add_options(to: argparse.ArgumentParser) -> None:
         metavar="FIELD=VALUE",
         help="a field of the machine, as htm.stall=true; may be given again",
     )
-    add("--seed", type=_count, metavar="N", help="of all that is random (boot, run) [1]")
+    add("--seed", type=_seed, metavar="N", help="of all that is random (boot, run) [1]")
     add("--seeds", type=_count, metavar="N", help="how many runs of each (compare) [5]")
     add("--json", type=Path, metavar="FILE", help="what was counted (run, compare)")
     add("--profile", type=Path, metavar="FILE", help="for tandem report (run)")
@@ -182,7 +193,7 @@ def _boot(asked: argparse.Namespace) -> int:
     """Becomes `tandem machine boot`."""
     image = build_image(asked.variant or "txlinux")
     command = [str(machine()), "machine", "boot"]
-    command += of_machine(image, asked.harts or 8, asked.seed or 1)
+    command += of_machine(image, asked.harts or 8, 1 if asked.seed is None else asked.seed)
     if image.variant != "linux":
         command += ["--tx-limit", str(asked.limit or 8)]
     for each in settings_of(asked):
@@ -192,43 +203,54 @@ def _boot(asked: argparse.Namespace) -> int:
 
 def _run(asked: argparse.Namespace) -> int:
     image = build_image(asked.variant or "txlinux")
-    with one_at_a_time(asked.folder):
-        result = measure(
-            image,
-            asked.workload[0],
-            harts=asked.harts or 8,
-            copies=asked.copies,
-            size=asked.size,
-            seed=asked.seed or 1,
-            limit=asked.limit or 8,
-            protocol=asked.protocol or "mesi-snoop",
-            settings=settings_of(asked),
-            folder=asked.folder.resolve(),
-            profile=asked.profile,
-        )
+    result = measure(
+        image,
+        asked.workload[0],
+        harts=asked.harts or 8,
+        copies=asked.copies,
+        size=asked.size,
+        seed=1 if asked.seed is None else asked.seed,
+        limit=asked.limit or 8,
+        protocol=asked.protocol or "mesi-snoop",
+        settings=settings_of(asked),
+        folder=asked.folder.resolve(),
+        short=asked.length == "short",
+        profile=asked.profile,
+    )
+    if asked.profile is not None:
+        profile = json.loads(asked.profile.read_text())
+        group_profile(profile)
+        _write(asked.profile, profile)
     print_run(result)
-    if asked.json is not None:
-        write_text(asked.json, json.dumps(dataclasses.asdict(result), indent=2) + "\n")
+    _write(asked.json, _described(result))
     return 0
+
+
+def _described(run: Run) -> dict[str, Any]:
+    """A run as JSON, with what the paper's tables have of it."""
+    return {**dataclasses.asdict(run), "tables": tables_of(run)}
+
+
+def _write(target: Path | None, data: object) -> None:
+    if target is not None:
+        write_text(target, json.dumps(data, indent=2) + "\n")
 
 
 def _compare(asked: argparse.Namespace) -> int:
     images = [build_image(x) for x in ("linux", "txlinux")]
-    with one_at_a_time(asked.folder):
-        comparison = compare(
-            images,
-            asked.workload or list(WORKLOADS),
-            harts=asked.harts or 8,
-            seeds=asked.seeds or 5,
-            limit=asked.limit or 8,
-            protocol=asked.protocol or "mesi-snoop",
-            settings=settings_of(asked),
-            folder=asked.folder.resolve(),
-        )
+    comparison = compare(
+        images,
+        asked.workload or PAPER_WORKLOADS,
+        harts=asked.harts or 8,
+        seeds=asked.seeds or 5,
+        limit=asked.limit or 8,
+        protocol=asked.protocol or "mesi-snoop",
+        settings=settings_of(asked),
+        folder=asked.folder.resolve(),
+        short=asked.length == "short",
+    )
     print_comparison(comparison)
-    if asked.json is not None:
-        runs = [dataclasses.asdict(x) for x in comparison]
-        write_text(asked.json, json.dumps(runs, indent=2) + "\n")
+    _write(asked.json, [_described(x) for x in comparison])
     return 0
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tandem.statistics import summarise
 from tandem.workload.txlinux.guest import Image, Run, measure
+from tandem.workload.txlinux.tables import shares_of
 
 __all__ = ["compare", "print_comparison"]
 
@@ -22,6 +23,7 @@ def compare(
     protocol: str,
     settings: Sequence[str],
     folder: Path,
+    short: bool,
 ) -> list[Run]:
     """Every workload on every kernel, with seeds 1 to `seeds`."""
     return [
@@ -36,6 +38,7 @@ def compare(
             protocol=protocol,
             settings=settings,
             folder=folder,
+            short=short,
         )
         for workload in workloads
         for seed in range(1, seeds + 1)
@@ -47,11 +50,17 @@ def _of(runs: Sequence[Run], variant: str, workload: str) -> list[Run]:
     return [x for x in runs if x.variant == variant and x.workload == workload]
 
 
+def _shares(runs: Sequence[Run]) -> str:
+    """User, system and idle, in per cent, of the first run."""
+    shares = shares_of(runs[0])
+    return "-" if shares is None else "/".join(f"{x:.0f}" for x in shares)
+
+
 def print_comparison(runs: Sequence[Run]) -> None:
     """Medians, and the ratio of pairs with the same seed with its range."""
     print(
         f"{'workload':<10}{'Linux':>14}{'TxLinux':>14}{'ratio':>8}{'least':>8}{'most':>8}"
-        f"{'elapsed':>9}{'sections':>11}{'locks':>8}{'restarts':>10}"
+        f"{'elapsed':>9}{'sections':>11}{'locks':>8}{'restarts':>10}   U/S/I"
     )
     for workload in dict.fromkeys(x.workload for x in runs):
         linux, tx = _of(runs, "linux", workload), _of(runs, "txlinux", workload)
@@ -68,10 +77,10 @@ def print_comparison(runs: Sequence[Run]) -> None:
             f"{ratio.median:>8.3f}{ratio.minimum:>8.3f}{ratio.maximum:>8.3f}"
             f"{summarise(elapsed).median:>9.3f}{sections:>11,.0f}"
             f"{100 * locks / max(sections, 1):>7.2f}%"
-            f"{100 * restarts / max(sections + restarts, 1):>9.2f}%"
+            f"{100 * restarts / max(sections + restarts, 1):>9.2f}%   {_shares(linux)}"
         )
     seeds = len({x.seed for x in runs})
     print(
         f"cycles outside U of all harts, medians of {seeds} seeds; ratios of pairs of a seed; "
-        "elapsed: ratio of cycles from begin to end"
+        "elapsed: ratio of cycles from begin to end; U/S/I: per cent of all cycles, Linux"
     )

@@ -14,8 +14,16 @@ from typing import Any
 
 from tandem.workload.txlinux.guest import Run
 
-__all__ = ["CAUSES", "Sections", "by_subsystem", "print_run", "subsystem_of"]
+__all__ = [
+    "CAUSES",
+    "Sections",
+    "by_subsystem",
+    "group_profile",
+    "print_run",
+    "subsystem_of",
+]
 
+PAIRS = 6  # that a run shows; --json has all
 CAUSES = ("conflict", "software", "io", "call", "csr", "limit")
 _PATTERNS: tuple[tuple[str, str], ...] = (
     ("counter", r"^worker$"),
@@ -67,12 +75,24 @@ def subsystem_of(function: str) -> str:
     return "other"
 
 
+def _subsystem_of_place(place: str) -> str:
+    return subsystem_of(re.split(r"[+ .]", place)[0])
+
+
+def group_profile(profile: dict[str, Any]) -> None:
+    """Puts its subsystem before every place of a profile: slab/deactivate_slab+0x10."""
+    for section in profile["sections"]:
+        section["name"] = f"{_subsystem_of_place(section['name'])}/{section['name']}"
+        for abort in section["aborts"]:
+            if abort.get("other"):
+                abort["other"] = f"{_subsystem_of_place(abort['other'])}/{abort['other']}"
+
+
 def by_subsystem(transactions: Mapping[str, Any]) -> dict[str, Sections]:
     """Most sections first."""
     found: dict[str, Sections] = {}
     for site in transactions.get("sites", ()):
-        function = re.split(r"[+ .]", site["site"])[0]
-        found.setdefault(subsystem_of(function), Sections()).add(site)
+        found.setdefault(_subsystem_of_place(site["site"]), Sections()).add(site)
     return dict(sorted(found.items(), key=lambda x: -x[1].transactions))
 
 
@@ -99,3 +119,9 @@ def print_run(run: Run) -> None:
     print("  " + f"{'subsystem':<14}" + "".join(f"{x:>11}" for x in names))
     for name, row in by_subsystem(counted).items():
         print("  " + f"{name:<14}" + "".join(f"{x:>11,}" for x in row.cells()))
+    pairs = sorted(counted.get("pairs", ()), key=lambda x: -x["count"])[:PAIRS]
+    if pairs:
+        print("  most restarts: who restarted, for whom")
+    for pair in pairs:
+        winner = pair["winner"] or "an access outside of sections"
+        print(f"  {pair['count']:>11,}  {pair['loser']} for {winner}")

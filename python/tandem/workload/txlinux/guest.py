@@ -3,7 +3,8 @@
 
 A run has two parts. The kernel boots without time and makes the workload's files; at a line of the
 console the machine is saved, once for a kernel, its harts, the workload and a seed, in
-FOLDER/checkpoints. Every run goes on from there, with time.
+FOLDER/checkpoints. Every run goes on from there, with time, to the line at which the workload has
+ended. Several processes may run in one FOLDER; machines are saved one after the other.
 """
 
 from __future__ import annotations
@@ -15,15 +16,26 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tandem.errors import CommandError, RunError, UserError
 from tandem.paths import ROOT, prefix
-from tandem.workload.steps import say
+from tandem.workload.steps import one_at_a_time, say
 
-__all__ = ["VARIANTS", "WORKLOADS", "Image", "Run", "Workload", "build_image", "machine", "measure"]
+__all__ = [
+    "PAPER_WORKLOADS",
+    "VARIANTS",
+    "WORKLOADS",
+    "Image",
+    "Run",
+    "Workload",
+    "build_image",
+    "machine",
+    "measure",
+    "of_machine",
+]
 
 VARIANTS = {
     "linux": "the same sources, without transactions",
@@ -32,28 +44,37 @@ VARIANTS = {
 }
 READY = 5  # lines at which txstage lets the machine be saved
 BOOT_LIMIT = "20G"  # instructions; a boot takes 0.1 G
+RUN_LIMIT = "100G"  # instructions of a run; what has not ended by then makes no progress
+# Cycles, at most, by which a message on the bus is late, by the seed: runs of different seeds are
+# then different interleavings. The paper's machine has none; a fetch from memory takes 200.
+JITTER = "network.jitter=3"
 
 
 @dataclass(frozen=True)
 class Workload:
-    """What a guest runs. `copies` and `size` are of a usual run; `copies` 0: one a hart."""
+    """What a guest runs. `copies` 0: one a hart. Sizes are of a usual and of a short run."""
 
     summary: str
     copies: int
     size: int
+    short: int
 
 
-# Sizes: a run of 8 harts is to take a minute or so; docs/txlinux.md says how they differ from the
-# paper's.
+# Sizes: a run of 8 harts is to take a minute or so, a short one some seconds; docs/txlinux.md says
+# how they differ from the paper's.
 WORKLOADS = {
-    "counter": Workload("a thread a hart increments one word under one lock", 1, 5000),
-    "find": Workload("copies of find and grep over one tree", 0, 290),
-    "mab": Workload("the Andrew benchmark's folders, copies, listings and searches", 0, 20),
-    "netcat": Workload("TCP over the loopback, in kilobytes", 0, 64),
-    "fork": Workload("shells that start processes", 0, 20),
-    "pipes": Workload("sort and seq through pipes", 0, 1),
-    "stress": Workload("the default image's check of all of the machine", 1, 1),
+    "counter": Workload("a thread a hart increments one word under one lock", 1, 5000, 1000),
+    "pmake": Workload("make compiles and links files of libFLAC with tcc", 0, 8, 3),
+    "netcat": Workload("TCP over the loopback, in kilobytes", 0, 64, 16),
+    "mab": Workload("the Andrew benchmark's folders, copies, listings and searches", 0, 20, 4),
+    "configure": Workload("copies of a script of autoconf's, with tcc", 2, 4, 1),
+    "find": Workload("copies of find and grep over one tree", 0, 968, 200),
+    "fork": Workload("shells that start processes", 0, 20, 4),
+    "pipes": Workload("sort and seq through pipes", 0, 1, 1),
+    "stress": Workload("the default image's check of all of the machine", 1, 1, 1),
 }
+# Of the paper's Table 3.
+PAPER_WORKLOADS = ("counter", "pmake", "netcat", "mab", "configure", "find")
 
 
 @dataclass(frozen=True)
@@ -77,6 +98,7 @@ class Run:
     system_cycles: int  # outside of U, waits included; 0 without time
     said: str
     transactions: Mapping[str, Any]  # as in machine-run.md; empty where there were none
+    counts: Mapping[str, int] = field(default_factory=dict)  # between the marks; empty without time
 
 
 def machine() -> Path:
@@ -151,9 +173,16 @@ def _stage(
     )
     name = hashlib.sha256(key.encode()).hexdigest()[:16]
     target = folder / "checkpoints" / f"{image.variant}-{words.split()[0]}-{harts}-{name}"
-    if target.is_file():
-        return target
-    target.parent.mkdir(parents=True, exist_ok=True)
+    with one_at_a_time(target.parent):
+        if not target.is_file():
+            _save(target, image, words, arguments, harts, seed, limit)
+    return target
+
+
+def _save(
+    target: Path, image: Image, words: str, arguments: str, harts: int, seed: int, limit: int
+) -> None:
+    """Boots to the workload and saves the machine; at the first line without a transaction."""
     partial = target.with_suffix(".partial")
     for line in range(1, READY + 1):
         more = [] if image.variant == "linux" else ["--tx-limit", str(limit)]
@@ -179,7 +208,6 @@ def _stage(
             continue
         break
     partial.rename(target)
-    return target
 
 
 def measure(
@@ -194,21 +222,24 @@ def measure(
     protocol: str,
     settings: Sequence[str],
     folder: Path,
+    short: bool = False,
     profile: Path | None = None,
     arguments: str = "",
 ) -> Run:
-    """`protocol`: of coherence, or none: without time. `limit`: restarts before a section takes its
-    lock. `settings`: fields of the machine's configuration. `arguments`: of the kernel. RunError
-    where the guest finds a wrong result.
+    """`protocol`: of coherence, or none: without time. `short`: the short size. `limit`: restarts
+    before a section takes its lock. `settings`: fields of the machine's configuration. `arguments`:
+    of the kernel. RunError where the guest finds a wrong result.
     """
     usual = WORKLOADS[workload]
-    words = f"{workload} {copies or usual.copies or harts} {size or usual.size}"
+    size = size or (usual.short if short else usual.size)
+    words = f"{workload} {copies or usual.copies or harts} {size}"
     saved = _stage(image, words, arguments, harts, seed, limit, folder)
     result = folder / f"run-{os.getpid()}.json"
     options = ["--restore", str(saved), "--symbols", str(image.kernel / "vmlinux")]
-    options += ["--seed", str(seed), "--json", str(result)]
+    options += ["--seed", str(seed), "--json", str(result), "--limit", RUN_LIMIT]
+    options += ["--until", "txstage: end"]
     if protocol != "none":
-        options += ["--protocol", protocol]
+        options += ["--protocol", protocol, "--set", JITTER]
     for each in settings:
         options += ["--set", each]
     if profile is not None:
@@ -222,17 +253,16 @@ def measure(
     verdict = re.search(rf"^txrun: {workload}: ok(.*)$", console.replace("\r", ""), re.MULTILINE)
     if verdict is None:
         raise RunError(f"{image.variant}: {words}: the guest did not say that it is right")
-    elapsed, system = 0, 0
-    for region in counted.get("timing", {}).get("regions", []):
-        elapsed = region["counts"]["timed_cycles"]
-        system = region["counts"]["system_cycles"]
+    regions = counted.get("timing", {}).get("regions", [])
+    counts = regions[0]["counts"] if regions else {}
     return Run(
         variant=image.variant,
         workload=workload,
         harts=harts,
         seed=seed,
-        elapsed_cycles=elapsed,
-        system_cycles=system,
+        elapsed_cycles=counts.get("timed_cycles", 0),
+        system_cycles=counts.get("system_cycles", 0),
         said=verdict.group(1).strip(),
         transactions=counted.get("transactions", {}),
+        counts=counts,
     )
