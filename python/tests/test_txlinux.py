@@ -65,6 +65,9 @@ def test_subsystems() -> None:
     assert (rows["dcache"].transactions, rows["dcache"].fallbacks, rows["dcache"].io) == (8, 1, 1)
     assert rows["zone"].restarts == 2
     assert subsystem_of("worker") == "counter"
+    assert subsystem_of("filemap_map_pages") == "memory"
+    assert subsystem_of("filemap_add_folio") == "address space"
+    assert subsystem_of("get_page_from_freelist") == "zone"
     assert subsystem_of("nobody_knows") == "other"
 
 

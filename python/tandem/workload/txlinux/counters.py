@@ -30,14 +30,24 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ("rcu", r"rcu|^force_qs|^note_gp|^dyntick"),
     (
         "slab",
-        r"slab|kmem|kmalloc|kfree|^deactivate|^get_partial|^unfreeze|^new_slab|cmpxchg_double",
+        r"slab|kmem|kmalloc|kfree|^deactivate|^get_partial|unfreeze|^new_slab|cmpxchg_double",
     ),
-    ("dcache", r"dentr|^d_|^__d_|dput|dget|lockref|dcache|lru_list|^simple_|path|lookup|mnt"),
-    ("inode", r"inode|iput|iget|^i_|evict"),
-    ("zone", r"rmqueue|free_pcp|free_unref|zone|^__free_|^free_one|buddy"),
-    ("address space", r"^xa|xas|folio|page_cache|filemap_(add|rem)|shmem_add|pagevec|ida_|idr_"),
-    ("sockets", r"sock|tcp|udp|inet|unix|skb|^sk_|^__sk_|neigh|^fib|^rt_|^ip_"),
-    ("memory", r"pte|pmd|fault|vm_area|vma|mmap|mremap|zap|unmap|page_range|vmap|wp_page|anon"),
+    (
+        "dcache",
+        r"dentr|^d_|^__d_|dput|dget|lockref|dcache|lru_list|^simple_|positive|path|lookup|mnt",
+    ),
+    ("inode", r"inode|iput|iget|igrab|^i_|evict"),
+    ("zone", r"rmqueue|freelist|free_pcp|free_unref|zone|^__free_|^free_one|buddy"),
+    (
+        "address space",
+        r"^xa|xas|folio|page_cache|filemap_(add|rem)|shmem_(add|undo)|pagevec|ida_|idr_",
+    ),
+    ("sockets", r"sock|tcp|udp|inet|unix|skb|^sk_|^__sk_|neigh|listening|^fib|^rt_|^ip_"),
+    (
+        "memory",
+        r"pte|pmd|fault|vm_area|vma|mmap|mremap|zap|unmap|page_range|vmap|wp_page|anon|map_pages"
+        r"|follow_page|^expand_|protection|page_table",
+    ),
 )
 
 
