@@ -401,6 +401,20 @@ def test_shared_library(converter: Converter) -> None:
     assert line.startswith("p.toml: the locks of a shared library cannot be converted"), line
 
 
+def test_what_is_refused_may_stay_a_lock(converter: Converter) -> None:
+    source = converter.folder / "p.c"
+    source.write_text(HEAD + CODE["held at the end"][0], encoding="utf-8")
+    file = converter.folder / "p.toml"
+    file.write_text(SECTION_A.replace("\n", "\nrefused-stay-locks = true\n", 1), encoding="utf-8")
+    options = ("-O1", "-D_GNU_SOURCE", "-Wno-unused", "-ftandem-enforce=hybrid")
+    compiled = converter.compile(source, file, *options)
+    assert compiled.status == 0, compiled.errors
+    notes = [x for x in compiled.errors.splitlines() if x.startswith("tandem-cc: ")]
+    assert len(notes) == 1, compiled.errors
+    assert notes[0].startswith("tandem-cc: note: stays a lock: "), notes
+    assert "p.c:6: f may return and hold 'a'" in notes[0]
+
+
 def test_nothing_enforced(converter: Converter) -> None:
     _, line = refused(converter, LOCKED, SECTION_A, "-ftandem-enforce=none")
     assert line.startswith("-ftandem-convert: with -ftandem-enforce=none nothing would keep"), line
@@ -454,19 +468,3 @@ def test_earlier_words_are_read_with_a_warning(converter: Converter) -> None:
         "p.toml:4:1: 'apart' is now 'guarded-by'; write that",
         "p.toml:6:3: 'gate' is now 'lock'; write that",
     }
-
-
-def test_what_is_refused_and_stays_a_lock_is_said(converter: Converter) -> None:
-    code = (
-        "static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); }\n"
-        "static void g(void) { pthread_mutex_lock(&b); ++y; }\n"
-        "int main(void) { f(); g(); return x != y; }\n"
-    )
-    conversion = (
-        "version = 1\nrefused-stay-locks = true\n"
-        '[[section]]\nlocks = ["a"]\nreason = "r"\n[[section]]\nlocks = ["b"]\nreason = "r"\n'
-    )
-    lines = warned(converter, code, conversion)
-    assert len(lines) == 1
-    assert "'b'" in lines[0]
-    assert lines[0].endswith("(it stays a lock)")

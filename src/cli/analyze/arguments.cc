@@ -60,6 +60,10 @@ void declare_findings(Program &program, Arguments &arguments) {
                  "do not show the findings that this file allows; may be given again")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  app.add_option("--baseline", arguments.baseline,
+                 "do not show the findings that this earlier report (--json) has, wherever their "
+                 "lines are now")
+      ->type_name("REPORT.json");
   program.add_flag("--show-suppressed", arguments.show_suppressed,
                    "show the findings that are suppressed, too, and why");
   app.add_flag(std::string("--error-on-findings{") + kAllRules + "}", arguments.error_rules,
@@ -136,7 +140,7 @@ std::vector<std::string> inputs_of(const Arguments &arguments) {
   inputs.insert(inputs.end(), arguments.suppress.begin(), arguments.suppress.end());
   const std::filesystem::path database(arguments.database);
   inputs.insert(inputs.end(), {arguments.database, (database / "compile_commands.json").string(),
-                               arguments.catalogue, arguments.lock_profile});
+                               arguments.catalogue, arguments.lock_profile, arguments.baseline});
   return inputs;
 }
 

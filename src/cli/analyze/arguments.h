@@ -29,6 +29,7 @@ struct Arguments {
 
   std::vector<std::string> suppress; // suppression files
   std::vector<std::string> roots;    // where relative names of sources begin
+  std::string baseline;              // a report whose findings are known
   bool show_suppressed = false;
   std::string error_rules; // "" (never), "all", or rules separated by commas
 

@@ -2,6 +2,7 @@
 //
 // `tandem analyze`: prints a report, or makes one from sources first.
 #include "base/file.h"
+#include "cli/analyze/accepted.h"
 #include "cli/analyze/arguments.h"
 #include "cli/analyze/compile.h"
 #include "cli/analyze/link.h"
@@ -18,6 +19,7 @@
 #include "llvm/IR/LLVMContext.h"
 
 #include <filesystem>
+#include <optional>
 #include <set>
 
 namespace tandem {
@@ -32,6 +34,8 @@ struct Subject {
   std::vector<std::string> folders; // where relative names of its sources may begin
   std::vector<std::string>
       inputs; // its sources and what they include, as far as they were compiled
+  // The conversion file that is asked for, where the compiler could be asked about it.
+  std::optional<Result<std::string>> conversion;
 };
 
 // The files that debug information names, headers too.
@@ -85,7 +89,17 @@ Result<std::vector<CompileUnit>> units_of(const Arguments &arguments) {
   return units;
 }
 
-Result<Subject> analyse_sources(const Arguments &arguments) {
+// What the profile of locks that the user names says; nothing where there is none.
+Result<std::vector<LockUse>> lock_uses(const Arguments &arguments) {
+  if (arguments.lock_profile.empty())
+    return std::vector<LockUse>();
+  const Result<std::string> text = read_file(arguments.lock_profile);
+  if (!text)
+    return text.error();
+  return lock_uses_from_json(*text, arguments.lock_profile);
+}
+
+Result<Subject> analyse_sources(const Arguments &arguments, const std::vector<LockUse> &uses) {
   const Result<Catalogue> catalogue = Catalogue::load(arguments.catalogue);
   if (!catalogue)
     return catalogue.error();
@@ -104,6 +118,11 @@ Result<Subject> analyse_sources(const Arguments &arguments) {
     const Progress progress("analysing", 0);
     subject.report = analyse(**module, options, *catalogue);
   }
+  if (!arguments.suggest.empty()) {
+    const Progress progress("trying what is suggested", 0);
+    subject.conversion =
+        accepted_suggestion(**module, subject.report, "", uses, options, *catalogue);
+  }
   subject.name = std::filesystem::path(units->front().source).filename().string();
   add_sources(**module, subject.inputs);
   if (units->size() > 1)
@@ -114,9 +133,9 @@ Result<Subject> analyse_sources(const Arguments &arguments) {
   return subject;
 }
 
-Result<Subject> obtain(const Arguments &arguments) {
+Result<Subject> obtain(const Arguments &arguments, const std::vector<LockUse> &uses) {
   if (arguments.files.empty() || !is_report(arguments.files.front()))
-    return analyse_sources(arguments);
+    return analyse_sources(arguments, uses);
   const std::string &file = arguments.files.front();
   const Result<std::string> text = read_file(file);
   if (!text)
@@ -128,7 +147,8 @@ Result<Subject> obtain(const Arguments &arguments) {
   return Subject{std::move(*report),
                  (report->output.empty() ? named.stem() : named.filename()).string(),
                  {},
-                 {}};
+                 {},
+                 std::nullopt};
 }
 
 // Where source files are looked for: where the user says, here, where they were compiled, and in
@@ -156,12 +176,22 @@ Result<std::vector<JudgedFinding>> judged(const Arguments &arguments, const Repo
       return file.error();
     files.push_back(std::move(*file));
   }
-  return judge(report, files, sources);
+  std::vector<JudgedFinding> findings = judge(report, files, sources);
+  if (arguments.baseline.empty())
+    return findings;
+  const Result<std::string> text = read_file(arguments.baseline);
+  if (!text)
+    return text.error();
+  const Result<Report> baseline = report_from_json(*text, arguments.baseline);
+  if (!baseline)
+    return baseline.error();
+  suppress_known(findings, *baseline, arguments.baseline);
+  return findings;
 }
 
 Status write_outputs(const Arguments &arguments, const Subject &subject,
                      const std::vector<JudgedFinding> &findings, SourceFiles &sources,
-                     const std::string &conversion) {
+                     const Result<std::string> &conversion) {
   Status status = Unit{};
   const auto write = [&](const std::string &path, const auto &make) {
     if (status && !path.empty())
@@ -172,24 +202,18 @@ Status write_outputs(const Arguments &arguments, const Subject &subject,
   write(arguments.sarif, [&] { return to_sarif(findings); });
   write(arguments.svg, [&] { return to_svg(subject.report); });
   write(arguments.dot, [&] { return to_dot(subject.report); });
-  write(arguments.suggest, [&] { return conversion; });
+  if (conversion)
+    write(arguments.suggest, [&] { return *conversion; });
   return status;
 }
 
 // The suggested conversion file; empty where none is asked for.
-Result<std::string> suggestion(const Arguments &arguments, const Subject &subject) {
+Result<std::string> suggestion(const Arguments &arguments, const Subject &subject,
+                               const std::vector<LockUse> &uses) {
   if (arguments.suggest.empty())
     return std::string();
-  std::vector<LockUse> uses;
-  if (!arguments.lock_profile.empty()) {
-    const Result<std::string> text = read_file(arguments.lock_profile);
-    if (!text)
-      return text.error();
-    Result<std::vector<LockUse>> read = lock_uses_from_json(*text, arguments.lock_profile);
-    if (!read)
-      return read.error();
-    uses = std::move(*read);
-  }
+  if (subject.conversion)
+    return *subject.conversion;
   const std::string &output = subject.report.output;
   return suggest_conversion(subject.report, std::filesystem::path(output).filename().string(),
                             uses);
@@ -208,7 +232,10 @@ bool fails(const Arguments &arguments, const std::vector<JudgedFinding> &finding
 Result<int> run(const Arguments &arguments) {
   if (Status checked = check(arguments); !checked)
     return checked.error();
-  const Result<Subject> subject = obtain(arguments);
+  const Result<std::vector<LockUse>> uses = lock_uses(arguments);
+  if (!uses)
+    return uses.error();
+  const Result<Subject> subject = obtain(arguments, *uses);
   if (!subject)
     return subject.error();
   if (Status apart = check_outputs(outputs_of(arguments), subject->inputs); !apart)
@@ -229,16 +256,16 @@ Result<int> run(const Arguments &arguments) {
           : section_text(subject->report, arguments.section, view, terminal);
   if (!text)
     return text.error();
-  const Result<std::string> conversion = suggestion(arguments, *subject);
-  if (!conversion)
-    return conversion.error();
-  if (Status written = write_outputs(arguments, *subject, *findings, sources, *conversion);
-      !written)
+  // Where nothing can be suggested all else is written first.
+  const Result<std::string> conversion = suggestion(arguments, *subject, *uses);
+  if (Status written = write_outputs(arguments, *subject, *findings, sources, conversion); !written)
     return written.error();
   const std::vector<std::string> outputs = outputs_of(arguments);
   if (std::find(outputs.begin(), outputs.end(), "-") == outputs.end())
     if (Status written = write_file("-", *text); !written)
       return written.error();
+  if (!conversion)
+    return conversion.error();
   if (!strict_violations(subject->report).empty())
     return kUsageStatus; // the program does not link with tandem-cc
   return fails(arguments, *findings) ? kFindingsStatus : 0;

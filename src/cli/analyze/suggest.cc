@@ -218,24 +218,45 @@ Result<std::vector<LockUse>> lock_uses_from_json(std::string_view text, const st
   return uses;
 }
 
+bool refuse(const Report &report, const std::string &why, Refusals &refused) {
+  const std::map<std::string, Lock> locks = locks_of(report);
+  for (std::size_t begin = why.find('\''); begin != std::string::npos;) {
+    const std::size_t end = why.find('\'', begin + 1);
+    if (end == std::string::npos)
+      return false;
+    const std::string quoted = why.substr(begin + 1, end - begin - 1);
+    for (const auto &[name, lock] : locks)
+      if ((name == quoted || lock.paths.contains(quoted)) && refused.try_emplace(name, why).second)
+        return true;
+    begin = why.find('\'', end + 1);
+  }
+  return false;
+}
+
 Result<std::string> suggest_conversion(const Report &report, const std::string &program,
-                                       const std::vector<LockUse> &uses) {
+                                       const std::vector<LockUse> &uses, const Refusals &refused) {
   std::string sections;
   std::string kept_locks;
   const std::string waits_kept = keeps_waits(report);
   for (const auto &[name, lock] : locks_of(report)) {
     const std::string profile = used(name, lock, uses);
-    if (const std::optional<std::string> why = why_it_stays(lock, waits_kept))
+    if (const auto known = refused.find(name); known != refused.end())
+      kept_locks += entry("lock", name, known->second + profile);
+    else if (const std::optional<std::string> why = why_it_stays(lock, waits_kept))
       kept_locks += entry("lock", name, *why + profile);
     else
       sections += entry("section", name, section_reason(lock) + profile);
   }
   if (sections.empty())
-    return Error{"there is no lock that could become a section; see docs/convert.md for what can"};
+    return Error{refused.empty()
+                     ? "there is no lock that could become a section; see docs/convert.md for what "
+                       "can"
+                     : "no lock can become a section: " + refused.begin()->second};
   std::string text =
       "# Which locks become atomic sections: a first file, from the analysis. What the "
-      "compiler\n# refuses of it, it says with the place and what to change.\n"
-      "version = 1\n";
+      "compiler\n# refuses of it stays a lock, and it says which, with the place and the reason.\n"
+      "version = 1\n"
+      "refused-stay-locks = true\n";
   if (!program.empty())
     text += fmt::format("programs = [{}]\n", toml_string(program));
   return text + sections + kept_locks;

@@ -3,6 +3,7 @@
 
 #include "cli/common/table.h"
 #include "cli/graph/graph.h"
+#include "compiler/report/coverage.h"
 
 #include <algorithm>
 #include <set>
@@ -11,6 +12,7 @@ namespace tandem {
 namespace {
 
 constexpr std::size_t kColourRows = 12;
+constexpr std::size_t kMissedRows = 12;
 // Locations named in a cell unless all are asked for.
 constexpr std::size_t kLocationsInCell = 6;
 
@@ -52,7 +54,26 @@ std::string program_text(const Report &report, const std::string &name,
              number(conflict_edges(report).size()), number(report.colours.size()),
              number(taken.size()), number(count_open(findings)),
              fmt::format("{:.3f}", report.analysis.seconds)});
-  return table.text(terminal);
+  const std::string coverage = coverage_text(lock_coverage(report));
+  return (coverage.empty() ? "" : wrap(coverage, terminal.width, 2) + "\n") + table.text(terminal);
+}
+
+std::string missed_text(const Report &report, const View &view, const Terminal &terminal) {
+  const LockCoverage coverage = lock_coverage(report);
+  if (coverage.missed.empty())
+    return "";
+  Table table({{.header = "NOT UNDERSTOOD", .least = 12},
+               {.header = "PLACE", .least = 12},
+               {.header = "LOCK", .least = 8},
+               {.header = "REASON", .least = 20}});
+  for (const ReportLockSite *site : coverage.missed)
+    table.add(
+        {site->function, fmt::format("{}:{}", site->file, site->line), site->lock, site->reason});
+  const std::size_t shown = shown_rows(table.rows(), kMissedRows, view, terminal);
+  Terminal wide = terminal;
+  if (view.all)
+    wide.width = 0; // nothing is cut
+  return table.text(wide, shown) + hidden_line(table.rows() - shown, terminal);
 }
 
 std::string colours_text(const Report &report, const View &view, const Terminal &terminal) {

@@ -201,9 +201,13 @@ std::string report_text(const Report &report, const std::string &name,
   add(sections_part(marked, view, terminal));
   add(regions_part(regions, view, terminal));
   add(locks_part(regions, view, terminal));
+  add(missed_text(report, view, terminal));
   add(colours_text(report, view, terminal));
   const std::size_t most = view.all || !terminal.interactive ? 0 : kFindings;
-  add(findings_text(findings, {.suppressed = view.suppressed, .most = most}, terminal));
+  add(findings_text(findings, {.suppressed = view.suppressed, .most = most, .doubtful = view.all},
+                    terminal));
+  if (const std::string rules = findings_by_rule(findings); !rules.empty())
+    add(wrap(rules, terminal.width, 2) + "\n");
   if (marked.empty() && regions.empty())
     add(view.kinds.empty() ? "no atomic sections and no lock regions\n"
                            : "no sections of that kind\n");

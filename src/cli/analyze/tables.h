@@ -43,6 +43,8 @@ std::string joined(const std::vector<std::string> &names, std::size_t most = 0);
 // known about the analysis. Each ends with a newline, or is empty.
 std::string program_text(const Report &report, const std::string &name,
                          const std::vector<JudgedFinding> &findings, const Terminal &terminal);
+// The acquisitions of locks that the report has no whole region for, with the reasons.
+std::string missed_text(const Report &report, const View &view, const Terminal &terminal);
 std::string colours_text(const Report &report, const View &view, const Terminal &terminal);
 std::string totals_text(const Report &report, const std::vector<JudgedFinding> &findings,
                         const View &view, const Terminal &terminal);

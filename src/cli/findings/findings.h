@@ -14,6 +14,7 @@ namespace tandem {
 struct FindingsView {
   bool suppressed = false; // show those that are suppressed, too
   std::size_t most = 0;    // show so many; 0: all
+  bool doubtful = false;   // show also what rules that are (Rule::doubtful) have found
 };
 
 // `file:line: warning: message [rule]`, and `file:line: note: message` below for its further
@@ -21,8 +22,12 @@ struct FindingsView {
 std::string findings_text(const std::vector<JudgedFinding> &findings, const FindingsView &view,
                           const Terminal &terminal);
 
-// "3 findings, 2 suppressed".
+// "3 findings, 2 suppressed"; of doubtful rules none.
 std::string findings_count(const std::vector<JudgedFinding> &findings);
+
+// "lock-order 1, unprotected-access 2": how many each rule has found, the doubtful in brackets;
+// empty where there are few.
+std::string findings_by_rule(const std::vector<JudgedFinding> &findings);
 
 // The findings as a SARIF log with one run: rules, places, further places, the path where the notes
 // are one, and what is suppressed.

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <fnmatch.h>
+#include <map>
+#include <tuple>
 
 namespace tandem {
 namespace {
@@ -108,11 +110,27 @@ std::vector<JudgedFinding> judge(const Report &report, const std::vector<Suppres
   return findings;
 }
 
+void suppress_known(std::vector<JudgedFinding> &findings, const Report &baseline,
+                    const std::string &path) {
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known;
+  for (const ReportFinding &finding : baseline.findings)
+    ++known[{finding.rule, finding.file, finding.message}];
+  for (JudgedFinding &judged : findings) {
+    const auto found =
+        known.find({judged.finding.rule, judged.finding.file, judged.finding.message});
+    if (judged.suppression || found == known.end() || found->second == 0)
+      continue;
+    --found->second;
+    judged.suppression = Suppression{false, path, "known in the baseline"};
+  }
+}
+
 std::size_t count_open(const std::vector<JudgedFinding> &findings,
                        const std::set<std::string, std::less<>> &rules) {
   return static_cast<std::size_t>(
       std::count_if(findings.begin(), findings.end(), [&](const JudgedFinding &judged) {
-        return !judged.suppression && (rules.empty() || rules.contains(judged.finding.rule));
+        return !judged.suppression &&
+               (rules.empty() ? !is_doubtful(judged) : rules.contains(judged.finding.rule));
       }));
 }
 

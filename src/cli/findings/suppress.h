@@ -55,7 +55,16 @@ struct JudgedFinding {
 std::vector<JudgedFinding> judge(const Report &report, const std::vector<SuppressionFile> &files,
                                  SourceFiles &sources);
 
-// How many of `findings` are not suppressed; only those of `rules` where that is not empty.
+// Suppresses the findings that an earlier report, `path`, has already: as many of one rule in one
+// file with one message, whatever their lines, as it has.
+void suppress_known(std::vector<JudgedFinding> &findings, const Report &baseline,
+                    const std::string &path);
+
+// Whether the finding is of a rule that is less certain (Rule::doubtful).
+bool is_doubtful(const JudgedFinding &judged);
+
+// How many of `findings` are not suppressed: only those of `rules` where that is not empty, else
+// those that are not doubtful.
 std::size_t count_open(const std::vector<JudgedFinding> &findings,
                        const std::set<std::string, std::less<>> &rules = {});
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cli/graph/graph.h"
 #include "cli/page/page.h"
+#include "compiler/report/coverage.h"
 #include "compiler/report/rules.h"
 
 #include <algorithm>
@@ -248,6 +249,7 @@ private:
     for (const ReportThread &thread : report_.threads)
       data["threads"].push_back(
           Json{{"function", thread.function}, {"kind", thread.kind}, {"many", thread.many}});
+    data["coverage"] = coverage_text(lock_coverage(report_));
     data["sites"] = Json::array();
     for (const ReportLockSite &site : report_.lock_sites) {
       excerpts_.around(site.file, site.line);

@@ -12,6 +12,7 @@ function showFigures() {
     [nonRevocableColours.size, "colours of non-revocable sections (NRC)"], [open, open === 1 ? "finding" : "findings"],
   ];
   $("figures").replaceChildren(...figures.map(([value, name]) => h("div", {}, h("dt", {}, name), h("dd", {}, number(value)))));
+  $("coverage").textContent = data.coverage;
   $("mode").textContent = data.used === "none" ? "" : `enforced by ${data.used}` + (data.used === data.requested ? "" : ` (${data.requested} is not built yet)`);
   const { mode, seconds, peak_mib: peak, instructions } = data.analysis;
   $("limits").replaceChildren(...data.limits.map((limit) => h("p", {}, `Less precise: ${limit}.`)));

@@ -57,10 +57,10 @@ function sectionsTable() {
 
 function sitesTable() {
   return sortable("Lock sites",
-    [["Place", "place mono"], ["Operation", "word"], ["Lock"], ["Primitive", "word"], ["Function", "word"], ["Sections, or why there is none"]],
+    [["Place", "place mono"], ["Operation", "word"], ["Lock"], ["Primitive", "word"], ["Function", "word"], ["Sections, or why not"]],
     sites.map((site, at) => ({
       cells: [place(site.file, site.line), site.operation, h("code", {}, site.lock), site.primitive, site.function,
-        site.sections.length ? site.sections.map((name) => [sectionLink(sectionNamed.get(name)), " "]) : site.reason],
+        [site.sections.map((name) => [sectionLink(sectionNamed.get(name)), " "]), site.reason]],
       values: [at, site.operation, site.lock, site.primitive, site.function, site.sections.join() || site.reason],
       text: searchText([site.file, site.operation, site.lock, site.primitive, site.function, site.sections, site.reason]),
     })), "The report names no lock sites.");

@@ -261,7 +261,7 @@ Result<Conversion> in_library(const ConversionFile &file) {
   if (!file.refused_stay_locks)
     return Error{why};
   Conversion nothing;
-  nothing.warnings.push_back(why + "; they stay locks");
+  nothing.kept.push_back(why);
   return nothing;
 }
 
@@ -281,8 +281,7 @@ Result<Conversion> convert_what_can(Module &module, ConversionFile file, const P
       file.sections.empty() ? Result<Conversion>(Conversion{})
                             : Converter(module, file, options, catalogue, keep_locks).run();
   if (converted)
-    for (const std::string &why : kept)
-      converted->warnings.push_back(fmt::format("{} (it stays a lock)", why));
+    converted->kept = std::move(kept);
   return converted;
 }
 

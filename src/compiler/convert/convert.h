@@ -34,8 +34,9 @@ struct Conversion {
   std::size_t merged = 0;   // acquisitions that lie in another lock's section
   bool holds = false;       // the module calls functions of held.c or sleepers.c
   bool keeps_locks = false; // finish_own_locks() is to be called behind the enforcement
-  // What the user should know, a line each with its place: of the file, and why locks stay locks
-  // that it makes sections.
+  // Why locks stay locks that the file makes sections: a sentence each.
+  std::vector<std::string> kept;
+  // What of the file should be changed, a line each with its place.
   std::vector<std::string> warnings;
 };
 

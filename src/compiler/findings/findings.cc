@@ -16,7 +16,11 @@ std::vector<ReportFinding> find_problems(const AnalysisView &view) {
   find_rapid_relocks(view, findings);
   find_volatile_rereads(view, findings);
   find_lock_orders(view, held, findings);
-  find_unprotected_accesses(view, held, findings);
+  Phases phases(view.module, view.points_to, view.sharing);
+  find_unprotected_accesses(view, held, phases, findings);
+  find_races(view, held, phases, findings);
+  find_missing_unlocks(view, findings);
+  find_locks_in_handlers(view, held, findings);
   return findings;
 }
 

@@ -91,7 +91,7 @@ void HeldLocks::classify(const Module &module) {
     for (const LockSite *site : locks_.sites(function)) {
       for (std::size_t i = 0; i < site->locks.size(); ++i)
         add(*site, i);
-      if (site->operation == LockOperation::trylock)
+      if (site->operation == LockOperation::trylock || site->operation == LockOperation::lock)
         trylocks_[&function].push_back(site);
     }
   }
@@ -195,7 +195,8 @@ HeldLocks::FunctionLocks HeldLocks::run(const llvm::Function &function) const {
         continue;
       const BasicBlock *next = branch.getSuccessor(i);
       HeldState held = state;
-      edge(*way.first, *next, held);
+      if (!edge(*way.first, *next, held))
+        continue;
       if (!before.contains({next, *there}) && ++ways[next] > kMaxWays)
         there = Flags::Values(there->size()); // nothing known
       const auto [known, fresh] = before.try_emplace({next, *there}, held);
@@ -287,15 +288,18 @@ const HeldLocks::Returned &HeldLocks::returned_of(ArrayRef<const llvm::Function 
   return known;
 }
 
-// Where a branch asks whether a trylock succeeded, each side knows the answer.
-void HeldLocks::edge(const BasicBlock &from, const BasicBlock &to, HeldState &state) const {
+// Where a branch asks whether a trylock succeeded, each side knows the answer. That a lock fails is
+// a mistake of the program, and such a side is not followed.
+bool HeldLocks::edge(const BasicBlock &from, const BasicBlock &to, HeldState &state) const {
   const auto tried = trylocks_.find(from.getParent());
-  if (tried == trylocks_.end())
-    return;
+  if (tried == trylocks_.end() || succ_size(&from) < 2)
+    return true;
   for (const LockSite *site : tried->second) {
     const BasicBlock *acquired = acquired_side(*site, *from.getTerminator(), locks_);
     if (acquired == nullptr)
       continue;
+    if (acquired != &to && site->operation == LockOperation::lock)
+      return false;
     for (const std::uint32_t lock : classes_of(*site)) {
       if (acquired == &to && state.may.contains(lock))
         state.must.insert(lock);
@@ -303,6 +307,7 @@ void HeldLocks::edge(const BasicBlock &from, const BasicBlock &to, HeldState &st
         state.may.erase(lock);
     }
   }
+  return true;
 }
 
 ArrayRef<HeldLocks::At> HeldLocks::calls(const llvm::Function &function) const {
@@ -310,13 +315,13 @@ ArrayRef<HeldLocks::At> HeldLocks::calls(const llvm::Function &function) const {
   return known == functions_.end() ? ArrayRef<At>() : ArrayRef<At>(known->second.calls);
 }
 
-bool HeldLocks::may_hold(const Instruction &instruction) const {
+HeldState HeldLocks::held_at(const Instruction &instruction) const {
   const auto known = functions_.find(instruction.getFunction());
   if (known == functions_.end())
-    return false;
+    return {};
   const auto reached = known->second.before.find(instruction.getParent());
   if (reached == known->second.before.end())
-    return true; // no path leads here
+    return {};
   HeldState state = reached->second;
   LockSet released;
   for (const Instruction &before : *instruction.getParent()) {
@@ -324,7 +329,14 @@ bool HeldLocks::may_hold(const Instruction &instruction) const {
       break;
     transfer(before, state, released);
   }
-  return !state.may.empty();
+  return state;
+}
+
+bool HeldLocks::may_hold(const Instruction &instruction) const {
+  const auto known = functions_.find(instruction.getFunction());
+  if (known != functions_.end() && !known->second.before.contains(instruction.getParent()))
+    return true; // no path leads here
+  return !held_at(instruction).may.empty();
 }
 
 bool HeldLocks::may_release(const llvm::Function &function, std::uint32_t lock) const {

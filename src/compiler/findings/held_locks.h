@@ -65,6 +65,8 @@ public:
   };
   [[nodiscard]] llvm::ArrayRef<At> calls(const llvm::Function &function) const;
 
+  // What the function has acquired at an instruction; nothing where no path leads there.
+  [[nodiscard]] HeldState held_at(const llvm::Instruction &instruction) const;
   // Whether some path holds a lock at an instruction.
   [[nodiscard]] bool may_hold(const llvm::Instruction &instruction) const;
 
@@ -91,13 +93,15 @@ private:
   void summarise(const llvm::Function &function, FunctionLocks &result) const;
   void transfer(const llvm::Instruction &instruction, HeldState &state, LockSet &released) const;
   void call(const llvm::CallBase &call, HeldState &state, LockSet &released) const;
-  void edge(const llvm::BasicBlock &from, const llvm::BasicBlock &to, HeldState &state) const;
+  // False: the way is not followed.
+  bool edge(const llvm::BasicBlock &from, const llvm::BasicBlock &to, HeldState &state) const;
 
   const LockCalls &locks_;
   const PointsToAnalysis &points_to_;
   std::vector<LockClass> classes_;
   llvm::DenseMap<const llvm::Instruction *, LockSet> classes_of_; // of lock sites
-  llvm::DenseMap<const llvm::Function *, std::vector<const LockSite *>> trylocks_;
+  llvm::DenseMap<const llvm::Function *, std::vector<const LockSite *>>
+      trylocks_; // and locks: their results are asked for
   std::map<const llvm::Function *, FunctionLocks> functions_; // those that matter
   // What calls of an array of functions do, as far as the summaries have got.
   struct Returned {

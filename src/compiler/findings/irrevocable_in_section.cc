@@ -48,6 +48,18 @@ std::string listed(const std::vector<ReportIrrevocable> &irrevocable, bool cold)
   return names;
 }
 
+// What ends the program, or reports to it that a lock could not be had: every guard leads there,
+// and no section is slower for it.
+bool only_ends(const ReportIrrevocable &irrevocable) {
+  constexpr llvm::StringRef kEnds[] = {"__cxa_begin_catch",
+                                       "__cxa_call_terminate",
+                                       "std::terminate()",
+                                       "abort",
+                                       "std::__throw_system_error(int)",
+                                       "__cxa_pure_virtual"};
+  return irrevocable.cold && llvm::is_contained(kEnds, irrevocable.callee);
+}
+
 void report_region(const Section &section, const SectionEffects &effects, Findings &findings) {
   const std::string hot = listed(effects.irrevocable, false);
   const std::string cold = listed(effects.irrevocable, true);
@@ -76,7 +88,7 @@ void find_irrevocable_calls(const AnalysisView &view, Findings &findings) {
     if (section.kind != SectionKind::lock_region)
       for (const ReportIrrevocable &irrevocable : view.effects[i].irrevocable)
         report_call(section, irrevocable, findings);
-    else if (!view.effects[i].irrevocable.empty())
+    else if (!llvm::all_of(view.effects[i].irrevocable, only_ends))
       report_region(section, view.effects[i], findings);
   }
 }

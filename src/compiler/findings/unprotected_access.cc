@@ -6,9 +6,9 @@
 // section. One finding for each location, at the access outside, unless another
 // location has the same two accesses.
 #include "compiler/findings/access.h"
+#include "compiler/findings/phases.h"
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
-#include "compiler/findings/start_order.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
 
@@ -41,14 +41,18 @@ bool runs_once(const CallBase &call) {
          (callee->getName() == "pthread_once" || callee->getName() == "call_once");
 }
 
+// A call and the functions of the program that it enters; calls may have one array.
+struct Steps {
+  const CallBase *call;
+  ArrayRef<const Function *> targets;
+};
+
 class UnprotectedFinder {
 public:
-  UnprotectedFinder(const AnalysisView &view, const HeldLocks &held, Findings &findings)
-      : view_(view), held_(held), findings_(findings), kinds_(view.module.getDataLayout()),
-        order_(view.module, view.points_to, view.sharing,
-               [this](const Function &function) -> const std::vector<Steps> & {
-                 return steps(function);
-               }) {
+  UnprotectedFinder(const AnalysisView &view, const HeldLocks &held, Phases &phases,
+                    Findings &findings)
+      : view_(view), held_(held), phases_(phases), findings_(findings),
+        kinds_(view.module.getDataLayout()) {
     find_once();
     for (const Section &section : view.sections)
       if (section.kind == SectionKind::function)
@@ -109,7 +113,11 @@ private:
     for (const Access &part : accesses_of(*access.instruction)) {
       const AccessKinds::Kind kind = kinds_.of(part);
       const EntrySet &entries = view_.effects[section].entries;
-      if (alike_.emplace(access.location, kind, access.writes, entries).second)
+      const Function *where = access.instruction->getFunction();
+      if (alike_
+              .emplace(access.location, kind, access.writes,
+                       phases_.changes_in(*where) ? where : nullptr, entries)
+              .second)
         touched_[access.location].push_back({section, &access, kind});
     }
   }
@@ -288,13 +296,11 @@ private:
     return ways;
   }
 
-  // Whether a thread of `entry` may be at `outside` while another one runs the section.
-  bool may_meet(std::uint32_t entry, const Instruction &outside, const EntrySet &section) {
-    const Entry &out = view_.sharing.entries()[entry];
-    if (out.kind != EntryKind::main)
-      return view_.sharing.may_overlap({entry}, section);
+  // Whether a thread of `entry` may be at `outside` while another one is at `inside`, in a section.
+  bool may_meet(std::uint32_t entry, const Instruction &outside, const EntrySet &section,
+                const Instruction &inside) {
     return any_of(section, [&](std::uint32_t other) {
-      return view_.sharing.may_overlap({entry}, {other}) && order_.may_follow_start(outside, other);
+      return phases_.may_meet(entry, outside, other, inside);
     });
   }
 
@@ -339,7 +345,8 @@ private:
       if ((!access.writes && !inside.access->writes) || known(inside.access->writes))
         continue;
       for (const std::uint32_t entry : entered)
-        if (may_meet(entry, outside, view_.effects[inside.section].entries)) {
+        if (may_meet(entry, outside, view_.effects[inside.section].entries,
+                     *inside.access->instruction)) {
           spot.found = Pair{inside, &outside, access, place_, entry};
           break;
         }
@@ -380,9 +387,9 @@ private:
 
   const AnalysisView &view_;
   const HeldLocks &held_;
+  Phases &phases_;
   Findings &findings_;
   AccessKinds kinds_;
-  StartOrder order_;
   DenseSet<const Function *> marked_;
   DenseSet<const Function *> once_;
   DenseSet<const Instruction *> inside_;                 // lock regions and blocks
@@ -394,15 +401,15 @@ private:
   std::map<const Function *const *, std::vector<const Function *>> entered_; // by array
   std::map<std::uint32_t, Ways> ways_; // by entry, of those that a finding is about
   std::map<const Function *, EntrySet> entered_by_;
-  std::set<std::tuple<std::uint32_t, AccessKinds::Kind, bool, EntrySet>> alike_;
+  std::set<std::tuple<std::uint32_t, AccessKinds::Kind, bool, const Function *, EntrySet>> alike_;
   Place place_; // of the instruction that is visited
 };
 
 } // namespace
 
-void find_unprotected_accesses(const AnalysisView &view, const HeldLocks &held,
+void find_unprotected_accesses(const AnalysisView &view, const HeldLocks &held, Phases &phases,
                                Findings &findings) {
-  UnprotectedFinder(view, held, findings).find();
+  UnprotectedFinder(view, held, phases, findings).find();
 }
 
 } // namespace tandem

@@ -254,6 +254,8 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
       stop(converted.error().message);
     for (const std::string &warning : converted->warnings)
       say("warning: " + warning);
+    for (const std::string &kept : converted->kept)
+      say("note: stays a lock: " + kept);
     holds = converted->holds;
     conditions = converted->conditions;
     if (converted->keeps_locks)

@@ -16,6 +16,11 @@ constexpr std::array kRules{
          "another section, which it excludes, has changed what it waits for.\n"
          "Split the section at the wait, or move the wait to its beginning or its end.",
          RuleLevel::warning, false},
+    Rule{"different-locks", "a location is touched under locks that do not exclude each other",
+         "One thread touches it with one lock held, another with a second one, and one of the two "
+         "writes. Each lock excludes the threads that take it and no other.\n"
+         "Guard the location by one lock everywhere.",
+         RuleLevel::warning, false},
     Rule{
         "hidden-pointer", "a pointer is used that may have been hidden in a number or in bytes",
         "It counts as pointing to every object whose address was hidden so. Sections then conflict "
@@ -30,6 +35,12 @@ constexpr std::array kRules{
         "Move the call out of the section: remember what to print and print it afterwards. Where "
         "the function is harmless, say so in a catalogue.",
         RuleLevel::warning, true},
+    Rule{"lock-in-handler", "a signal handler waits for a lock that other code takes",
+         "The signal may come while its own thread holds the lock: the handler then waits for what "
+         "only "
+         "the code behind it would release, for ever.\n"
+         "Block the signal while the lock is held, try the lock, or leave the work to a thread.",
+         RuleLevel::warning, false},
     Rule{"lock-in-section", "an atomic section takes a lock of the program",
          "A thread that holds this lock and enters a section may wait for one that is in the "
          "section "
@@ -41,6 +52,18 @@ constexpr std::array kRules{
          "the first wait for each other for ever.\n"
          "Take the locks in one order everywhere, or use one lock.",
          RuleLevel::warning, false},
+    Rule{
+        "missing-unlock", "a lock is not released on every way out of a function",
+        "The function releases the lock on some ways to its end and not on others. The next thread "
+        "that takes it waits for ever.\n"
+        "Release it on every way, or say in a comment who does.",
+        RuleLevel::warning, false},
+    Rule{"possible-race", "a location may be touched by two threads without a lock in common",
+         "As different-locks and unguarded-access, but that the two touch one object, or that the "
+         "access is meant to be a plain one, is less certain: they have it by pointers, in an "
+         "array, or by an atomic or volatile access.\n"
+         "Look whether both can be about one object; guard it by one lock if so.",
+         RuleLevel::note, false, true},
     Rule{"rapid-relock", "a lock is released and soon taken again",
          "Between two critical sections of one lock there is little work. The lock is handed over "
          "needlessly, and what the first section found out may be wrong in the second.\n"
@@ -51,6 +74,11 @@ constexpr std::array kRules{
          "it reaches is not.\n"
          "Move the call out of the section, or drop the promise with TANDEM_ATOMIC.",
          RuleLevel::error, true},
+    Rule{"unguarded-access", "threads touch a location without any lock",
+         "Two threads may touch it at the same time, one of them writes, and none of them holds a "
+         "lock: what the other one sees is not defined.\n"
+         "Guard it by a lock, put it into a section, or make it atomic.",
+         RuleLevel::warning, false},
     Rule{
         "unprotected-access", "a location is touched in a section and also outside all",
         "Sections exclude each other, not the code around them. An access outside every section "

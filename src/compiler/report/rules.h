@@ -19,7 +19,8 @@ struct Rule {
   std::string_view title; // one line, no full stop
   std::string_view help;  // what can go wrong and what to do; paragraphs separated by one newline
   RuleLevel level = RuleLevel::warning;
-  bool path = false; // the notes of its findings are the steps of one path through the program
+  bool path = false;     // the notes of its findings are the steps of one path through the program
+  bool doubtful = false; // tables show its findings only where all are asked for
 };
 
 // All rules, by name.

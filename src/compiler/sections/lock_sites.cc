@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "base/check.h"
+#include "compiler/report/coverage.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/regions.h"
 #include "compiler/sections/section.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+
+#include <fmt/format.h>
 
 namespace tandem {
 namespace {
@@ -44,7 +47,7 @@ std::string reason_of(const LockSite &site, const LockCalls &calls,
   const Function &function = *site.call->getFunction();
   if (calls.is_wrapper(function))
     return function.use_empty() ? "inside a wrapper of the operation that nothing calls"
-                                : "inside a wrapper of the operation: its callers are the sites";
+                                : kInWrapper;
   if (site.empty)
     return "the guard has given its lock away";
   if (site.guard)
@@ -57,16 +60,25 @@ std::string reason_of(const LockSite &site, const LockCalls &calls,
          "another name";
 }
 
+// Why the region that begins at `site` is not all that runs with its lock held.
+std::string reason_of(const Section &section) {
+  const std::string name = source_name(*section.function);
+  return section.exits.empty() ? name + " does not release it"
+                               : fmt::format("some path of {} returns without releasing it", name);
+}
+
 } // namespace
 
 std::vector<ReportLockSite> lock_sites(const Module &module, const std::vector<Section> &sections) {
   const LockCalls calls(module);
   const ForeignReleases foreign = find_foreign_releases(module, calls);
   DenseMap<const CallBase *, std::vector<std::string>> at;
+  DenseMap<const CallBase *, const Section *> begun;
   for (const Section &section : sections) {
     if (section.kind != SectionKind::lock_region)
       continue;
     at[section.entry.call].push_back(section.name);
+    begun[section.entry.call] = &section;
     for (const auto *ends : {&section.exits, &section.partial})
       for (const CallBase *end : *ends)
         if (std::vector<std::string> &names = at[end]; !is_contained(names, section.name))
@@ -82,6 +94,9 @@ std::vector<ReportLockSite> lock_sites(const Module &module, const std::vector<S
       described.sections = at.lookup(site->call);
       if (described.sections.empty())
         described.reason = reason_of(*site, calls, foreign);
+      else if (const Section *section = begun.lookup(site->call);
+               section != nullptr && section->shape == RegionShape::escapes)
+        described.reason = reason_of(*section);
       found.push_back(std::move(described));
     }
   for (const SignalSite &signal : calls.signals()) {

@@ -14,7 +14,44 @@ using namespace llvm;
 // Longer chains of loads and variables than this are no wrapper's.
 constexpr unsigned kMaxDepth = 8;
 
+// What a load of a local variable that holds one value only reads; else the value itself.
+const Value *through_variables(const Value *value) {
+  for (unsigned depth = 0; depth < kMaxDepth; ++depth) {
+    SmallPtrSet<const Value *, 4> found;
+    sources(value, found);
+    if (found.size() != 1 || *found.begin() == value)
+      break;
+    value = *found.begin();
+  }
+  return value;
+}
+
+bool same_value(const Value *a, const Value *b, unsigned depth) {
+  a = through_variables(a);
+  b = through_variables(b);
+  if (a == b)
+    return true;
+  const auto *left = dyn_cast<Instruction>(a);
+  const auto *right = dyn_cast<Instruction>(b);
+  if (left == nullptr || right == nullptr || depth == 0 || isa<CallBase, PHINode>(left) ||
+      !left->isSameOperationAs(right))
+    return false;
+  for (const auto &[one, other] : zip(left->operands(), right->operands()))
+    if (!same_value(one.get(), other.get(), depth - 1))
+      return false;
+  return !isa<AllocaInst>(left);
+}
+
 } // namespace
+
+bool same_value(const Value &a, const Value &b) { return same_value(&a, &b, kMaxDepth); }
+
+bool same_address(const Value &a, std::int64_t offset_of_a, const Value &b,
+                  std::int64_t offset_of_b, const DataLayout &layout) {
+  const auto [left, before] = base_of(&a, layout);
+  const auto [right, behind] = base_of(&b, layout);
+  return before + offset_of_a == behind + offset_of_b && same_value(left, right, kMaxDepth);
+}
 
 void sources(const Value *value, SmallPtrSetImpl<const Value *> &found, unsigned depth) {
   value = value->stripPointerCasts();

@@ -29,4 +29,14 @@ std::pair<const llvm::Value *, std::int64_t> base_of(const llvm::Value *address,
 std::optional<Origin> origin_of(const llvm::Value *value, const llvm::DataLayout &layout,
                                 unsigned depth = 0);
 
+// Whether two values are computed by the same operations from the same constants, arguments,
+// globals and memory, also where one of them went through a variable of its own. What the memory
+// holds may differ, if it is written in between.
+bool same_value(const llvm::Value &a, const llvm::Value &b);
+
+// Whether two addresses of one function, with offsets behind them, are computed alike,
+// as same_value() has it.
+bool same_address(const llvm::Value &a, std::int64_t offset_of_a, const llvm::Value &b,
+                  std::int64_t offset_of_b, const llvm::DataLayout &layout);
+
 } // namespace tandem

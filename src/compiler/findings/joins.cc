@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/findings/joins.h"
+
+#include "compiler/sections/called_function.h"
+#include "compiler/sections/origin.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+bool is_thread_class(StringRef name) {
+  return name.starts_with("_ZNSt6threadC") || name.starts_with("_ZNSt7jthreadC");
+}
+
+// The loops of a function, the innermost around an instruction, and how one of them ends.
+class Loops {
+public:
+  explicit Loops(const Function &function)
+      : tree_(const_cast<Function &>(function)), loops_(tree_) {} // NOLINT: they only read
+
+  [[nodiscard]] const Loop *around(const Instruction &at) const {
+    return loops_.getLoopFor(at.getParent());
+  }
+  // Whether each round of the loop comes by the instruction.
+  [[nodiscard]] bool always(const Loop &loop, const Instruction &at) const {
+    const BasicBlock *latch = loop.getLoopLatch();
+    return latch != nullptr && tree_.dominates(at.getParent(), latch);
+  }
+
+private:
+  DominatorTree tree_;
+  LoopInfo loops_;
+};
+
+// What the loop's counter is compared with; null where it is no counter.
+const Value *bound_of(const Loop &loop) {
+  SmallVector<BasicBlock *, 4> exiting;
+  loop.getExitingBlocks(exiting);
+  for (const BasicBlock *block : exiting)
+    if (const auto *branch = dyn_cast<BranchInst>(block->getTerminator());
+        branch != nullptr && branch->isConditional())
+      if (const auto *compare = dyn_cast<ICmpInst>(branch->getCondition());
+          compare != nullptr && compare->getOperand(1)->getType()->isIntegerTy())
+        return compare->getOperand(1);
+  return nullptr;
+}
+
+// Whether a loop that joins comes to all that a call has created, `making` being the loop around
+// that: it has the same bound, or is certainly the longer one.
+bool covers(const Loop &joining, const Loop *making, const CallBase &created) {
+  const Value *last = bound_of(joining);
+  const auto *most = dyn_cast_or_null<ConstantInt>(last);
+  if (making == nullptr) { // one of the handles, by a number
+    const DataLayout &layout = created.getModule()->getDataLayout();
+    const auto [base, offset] = base_of(created.getArgOperand(0), layout);
+    const auto size = static_cast<std::int64_t>(layout.getPointerSize());
+    return most == nullptr || !isa<AllocaInst, GlobalVariable>(base) ||
+           offset / size < most->getSExtValue();
+  }
+  const Value *first = bound_of(*making);
+  if (first == nullptr || last == nullptr)
+    return first == last;
+  const auto *made = dyn_cast<ConstantInt>(first);
+  if (made != nullptr && most != nullptr)
+    return made->getSExtValue() <= most->getSExtValue();
+  return same_value(*first, *last);
+}
+
+// Whether the program comes by a call at most once, as far as its functions call each other by
+// name; what starts a thread counts as run once.
+bool runs_once(const CallBase &call) {
+  const CallBase *at = &call;
+  SmallPtrSet<const Function *, 8> seen;
+  while (seen.insert(at->getFunction()).second) {
+    const CallBase *only = nullptr;
+    for (const User *user : at->getFunction()->users())
+      if (const auto *caller = dyn_cast<CallBase>(user);
+          caller != nullptr && called_function(*caller) == at->getFunction()) {
+        if (only != nullptr)
+          return false;
+        only = caller;
+      }
+    if (only == nullptr)
+      return true;
+    if (Loops(*only->getFunction()).around(*only) != nullptr)
+      return false;
+    at = only;
+  }
+  return false;
+}
+
+// The load of a handle that a join is given, through variables that only pass it on; null if it is
+// none.
+const LoadInst *handle_of(const Value *value) {
+  const auto *load = dyn_cast<LoadInst>(value);
+  for (unsigned depth = 0; load != nullptr && depth < 8; ++depth) {
+    const StoreInst *only = nullptr;
+    for (const User *user : load->getPointerOperand()->users())
+      if (const auto *store = dyn_cast<StoreInst>(user)) {
+        if (only != nullptr)
+          return load;
+        only = store;
+      }
+    const bool passes = isa<AllocaInst>(load->getPointerOperand()) && only != nullptr &&
+                        only->getPointerOperand() == load->getPointerOperand();
+    if (!passes || !isa<LoadInst>(only->getValueOperand()))
+      return load;
+    load = cast<LoadInst>(only->getValueOperand());
+  }
+  return load;
+}
+
+// Whether two addresses are those of one handle: one variable, at offsets that agree as far as they
+// are known, or, if `exact`, certainly.
+bool same_slot(const Value &a, const Value &b, const PointsToAnalysis &points_to,
+               bool exact = false) {
+  const DataLayout *layout = nullptr;
+  for (const Value *value : {&a, &b})
+    if (const auto *instruction = dyn_cast<Instruction>(value))
+      layout = &instruction->getModule()->getDataLayout();
+    else if (const auto *global = dyn_cast<GlobalVariable>(value))
+      layout = &global->getParent()->getDataLayout();
+  if (layout == nullptr)
+    return &a == &b;
+  const auto [left, left_offset] = base_of(&a, *layout);
+  const auto [right, right_offset] = base_of(&b, *layout);
+  if (left == right)
+    return left_offset == right_offset;
+  const Value *one = getUnderlyingObject(left, /*MaxLookup=*/0);
+  const Value *other = getUnderlyingObject(right, /*MaxLookup=*/0);
+  const auto is_variable = [](const Value *value) {
+    return isa<AllocaInst, GlobalVariable>(value);
+  };
+  if (is_variable(one) && is_variable(other) && !isa<LoadInst>(left) &&
+      !isa<LoadInst>(right)) // an element that is not known
+    return one == other &&
+           (exact ? same_address(a, 0, b, 0, *layout) : one != left || other != right);
+  if (same_address(a, 0, b, 0, *layout))
+    return true;
+  const std::vector<ObjectRange> here = points_to.objects(a, 8);
+  const std::vector<ObjectRange> there = points_to.objects(b, 8);
+  return any_of(here, [&](const ObjectRange &x) {
+    return any_of(there, [&](const ObjectRange &y) {
+      return x.object != 0 && x.object == y.object && x.begin < y.end && y.begin < x.end;
+    });
+  });
+}
+
+} // namespace
+
+Joins::Joins(const Module &module, const PointsToAnalysis &points_to) {
+  for (const PointsToAnalysis::Spawn &spawn : points_to.spawns())
+    if (numbers_.try_emplace(spawn.call, static_cast<std::uint32_t>(creations_.size())).second)
+      creations_.push_back(spawn.call);
+  handles_.resize(creations_.size());
+  if (creations_.empty())
+    return;
+  find(module);
+  for (const Handle &join : joins_)
+    match(join, points_to);
+}
+
+void Joins::find(const Module &module) {
+  // Constructors of std::thread create by a call of their own, and their object is the handle.
+  std::map<const Function *, std::vector<std::uint32_t>> constructors;
+  for (std::uint32_t i = 0; i < creations_.size(); ++i) {
+    const CallBase &call = *creations_[i];
+    matters_.insert(call.getFunction());
+    const Function *callee = called_function(call);
+    if (is_thread_class(call.getFunction()->getName()))
+      constructors[call.getFunction()].push_back(i);
+    else if (callee != nullptr && call.arg_size() > 0 &&
+             (callee->getName() == "pthread_create" || callee->getName() == "thrd_create"))
+      handles_[i].push_back({&call, call.getArgOperand(0)});
+  }
+  for (const Function &function : module)
+    for (const Instruction &instruction : instructions(function)) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      const Function *callee = call == nullptr ? nullptr : called_function(*call);
+      if (callee == nullptr || call->arg_size() == 0)
+        continue;
+      const StringRef name = callee->getName();
+      if (const auto known = constructors.find(callee); known != constructors.end())
+        for (const std::uint32_t creation : known->second)
+          handles_[creation].push_back({call, call->getArgOperand(0)});
+      const bool joins_class = name == "_ZNSt6thread4joinEv" || name == "_ZNSt7jthread4joinEv" ||
+                               name == "_ZNSt7jthreadD2Ev" || name == "_ZNSt7jthreadD1Ev";
+      const LoadInst *handle = handle_of(call->getArgOperand(0));
+      if (joins_class)
+        joins_.push_back({call, call->getArgOperand(0)});
+      else if ((name == "pthread_join" || name == "thrd_join") && handle != nullptr)
+        joins_.push_back({call, handle->getPointerOperand()});
+      else
+        continue;
+      matters_.insert(&function);
+    }
+}
+
+void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
+  const Loops loops(*join.call->getFunction());
+  const Loop *around = loops.around(*join.call);
+  for (std::uint32_t creation = 0; creation < creations_.size(); ++creation) {
+    // A constructor's object that is made in two places may be two threads.
+    if (handles_[creation].size() != 1 ||
+        !same_slot(*handles_[creation].front().address, *join.address, points_to))
+      continue;
+    const CallBase &created = *handles_[creation].front().call;
+    const bool together = created.getFunction() == join.call->getFunction();
+    if (!together && !runs_once(created))
+      continue;
+    const Loops others(*created.getFunction());
+    const Loop *making = together ? loops.around(created) : others.around(created);
+    if ((around == nullptr && making == nullptr) || (together && making == around)) {
+      if (same_slot(*handles_[creation].front().address, *join.address, points_to, true))
+        behind_[join.call].push_back(creation);
+      continue;
+    }
+    if (around == nullptr || !loops.always(*around, *join.call) ||
+        !covers(*around, making, created))
+      continue;
+    SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> ends;
+    around->getExitEdges(ends);
+    for (const auto &[from, to] : ends)
+      edges_[{from, to}].push_back(creation);
+  }
+}
+
+} // namespace tandem

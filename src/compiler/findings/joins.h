@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where threads are created, and which of these are certainly over behind a join.
+#pragma once
+
+#include "compiler/points_to/points_to.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Module.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tandem {
+
+class Joins {
+public:
+  Joins(const llvm::Module &module, const PointsToAnalysis &points_to);
+
+  // Calls that create threads, numbered in the order of PointsToAnalysis::spawns().
+  [[nodiscard]] const std::vector<const llvm::CallBase *> &creations() const { return creations_; }
+  [[nodiscard]] std::optional<std::uint32_t> creation(const llvm::Instruction &call) const {
+    const auto found = numbers_.find(&call);
+    return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+  }
+  // The creations whose threads are over behind `call`.
+  [[nodiscard]] llvm::ArrayRef<std::uint32_t> behind(const llvm::Instruction &call) const {
+    const auto found = behind_.find(&call);
+    return found == behind_.end() ? llvm::ArrayRef<std::uint32_t>()
+                                  : llvm::ArrayRef<std::uint32_t>(found->second);
+  }
+  // The creations whose threads are over where control leaves a loop of joins.
+  [[nodiscard]] llvm::ArrayRef<std::uint32_t> on_edge(const llvm::BasicBlock *from,
+                                                      const llvm::BasicBlock *to) const {
+    const auto found = edges_.find({from, to});
+    return found == edges_.end() ? llvm::ArrayRef<std::uint32_t>()
+                                 : llvm::ArrayRef<std::uint32_t>(found->second);
+  }
+  // Functions with a creation or a join.
+  [[nodiscard]] bool matters(const llvm::Function &function) const {
+    return matters_.contains(&function);
+  }
+
+private:
+  struct Handle {
+    const llvm::CallBase *call;
+    const llvm::Value *address;
+  };
+  void find(const llvm::Module &module);
+  void match(const Handle &join, const PointsToAnalysis &points_to);
+
+  std::vector<const llvm::CallBase *> creations_;
+  llvm::DenseMap<const llvm::Instruction *, std::uint32_t> numbers_;
+  std::vector<std::vector<Handle>> handles_; // by creation: where the handle goes
+  std::vector<Handle> joins_;
+  llvm::DenseMap<const llvm::Instruction *, std::vector<std::uint32_t>> behind_;
+  std::map<std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>,
+           std::vector<std::uint32_t>>
+      edges_;
+  llvm::DenseSet<const llvm::Function *> matters_;
+};
+
+} // namespace tandem

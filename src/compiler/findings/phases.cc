@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/findings/phases.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <variant>
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// Rounds over the functions that create threads until what they do is known; recursion may need
+// more, and is then taken as it is.
+constexpr unsigned kMostRounds = 8;
+
+} // namespace
+
+Phases::Phases(const Module &module, const PointsToAnalysis &points_to, const Sharing &sharing)
+    : points_to_(points_to), sharing_(sharing), joins_(module, points_to),
+      count_(static_cast<unsigned>(joins_.creations().size())), starts_(count_, Sites(count_)),
+      runs_(count_), sites_of_(sharing.entries().size(), Sites(count_)), creates_(count_),
+      own_(sharing.entries().size(), Sites(count_)), followed_(sharing.entries().size()),
+      beside_(count_, Sites(count_)), settled_(count_) {
+  find_starters(module);
+  find_own();
+  summarise();
+}
+
+void Phases::find_starters(const Module &module) {
+  std::map<const Function *, std::vector<std::uint32_t>> entries;
+  const std::vector<Entry> &all = sharing_.entries();
+  for (std::uint32_t i = 0; i < all.size(); ++i)
+    if (all[i].kind != EntryKind::main && all[i].kind != EntryKind::exported)
+      entries[all[i].function].push_back(i);
+  for (const PointsToAnalysis::Spawn &spawn : points_to_.spawns()) {
+    const std::uint32_t site = *joins_.creation(*spawn.call);
+    for (const std::uint32_t entry : entries[spawn.function]) {
+      if (!is_contained(runs_[site], entry))
+        runs_[site].push_back(entry);
+      sites_of_[entry].set(site);
+    }
+  }
+  for (std::uint32_t site = 0; site < count_; ++site) {
+    const EntrySet &by = sharing_.entries_of(*joins_.creations()[site]->getFunction());
+    creates_[site].assign(by.begin(), by.end());
+    if (by.empty()) // before the first thread
+      creates_[site].push_back(0);
+    starts_[site].set(site);
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::uint32_t site = 0; site < count_; ++site)
+      for (std::uint32_t other = 0; other < count_; ++other)
+        if (!starts_[site].test(other) && any_of(creates_[other], [&](std::uint32_t entry) {
+              return any_of(starts_[site].set_bits(),
+                            [&](unsigned by) { return is_contained(runs_[by], entry); });
+            })) {
+          starts_[site].set(other);
+          changed = true;
+        }
+  }
+  // Functions that lead to a creation or a join, those that others call first.
+  std::map<const Function *, std::vector<const Function *>> callers;
+  std::vector<const Function *> work;
+  for (const Function &function : module) {
+    if (joins_.matters(function) && does_.try_emplace(&function).second)
+      work.push_back(&function);
+    if (count_ == 0)
+      continue;
+    std::set<const Function *const *> seen;
+    for (const Instruction &instruction : instructions(function))
+      if (const auto *call = dyn_cast<CallBase>(&instruction))
+        if (const auto targets = points_to_.targets(*call);
+            !targets.empty() && seen.insert(targets.data()).second)
+          for (const Function *target : targets)
+            callers[target].push_back(&function);
+  }
+  for (std::size_t i = 0; i < work.size(); ++i)
+    for (const Function *caller : callers[work[i]])
+      if (does_.try_emplace(caller).second)
+        work.push_back(caller);
+  functions_ = work;
+  for (auto &[function, change] : does_)
+    change = {Sites(count_), Sites(count_)};
+}
+
+// A site is an entry's own where only its thread and those that it leads to create there.
+void Phases::find_own() {
+  for (std::uint32_t entry = 0; entry < own_.size(); ++entry) {
+    Sites &own = own_[entry];
+    own.set();
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::uint32_t site = 0; site < count_; ++site)
+        if (own.test(site) && any_of(creates_[site], [&](std::uint32_t by) {
+              Sites others = sites_of_[by];
+              return by != entry && (others.none() || others.test(own));
+            })) {
+          own.reset(site);
+          changed = true;
+        }
+    }
+  }
+}
+
+void Phases::merge(Change &into, const Change &other) const {
+  into.begins |= other.begins;
+  into.ends &= other.ends;
+}
+
+// A site's threads are over, and with them those that they have created and joined themselves.
+void Phases::end(std::uint32_t site, Change &state) const {
+  Sites left(count_);
+  for (const std::uint32_t entry : runs_[site])
+    if (const auto known = does_.find(sharing_.entries()[entry].function); known != does_.end())
+      left |= known->second.begins;
+  const auto is_below = [&](std::uint32_t by) { return sites_of_[by].anyCommon(starts_[site]); };
+  for (const unsigned other : starts_[site].set_bits())
+    if (other == site || (!left.test(other) && all_of(creates_[other], is_below))) {
+      state.begins.reset(other);
+      state.ends.set(other);
+    }
+}
+
+void Phases::step(const Instruction &instruction, Change &state) const {
+  const auto *call = dyn_cast<CallBase>(&instruction);
+  if (call == nullptr)
+    return;
+  for (const std::uint32_t gone : joins_.behind(instruction))
+    end(gone, state);
+  if (const auto site = joins_.creation(instruction)) {
+    state.begins |= starts_[*site];
+    state.ends.reset(starts_[*site]);
+    return;
+  }
+  const auto targets = points_to_.targets(*call);
+  std::optional<Change> all;
+  for (const Function *target : targets) {
+    const auto known = does_.find(target);
+    Change after = state;
+    if (known != does_.end()) {
+      after.begins.reset(known->second.ends);
+      after.begins |= known->second.begins;
+      after.ends.reset(known->second.begins);
+      after.ends |= known->second.ends;
+    }
+    if (all)
+      merge(*all, after);
+    else
+      all = after;
+  }
+  if (all)
+    state = *all;
+}
+
+// Finds what a function does; whether that is news.
+bool Phases::run(const Function &function) {
+  const Change nothing{Sites(count_), Sites(count_)};
+  std::set<const BasicBlock *> reached{&function.getEntryBlock()};
+  std::deque<const BasicBlock *> work{&function.getEntryBlock()};
+  done_[&function.getEntryBlock()] = nothing;
+  std::optional<Change> at_return;
+  while (!work.empty()) {
+    const BasicBlock *block = work.front();
+    work.pop_front();
+    Change state = done_[block];
+    for (const Instruction &instruction : *block)
+      step(instruction, state);
+    for (const BasicBlock *next : successors(block)) {
+      Change there = state;
+      for (const std::uint32_t gone : joins_.on_edge(block, next))
+        end(gone, there);
+      if (reached.insert(next).second) {
+        done_[next] = there;
+        work.push_back(next);
+        continue;
+      }
+      const Change before = done_[next];
+      merge(done_[next], there);
+      if (!(done_[next] == before))
+        work.push_back(next);
+    }
+  }
+  for (const BasicBlock &block : function)
+    if (reached.contains(&block) && isa<ReturnInst>(block.getTerminator())) {
+      Change state = done_[&block];
+      for (const Instruction &instruction : block)
+        step(instruction, state);
+      if (at_return)
+        merge(*at_return, state);
+      else
+        at_return = state;
+    }
+  const Change before = does_[&function];
+  does_[&function] = at_return.value_or(nothing);
+  return !(does_[&function] == before);
+}
+
+void Phases::summarise() {
+  for (unsigned round = 0; round < kMostRounds; ++round) {
+    bool changed = false;
+    for (const Function *function : functions_)
+      if (!function->isDeclaration())
+        changed |= run(*function);
+    if (!changed)
+      return;
+  }
+}
+
+// What was done in the function before an instruction.
+Phases::Change Phases::before(const Instruction &instruction) const {
+  const auto known = done_.find(instruction.getParent());
+  if (known == done_.end())
+    return {Sites(count_), Sites(count_)};
+  Change state = known->second;
+  for (const Instruction &earlier : *instruction.getParent()) {
+    if (&earlier == &instruction)
+      break;
+    step(earlier, state);
+  }
+  return state;
+}
+
+bool Phases::is_followed(std::uint32_t entry) const {
+  const Entry &what = sharing_.entries()[entry];
+  return what.kind == EntryKind::main || (what.kind == EntryKind::thread && !what.many);
+}
+
+// Which threads may exist when an entry's thread comes to each function.
+void Phases::follow(std::uint32_t entry) {
+  Followed &followed = followed_[entry];
+  followed.known = true;
+  std::deque<std::variant<const Function *, ArrayRef<const Function *>>> work;
+  const auto add = [&](const void *place, const Sites &more, auto next) {
+    const auto [known, fresh] = followed.before.try_emplace(place, Sites(count_));
+    if (!fresh && !more.test(known->second)) // nothing new
+      return;
+    known->second |= more;
+    work.push_back(next);
+  };
+  Sites others(count_);
+  others.set();
+  others.reset(own_[entry]);
+  const Entry &what = sharing_.entries()[entry];
+  add(what.function, others, what.function);
+  if (what.kind == EntryKind::main)
+    for (const Function *function : sharing_.start().before)
+      add(function, others, function);
+  while (!work.empty()) {
+    const auto next = work.front();
+    work.pop_front();
+    if (const auto *array = std::get_if<ArrayRef<const Function *>>(&next)) {
+      const Sites all = followed.before.at(array->data());
+      for (const Function *target : *array)
+        add(target, all, target);
+      continue;
+    }
+    const Function &function = *std::get<const Function *>(next);
+    if (function.isDeclaration())
+      continue;
+    const Sites at_entry = followed.before.at(&function);
+    const bool changes = does_.contains(&function);
+    for (const BasicBlock &block : function) {
+      Change state = changes ? done_.lookup(&block) : Change{};
+      if (changes && state.begins.size() != count_)
+        continue; // never reached
+      for (const Instruction &instruction : block) {
+        const auto *call = dyn_cast<CallBase>(&instruction);
+        if (call == nullptr)
+          continue;
+        Sites here = at_entry;
+        if (changes) {
+          here.reset(state.ends);
+          here |= state.begins;
+          step(instruction, state);
+        }
+        if (const auto site = joins_.creation(instruction)) {
+          beside_[*site] |= here;
+          if (own_[entry].test(*site) &&
+              all_of(creates_[*site], [&](std::uint32_t by) { return is_followed(by); }))
+            settled_.set(*site);
+        }
+        if (const auto targets = points_to_.targets(*call); !targets.empty()) {
+          if (targets.size() == 1)
+            add(targets.front(), here, targets.front());
+          else
+            add(static_cast<const void *>(targets.data()), here, targets);
+        }
+      }
+    }
+  }
+}
+
+Phases::Sites Phases::existing(std::uint32_t entry, const Instruction &instruction) const {
+  const auto at_entry = followed_[entry].before.find(instruction.getFunction());
+  if (at_entry == followed_[entry].before.end())
+    return Sites(count_, true); // not known how it gets there
+  Sites here = at_entry->second;
+  if (does_.contains(instruction.getFunction())) {
+    const Change done = before(instruction);
+    here.reset(done.ends);
+    here |= done.begins;
+  }
+  return here;
+}
+
+bool Phases::may_exist(std::uint32_t other, std::uint32_t entry, const Instruction &instruction) {
+  if (count_ == 0 || !is_followed(entry) || sites_of_[other].none())
+    return true;
+  if (!followed_[entry].known)
+    follow(entry);
+  return sites_of_[other].anyCommon(existing(entry, instruction));
+}
+
+bool Phases::may_coexist(std::uint32_t a, std::uint32_t b) {
+  const Sites &first = sites_of_[a];
+  const Sites &second = sites_of_[b];
+  if (first.none() || second.none())
+    return true;
+  for (std::uint32_t entry = 0; entry < followed_.size(); ++entry)
+    if (is_followed(entry) && !followed_[entry].known)
+      follow(entry);
+  // Whichever was created last, the other one existed then.
+  const auto meet = [&](const Sites &later, const Sites &earlier) {
+    return any_of(later.set_bits(), [&](unsigned site) {
+      return !settled_.test(site) || beside_[site].anyCommon(earlier);
+    });
+  };
+  // A thread and what it creates itself.
+  const auto descends = [&](const Sites &from, const Sites &what) {
+    return any_of(from.set_bits(), [&](unsigned site) {
+      Sites below = starts_[site];
+      below.reset(site);
+      return below.anyCommon(what);
+    });
+  };
+  return meet(first, second) || meet(second, first) || descends(first, second) ||
+         descends(second, first);
+}
+
+bool Phases::may_meet(std::uint32_t a, const Instruction &at, std::uint32_t b,
+                      const Instruction &other) {
+  return sharing_.may_overlap({a}, {b}) && may_coexist(a, b) && (a == b || may_exist(b, a, at)) &&
+         (a == b || may_exist(a, b, other));
+}
+
+} // namespace tandem

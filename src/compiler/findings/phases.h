@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Phases: which threads may exist while another one is at an instruction, from where threads are
+// created and joined. A thread of which there may be only one at a time, main above all, is
+// followed from its begin through all that it calls: a place that creates threads adds those, and
+// what they create; a join takes away what was created in that place, if it is the same thread for
+// certain (one variable, or an array that two loops of one length go through).
+//
+// For advice, not for soundness: two loops that have one bound are taken to run as often, and what
+// a handle holds is what was last created with it.
+#pragma once
+
+#include "compiler/findings/joins.h"
+#include "compiler/points_to/points_to.h"
+#include "compiler/sharing/sharing.h"
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/Module.h"
+
+#include <map>
+#include <vector>
+
+namespace tandem {
+
+class Phases {
+public:
+  // All arguments outlive this object.
+  Phases(const llvm::Module &module, const PointsToAnalysis &points_to, const Sharing &sharing);
+
+  // Whether a thread of entry `other` may exist while one of `entry` is at `instruction`.
+  [[nodiscard]] bool may_exist(std::uint32_t other, std::uint32_t entry,
+                               const llvm::Instruction &instruction);
+  // Whether threads of two entries, or two of one, may exist at the same time.
+  [[nodiscard]] bool may_coexist(std::uint32_t a, std::uint32_t b);
+  // Whether threads of `a` at one instruction and of `b` at the other may be there together.
+  [[nodiscard]] bool may_meet(std::uint32_t a, const llvm::Instruction &at, std::uint32_t b,
+                              const llvm::Instruction &other);
+
+  // Whether threads are created or joined in a function, or in what it calls.
+  [[nodiscard]] bool changes_in(const llvm::Function &function) const {
+    return does_.contains(&function);
+  }
+
+private:
+  using Sites = llvm::BitVector; // of places that create threads
+  // What code does to the threads that exist: those of `ends` are gone, those of `begins` are
+  // there.
+  struct Change {
+    Sites begins;
+    Sites ends;
+    bool operator==(const Change &) const = default;
+  };
+  struct Followed {
+    bool known = false;
+    std::map<const void *, Sites> before; // functions, and arrays of functions
+  };
+
+  void find_starters(const llvm::Module &module);
+  void find_own();
+  void summarise();
+  bool run(const llvm::Function &function);
+  void end(std::uint32_t site, Change &state) const;
+  void step(const llvm::Instruction &instruction, Change &state) const;
+  [[nodiscard]] Change before(const llvm::Instruction &instruction) const;
+  void follow(std::uint32_t entry);
+  void note_creations(std::uint32_t entry, const Sites &at, const llvm::Function &function);
+  [[nodiscard]] Sites existing(std::uint32_t entry, const llvm::Instruction &instruction) const;
+  [[nodiscard]] bool is_followed(std::uint32_t entry) const;
+  void merge(Change &into, const Change &other) const;
+
+  const PointsToAnalysis &points_to_;
+  const Sharing &sharing_;
+  const Joins joins_;
+  const unsigned count_;                            // of sites
+  std::vector<Sites> starts_;                       // by site: it, and all that its threads create
+  std::vector<std::vector<std::uint32_t>> runs_;    // by site: the entries that its threads run
+  std::vector<Sites> sites_of_;                     // by entry: where its threads are created
+  std::vector<std::vector<std::uint32_t>> creates_; // by site: the entries that may create there
+  std::vector<Sites> own_;                          // by entry: sites of it and its descendants
+  // Functions that create or join, or lead to that: what they do, and what was done before each of
+  // their blocks.
+  std::map<const llvm::Function *, Change> does_;
+  llvm::DenseMap<const llvm::BasicBlock *, Change> done_;
+  std::vector<Followed> followed_;                // by entry
+  std::vector<Sites> beside_;                     // by site: those that exist when it creates
+  Sites settled_;                                 // sites of which that is known
+  std::vector<const llvm::Function *> functions_; // of does_, callees mostly first
+};
+
+} // namespace tandem
