@@ -309,3 +309,33 @@ def test_a_scheduler_that_does_not_answer_is_the_users_mistake(tiny: Harness, ad
     assert done.returncode == 2
     assert "no Dask scheduler answers" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_outcomes_are_values_of_points(harness: Harness, tmp_path: Path) -> None:
+    """One point is refused, one does not end; both without numbers, and the run goes on."""
+    text = (HERE / "tiny.toml").read_text(encoding="utf-8")
+    allowed = text.replace("seed = 7\n", "seed = 7\noutcomes = true\ntimeout_s = 8\n")
+    arguments: list[str | Path] = ["--source", HERE.parent, "--published", HERE / "published.toml"]
+    arguments += ["--results", tmp_path, "--no-plots", "--reps", "1", "--warm-ups", "0"]
+    environment = {"TINY_REFUSED": "fast 2", "TINY_ENDLESS": "fast 4"}
+    (tmp_path / "with.toml").write_text(allowed, encoding="utf-8")
+    done = harness("run", tmp_path / "with.toml", *arguments, env=environment)
+    assert done.returncode == 0, done.stderr
+    points = by_point(read_result(tmp_path / "with.json"))
+    refused, endless, fine = points["fast", 2], points["fast", 4], points["fast", 1]
+    assert (refused.outcome, refused.summaries) == ("refused: no such luck", {})  # type: ignore[attr-defined]
+    assert endless.outcome.startswith("did not end: within 8 s")  # type: ignore[attr-defined]
+    assert fine.outcome == ""  # type: ignore[attr-defined]
+    assert fine.summaries  # type: ignore[attr-defined]
+    assert re.search(r"fast one +2 +refused", done.stdout)
+    assert re.search(r"fast one +4 +did not end", done.stdout)
+    assert "no such luck" in done.stdout
+    # Without `outcomes` each of the two ends the run.
+    (tmp_path / "plain.toml").write_text(
+        text.replace("seed = 7\n", "seed = 7\ntimeout_s = 8\n"), encoding="utf-8"
+    )
+    for name in environment:
+        done = harness(
+            "run", tmp_path / "plain.toml", *arguments, "--fresh", env={name: environment[name]}
+        )
+        assert done.returncode == 1

@@ -31,6 +31,8 @@ class EqualityCheck:
     def add(self, label: str, metrics: Mapping[str, int | float]) -> None:
         """InvariantError, naming both points, where a value differs from the first one seen."""
         for name in self._names:
+            if name not in metrics:
+                continue  # an outcome
             value, where = self._first.setdefault(name, (metrics[name], label))
             if metrics[name] != value:
                 raise InvariantError(
@@ -65,6 +67,7 @@ def make_points(
                         s.others_cpu_s,
                         s.stolen_s,
                         s.disturbed,
+                        s.outcome,
                     )
                     for s in own
                 ),
@@ -95,8 +98,10 @@ def make_points(
 
 
 def _has(metric: Metric, samples: Sequence[Measured]) -> bool:
-    """Whether the point has the number: only an optional metric may be missing."""
-    return not metric.optional or all(metric.name in s.metrics for s in samples)
+    """Whether the point has the number: an optional metric may be missing, and all of them where a
+    sample had an outcome instead.
+    """
+    return all(metric.name in s.metrics for s in samples)
 
 
 def _ratio(
@@ -175,6 +180,8 @@ def geometric_means(experiment: Experiment, points: Sequence[Point]) -> tuple[Me
         for members in groups.values():
             at = {name: value for name, value in members[0].at.items() if name != wanted.over}
             try:
+                if any(wanted.metric not in x.ratios for x in members):
+                    continue  # one of them has an outcome instead
                 value = geometric_mean(x.ratios[wanted.metric].value for x in members)
             except ValueError as error:
                 raise RunError(

@@ -15,7 +15,13 @@ from pathlib import Path
 
 from tandem.experiment.definition import Experiment
 from tandem.experiment.plan import Plan, Row
-from tandem.experiment.tables import definition_of, disturbed_samples, metric_rows, number
+from tandem.experiment.tables import (
+    definition_of,
+    disturbed_samples,
+    metric_rows,
+    number,
+    outcomes,
+)
 from tandem.files import printable
 from tandem.formats.published import Published
 from tandem.formats.published import Table as PublishedTable
@@ -187,6 +193,8 @@ class Page:
         if entry.result is not None:
             experiment = definition_of(entry.result, row.experiment)
             yield from _measured(entry.result, experiment, row)
+            for line in outcomes(entry.result):
+                yield Paragraph(line)
             disturbed = disturbed_samples(entry.result)
             if disturbed:
                 yield Paragraph(f"{disturbed}.")

@@ -84,6 +84,9 @@ class Run:
     seed: int = 1  # of the order within each round
     side_by_side: bool = False  # samples may run at the same time: no metric depends on the load
     estimate_s: float = 0  # processor time of one sample, about; 0: not said
+    # A sample that meets its time limit, or says an `outcome` in its JSON on standard output, has
+    # no numbers, and the run goes on.
+    outcomes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -272,6 +272,7 @@ class _Run:
                     metrics=e.metrics,
                     origins=tuple(expand(m.origin, values) for m in e.metrics),
                     output=shown(values["output"]),
+                    outcomes=e.run.outcomes,
                 )
             )
         return tasks

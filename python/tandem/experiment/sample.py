@@ -41,6 +41,7 @@ class Task:
     metrics: tuple[Metric, ...]
     origins: tuple[str, ...]  # by metric: `from`, expanded
     output: str  # the path that {output} stands for; removed before and after
+    outcomes: bool = False  # as Run.outcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,11 @@ class Measured:
     others_cpu_s: float | None = None  # processor time of everything else on that machine meanwhile
     stolen_s: float | None = None  # that its hypervisor gave to others
     disturbed: str = ""  # why its times are no evidence; empty: they are
+    outcome: str = ""  # why there are no metrics: "did not end: ...", "refused: ..."
+
+
+class _LimitError(CommandError):
+    """A command ran into its time limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +99,21 @@ def measure(task: Task, alone: bool = True) -> Measured:
         output.unlink(missing_ok=True)
         try:
             watch = Watch()
-            done = run_command(task.command, dict(task.environment), task.timeout_s, place=place)
+            try:
+                done = run_command(
+                    task.command, dict(task.environment), task.timeout_s, place=place
+                )
+                outcome = _outcome(done.stdout) if task.outcomes else ""
+            except _LimitError:
+                if not task.outcomes:
+                    raise
+                outcome = f"did not end: within {task.timeout_s:g} s"
+                done = Finished("", "", task.timeout_s, 0)
             load = watch.load(done.cpu_s)
             values: dict[str, int | float] = {}
             cache: dict[str, str] = {"stdout": done.stdout, "stderr": done.stderr}
             for metric, origin in zip(task.metrics, task.origins, strict=True):
-                value = _read(metric, origin, done, cache, place)
+                value = None if outcome else _read(metric, origin, done, cache, place)
                 if value is not None:
                     values[metric.name] = value
         finally:
@@ -114,7 +129,18 @@ def measure(task: Task, alone: bool = True) -> Measured:
         others_cpu_s=load.others_cpu_s if load else None,
         stolen_s=load.stolen_s if load else None,
         disturbed=disturbance(load, done.wall_s),
+        outcome=outcome,
     )
+
+
+def _outcome(stdout: str) -> str:
+    """What the command says instead of figures; empty where it has some."""
+    try:
+        document = json.loads(stdout)
+    except ValueError:
+        return ""
+    said = document.get("outcome") if isinstance(document, dict) else None
+    return said if isinstance(said, str) else ""
 
 
 def run_command(
@@ -155,7 +181,7 @@ def run_command(
             stream.seek(0)
             texts.append(stream.read().decode("utf-8", errors="replace"))
     if expired:
-        raise CommandError(f"{place}: {command[0]}: killed after its time limit of {timeout_s:g} s")
+        raise _LimitError(f"{place}: {command[0]}: killed after its time limit of {timeout_s:g} s")
     if status != 0:
         how = f"exit status {status}"
         if status < 0:

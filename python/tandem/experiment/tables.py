@@ -13,7 +13,14 @@ from tandem.files import printable
 from tandem.formats.result import Point, Result
 from tandem.statistics import Ratio, Summary
 
-__all__ = ["definition_of", "disturbed_samples", "metric_rows", "number", "print_result"]
+__all__ = [
+    "definition_of",
+    "disturbed_samples",
+    "metric_rows",
+    "number",
+    "outcomes",
+    "print_result",
+]
 
 
 def definition_of(result: Result, place: str) -> Experiment:
@@ -49,7 +56,10 @@ def print_result(result: Result, console: Console, place: str = "result") -> Non
         if metric.name in intervals:
             continue  # drawn as bars
         if metric.expect_equal:
-            value = result.points[0].summaries[metric.name].median
+            known = [x for x in result.points if metric.name in x.summaries]
+            if not known:
+                continue
+            value = known[0].summaries[metric.name].median
             samples = sum(len(x.samples) for x in result.points)
             line = f"{metric.title}: {number(value)}{_unit(metric)} in all {samples} samples"
             console.print(_text(line))
@@ -60,6 +70,8 @@ def print_result(result: Result, console: Console, place: str = "result") -> Non
         console.print(Text("What the paper says", style="bold"))
         for statement in result.statements:
             console.print(_text(f"  “{statement.text}” ({statement.paper}, {statement.place})"))
+    for line in outcomes(result):
+        console.print(_text(line))
     _print_verdicts(result, console)
     console.print(_text(_circumstances(result), "dim"))
 
@@ -132,7 +144,7 @@ def _row(
 ) -> list[str]:
     cells = [axis.label_of(point.at[axis.name]) for axis in experiment.axes]
     if metric.name not in point.summaries:
-        return [*cells, "–", "", ""]
+        return [*cells, point.outcome.partition(":")[0] or "–", "", ""]
     summary: Summary = point.summaries[metric.name]
     cells += [
         number(summary.median),
@@ -187,6 +199,11 @@ def _print_verdicts(result: Result, console: Console) -> None:
         if x.state != "met" and x.why:
             line.append(printable(f" ({x.why})"), style="dim")
         console.print(line)
+
+
+def outcomes(result: Result) -> list[str]:
+    """Points without figures, each with the reason."""
+    return [f"{describe(x.at)}: {x.outcome}" for x in result.points if x.outcome]
 
 
 def disturbed_samples(result: Result) -> str:

@@ -46,6 +46,7 @@ class Sample:
     others_cpu_s: float | None = None  # processor time of everything else meanwhile; None: unknown
     stolen_s: float | None = None  # time that the hypervisor gave to others
     disturbed: str | None = None  # why its times are no evidence; "": they are; None: not recorded
+    outcome: str = ""  # why there are no metrics: "did not end: ...", "refused: ..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,11 @@ class Point:
     summaries: Mapping[str, Summary]
     ratios: Mapping[str, Ratio]
     published: tuple[PublishedValue, ...]
+
+    @property
+    def outcome(self) -> str:
+        """Why there are no figures; empty where there are."""
+        return next((x.outcome for x in self.samples if x.outcome), "")
 
     def published_of(self, metric: str) -> PublishedValue | None:
         return next((x for x in self.published if x.metric == metric), None)
