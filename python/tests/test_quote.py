@@ -104,3 +104,40 @@ def test_the_projects_documents_say_what_was_recorded() -> None:
     assert changed == []
     assert any("<!-- quote" in x.read_text(encoding="utf-8") for x in DOCUMENTS)
     assert HERE.parent.parent == ROOT
+
+
+def test_a_table_of_metrics_has_what_the_paper_prints(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text(
+        json.dumps(
+            {
+                "version": 1,
+                "labels": {"variant": {"b": "B!"}},
+                "groups": [],
+                "titles": {"share": "share (%)", "count": "how many"},
+                "points": [
+                    {
+                        "at": {"variant": "a"},
+                        "values": {"share": 6.25, "count": 1234567},
+                        "published": {"share": 5.9},
+                    },
+                    {"at": {"variant": "b"}, "values": {}, "outcome": "refused: why"},
+                    {"at": {"variant": "c"}, "values": {"share": 0}},
+                ],
+            }
+        )
+    )
+    block = QUOTE.replace(
+        'metric = "time"\nover = { variant = "a" }\nacross = "n"\n',
+        'metrics = ["count", "share"]\n',
+    )
+    (tmp_path / "d.md").write_text(block)
+    assert [x for x in quoted(tmp_path / "d.md").splitlines() if x.startswith("|")] == [
+        "| variant | how many | share (%) |",
+        "| --- | --- | --- |",
+        "| a | 1,234,567 | 6.25 (5.9) |",
+        "| B! | refused | refused |",
+        "| c | – | 0 |",
+    ]
+    (tmp_path / "d.md").write_text(block.replace('"count"', '"other"'))
+    with pytest.raises(FormatError, match="has no metric 'other'"):
+        quoted(tmp_path / "d.md")

@@ -14,7 +14,9 @@ A record is a result without its samples: small enough for the repository. A doc
 
 and the lines between are a table: a row for each combination of the other axes (`only` restricts
 them), a column for each group of `across` and one for all; numbers are geometric means of the
-metric over that of `over`.
+metric over that of `over`. With `metrics = ["in_flight", …]` in place of the last three it has a
+row for each point and a column for each of these metrics: its median, and in brackets what the
+paper prints.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from tandem.errors import FormatError, UserError
-from tandem.experiment.tables import definition_of
+from tandem.experiment.tables import definition_of, number
 from tandem.formats.documents import parse_json, parse_toml, read_text, to_json
 from tandem.formats.published import Scalar
 from tandem.formats.result import Result
@@ -37,6 +39,7 @@ __all__ = ["quoted", "record_of"]
 _VERSION = 1
 _BLOCK = re.compile(r"(<!-- quote\n(.*?)\n-->\n)(.*?)(<!-- /quote -->)", re.DOTALL)
 _FIELDS = {"record", "metric", "over", "across"}
+_PLAIN_FIELDS = {"record", "metrics"}
 _OPTIONAL = {"only"}  # axis -> the values that have rows
 
 
@@ -52,6 +55,9 @@ def record_of(result: Result, place: str) -> str:
             "finished": result.finished,
             "parameters": result.configuration["parameters"],
             "labels": {x.name: dict(x.labels or {}) for x in experiment.axes},
+            "titles": {
+                x.name: f"{x.title}{f' ({x.unit})' if x.unit else ''}" for x in experiment.metrics
+            },
             "groups": [
                 {"axis": x.axis, "name": x.name, "values": list(x.values)}
                 for x in experiment.groups
@@ -62,6 +68,12 @@ def record_of(result: Result, place: str) -> str:
                     "values": {
                         name: float(f"{s.median:.6g}") for name, s in point.summaries.items()
                     },
+                    **(
+                        {"published": {x.metric: x.value for x in point.published}}
+                        if point.published
+                        else {}
+                    ),
+                    **({"outcome": point.outcome} if point.outcome else {}),
                 }
                 for point in result.points
             ],
@@ -104,9 +116,13 @@ def quoted(path: Path) -> str:
 
 def _table(path: Path, given: str, place: str) -> str:
     spec = parse_toml(given, place)
-    if set(spec) - _OPTIONAL != _FIELDS:
-        raise FormatError(f"{place}: a quote has the fields {', '.join(sorted(_FIELDS))}")
+    if set(spec) - _OPTIONAL not in (_FIELDS, _PLAIN_FIELDS):
+        raise FormatError(
+            f"{place}: a quote has the fields {', '.join(sorted(_FIELDS))}, or record and metrics"
+        )
     record = _read(path.parent / str(spec["record"]), place)
+    if "metrics" in spec:
+        return _plain_table(record, spec, place)
     across, over, metric = str(spec["across"]), dict(spec["over"]), str(spec["metric"])
     only = {name: list(values) for name, values in dict(spec.get("only", {})).items()}
     names = list(record.points[0]["at"])
@@ -129,6 +145,30 @@ def _table(path: Path, given: str, place: str) -> str:
             cells.append(_mean(record, metric, at, over, across, values, place))
         lines.append(" | ".join(cells))
     return "".join(f"| {line} |\n" for line in lines)
+
+
+def _plain_table(record: _Record, spec: Mapping[str, Any], place: str) -> str:
+    """A row for each point, the metrics as columns."""
+    titles = record.document.get("titles", {})
+    metrics = [str(x) for x in spec["metrics"]]
+    unknown = [x for x in metrics if x not in titles]
+    if unknown:
+        raise FormatError(f"{place}: {record.place} has no metric '{unknown[0]}'")
+    only = {name: list(values) for name, values in dict(spec.get("only", {})).items()}
+    axes = list(record.points[0]["at"])
+    rows = [[*axes, *(titles[x] for x in metrics)]]
+    rows.append(["---"] * len(rows[0]))
+    for point in record.points:
+        if any(point["at"].get(x) not in values for x, values in only.items()):
+            continue
+        cells = [record.label(name, point["at"][name]) for name in axes]
+        for metric in metrics:
+            value, paper = point["values"].get(metric), point.get("published", {}).get(metric)
+            text = point.get("outcome", "").partition(":")[0] or "–"
+            text = text if value is None else number(value)
+            cells.append(text if paper is None else f"{text} ({number(paper)})")
+        rows.append(cells)
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
 def _columns(record: _Record, across: str) -> dict[str, list[Scalar]]:
