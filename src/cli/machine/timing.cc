@@ -2,6 +2,7 @@
 #include "cli/machine/timing.h"
 
 #include "base/file.h"
+#include "cli/machine/attach.h"
 #include "cli/machine/results.h"
 #include "cli/machine/timeline.h"
 #include "cli/machine/transactions.h"
@@ -83,12 +84,31 @@ public:
 
 Timing::Timing(machine::Machine &machine) : machine_(&machine), parts_(std::make_unique<Parts>()) {}
 
-Timing::~Timing() {
-  machine_->cores().use(nullptr);
-  machine_->dma().on_access(nullptr);
-}
+Timing::~Timing() { detach_cores(*machine_); }
 
 void Timing::change_mode(const std::string &mode) { parts_->cores->change_mode(mode_of(mode)); }
+
+Result<std::unique_ptr<TimedCores>> attach_cores(machine::Machine &machine,
+                                                 const std::string &protocol,
+                                                 const machine::TimingOptions &options) {
+  Result<std::unique_ptr<TimedCores>> made = TimedCores::make(
+      protocol, options, machine.harts(), machine.harts().clock(), machine.cores().agenda());
+  if (!made)
+    return made.error();
+  TimedCores *cores = made->get();
+  machine.cores().use(cores);
+  machine.dma().on_access([cores](std::uint64_t address, std::uint64_t bytes, bool write) {
+    cores->heard_access(address, bytes, write);
+  });
+  machine.dma().on_wait([cores](auto call) { return cores->when_settled(std::move(call)); });
+  return made;
+}
+
+void detach_cores(machine::Machine &machine) {
+  machine.cores().use(nullptr);
+  machine.dma().on_access(nullptr);
+  machine.dma().on_wait(nullptr);
+}
 
 Result<std::unique_ptr<Timing>> make_timing(const TimingArguments &arguments,
                                             machine::Machine &machine) {
@@ -132,20 +152,13 @@ Result<std::unique_ptr<Timing>> make_timing(const TimingArguments &arguments,
     if (Status writable = check_writable(arguments.timeline); !writable)
       return writable.error();
   options.mode = mode_of(arguments.mode);
-  Result<std::unique_ptr<TimedCores>> cores =
-      TimedCores::make(arguments.protocol, options, machine.harts(), machine.harts().clock(),
-                       machine.cores().agenda());
+  Result<std::unique_ptr<TimedCores>> cores = attach_cores(machine, arguments.protocol, options);
   if (!cores)
     return cores.error();
   auto timing = std::make_unique<Timing>(machine);
   timing->parts_->cores = std::move(cores).value();
   timing->parts_->timeline = arguments.timeline;
   timing->parts_->clock_mhz = configuration->clock_mhz;
-  machine.cores().use(timing->parts_->cores.get());
-  machine.dma().on_access([cores = timing->parts_->cores.get()](std::uint64_t address,
-                                                                std::uint64_t bytes, bool write) {
-    cores->heard_access(address, bytes, write);
-  });
   return timing;
 }
 

@@ -30,6 +30,7 @@ MeshShape Configuration::mesh() const {
   shape.link_cycles = network.link_cycles;
   shape.multicast = network.multicast;
   shape.buffer_flits = network.buffer_flits;
+  shape.credits = network.credits;
   return shape;
 }
 

@@ -34,6 +34,17 @@ struct CoreConfiguration {
   std::uint32_t reservation_window = 64; // cycles that a block is kept for a store-conditional
 };
 
+// In which order the stores of a hart that wait in its buffer are written.
+enum class StoreOrder : std::uint8_t {
+  in_order,
+  weak, // one whose line may be written already goes before older ones of other lines
+};
+
+struct HartConfiguration {
+  std::uint32_t store_buffer = 0; // stores of a hart that wait; 0: sequentially consistent
+  StoreOrder store_order = StoreOrder::in_order;
+};
+
 struct CacheConfiguration {
   std::uint32_t size_kib = 32;
   std::uint32_t ways = 4;
@@ -81,6 +92,7 @@ struct NetworkConfiguration {
   std::uint32_t link_bytes = 16;
   bool multicast = true;
   std::uint32_t buffer_flits = 90;
+  bool credits = false;     // buffers are a limit
   std::uint32_t jitter = 0; // cycles, at most, that a message is held back at random
 };
 
@@ -106,6 +118,7 @@ struct Configuration {
   std::uint32_t cores = 16;
   std::uint32_t clock_mhz = 3000;
   CoreConfiguration core;
+  HartConfiguration hart; // of harts with time only
   CacheConfiguration l1i;
   CacheConfiguration l1d;
   CacheConfiguration l2{256, 8, 2, Replacement::lru};

@@ -42,6 +42,9 @@ const std::vector<Field> &table() {
     {"core", "dependent_percent", "%", "loads that the instructions behind them wait for (`window` only)", TANDEM_NUMBER(core.dependent_percent, 0, 100)},
     {"core", "reservation_window", "cycles", "that a block which a load-reserved had to fetch stays, at most, until the store-conditional: what would take it away waits, a bus is refused; 0: none", TANDEM_NUMBER(core.reservation_window, 0, 10000)},
 
+    {"hart", "store_buffer", "stores", "of one hart that wait to be written; 0: none waits, memory is sequentially consistent. Of `exec` and `boot` only", TANDEM_NUMBER(hart.store_buffer, 0, 64)},
+    {"hart", "store_order", "", "in which they are written: `in-order`; `weak` writes one whose line is at hand before older ones of other lines", TANDEM_CHOICE(hart.store_order, "in-order", "weak")},
+
     {"l1i", "size_kib", "KiB", "of one core's instruction cache", TANDEM_NUMBER(l1i.size_kib, 1, 65536)},
     {"l1i", "ways", "", "associativity", TANDEM_NUMBER(l1i.ways, 1, 64)},
     {"l1i", "latency", "cycles", "of a hit", TANDEM_NUMBER(l1i.latency, 1, 1000)},
@@ -85,7 +88,8 @@ const std::vector<Field> &table() {
     {"network", "link_cycles", "cycles", "of a link between routers", TANDEM_NUMBER(network.link_cycles, 1, 100)},
     {"network", "link_bytes", "bytes", "of a flit: a link takes one a cycle", TANDEM_NUMBER(network.link_bytes, 4, 64)},
     {"network", "multicast", "", "true: routers copy a packet where its routes part; false: the source sends one for each target", TANDEM_FLAG(network.multicast)},
-    {"network", "buffer_flits", "flits", "of a port; only counts packets that would not have fitted", TANDEM_NUMBER(network.buffer_flits, 1, 65535)},
+    {"network", "buffer_flits", "flits", "of a port, shared out to the virtual networks; without credits it only counts packets that would not have fitted", TANDEM_NUMBER(network.buffer_flits, 1, 65535)},
+    {"network", "credits", "", "true: packets wait for room in the buffers behind a link; false: buffers are no limit", TANDEM_FLAG(network.credits)},
     {"network", "jitter", "cycles", "at most, by which each message is delayed at random: messages overtake each other", TANDEM_NUMBER(network.jitter, 0, 1000)},
 
     {"bus", "slot_cycles", "cycles", "between two grants of the address bus", TANDEM_NUMBER(bus.slot_cycles, 1, 1000)},
@@ -173,6 +177,12 @@ std::optional<Inconsistency> check_network(const Configuration &c) {
     return Inconsistency{"network", "columns",
                          fmt::format("a mesh of {} x {} has more than {} routers", shape.columns,
                                      shape.rows, kMaxTiles)};
+  if (c.network.credits && c.network.kind == NetworkKind::mesh &&
+      c.network.buffer_flits / kVirtualNetworks < c.data_flits())
+    return Inconsistency{"network", "buffer_flits",
+                         fmt::format("{} flits a port have no room for a packet of {} in each of "
+                                     "{} virtual networks",
+                                     c.network.buffer_flits, c.data_flits(), kVirtualNetworks)};
   if (c.energy.router_buffer_flits != 24 && c.energy.router_buffer_flits != 90)
     return Inconsistency{"energy", "router_buffer_flits", "must be 24 or 90"};
   return std::nullopt;

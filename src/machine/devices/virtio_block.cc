@@ -61,7 +61,7 @@ void VirtioBlock::reset() {
 void VirtioBlock::notified(unsigned /*queue*/) { start(); }
 
 void VirtioBlock::start() {
-  while (under_way_.size() < kUnderWay) {
+  while (under_way_.size() + given() < kUnderWay) {
     std::optional<VirtioChain> chain = take(0);
     if (!chain)
       return;
@@ -70,7 +70,12 @@ void VirtioBlock::start() {
   }
 }
 
-void VirtioBlock::event(Cycle /*now*/, std::uint64_t /*argument*/) {
+void VirtioBlock::event(Cycle /*now*/, std::uint64_t argument) {
+  if (completed(client_, argument)) {
+    if (running())
+      start();
+    return;
+  }
   if (under_way_.empty())
     return;
   const VirtioChain chain = std::move(under_way_.front());
@@ -96,7 +101,7 @@ void VirtioBlock::serve(const VirtioChain &chain) {
     need_reset();
     return;
   }
-  give(0, chain.head, written + 1);
+  give_later(client_, 0, chain.head, written + 1);
 }
 
 std::uint8_t VirtioBlock::transfer(const VirtioChain &chain, std::uint32_t type,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A virtio disk. Each request takes the same time; at most 8 are under way, and they end in the
-// order in which they began. Data moves when a request ends.
+// order in which they began. Data moves when that time is over; with traffic, a request ends when
+// it has been transferred.
 //
 // Source: Virtual I/O Device version 1.2, section 5.2.
 #pragma once

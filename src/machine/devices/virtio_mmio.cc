@@ -79,13 +79,55 @@ std::optional<VirtioChain> VirtioDevice::take(unsigned index) {
   return chain;
 }
 
+void VirtioDevice::interrupt() {
+  interrupts_ |= kQueueInterrupt;
+  update();
+}
+
 void VirtioDevice::give(unsigned index, std::uint16_t head, std::uint32_t written) {
-  if (queues_[index].push(*dma_, head, written)) {
-    interrupts_ |= kQueueInterrupt;
-    update();
-  }
+  if (queues_[index].push(*dma_, head, written))
+    interrupt();
   if (queues_[index].broken())
     need_reset();
+}
+
+namespace {
+
+// Arguments of events: what has been transferred, and under which generation.
+constexpr std::uint64_t kBytes = 1;
+constexpr std::uint64_t kChain = 2;
+constexpr unsigned kGenerationShift = 2;
+
+} // namespace
+
+void VirtioDevice::give_later(unsigned client, unsigned index, std::uint16_t head,
+                              std::uint32_t written) {
+  given_.push_back({.index = index, .head = head, .written = written});
+  if (!dma_->when_done(client, kBytes | generation_ << kGenerationShift))
+    chain_moved(client);
+}
+
+void VirtioDevice::chain_moved(unsigned client) {
+  const Given given = given_.front();
+  given_.pop_front();
+  transferred(given.index);
+  const bool tell = queues_[given.index].push(*dma_, given.head, given.written);
+  if (tell && !dma_->when_done(client, kChain | generation_ << kGenerationShift))
+    interrupt();
+  if (queues_[given.index].broken())
+    need_reset();
+}
+
+bool VirtioDevice::completed(unsigned client, std::uint64_t argument) {
+  if (argument == 0)
+    return false;
+  if (argument >> kGenerationShift != generation_)
+    return true;
+  if ((argument & kBytes) != 0)
+    chain_moved(client);
+  else
+    interrupt();
+  return true;
 }
 
 bool VirtioDevice::load(std::uint64_t offset, unsigned size, std::uint64_t &value) {
@@ -173,6 +215,8 @@ void VirtioDevice::set_status(std::uint32_t value) {
   if (value == 0) {
     for (VirtioQueue &queue : queues_)
       queue.reset();
+    given_.clear();
+    ++generation_;
     driver_ = 0;
     device_word_ = driver_word_ = selected_ = status_ = interrupts_ = 0;
     reset();

@@ -13,6 +13,7 @@
 #include "machine/devices/virtio_ring.h"
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -50,6 +51,16 @@ protected:
   std::optional<VirtioChain> take(unsigned index);
   // Gives a chain back and interrupts if the driver wants that.
   void give(unsigned index, std::uint16_t head, std::uint32_t written);
+  // The same when that has been transferred: the chain after what the device has read and written
+  // until now, the interrupt after the chain. `client`: the device's number for events, whose
+  // event() asks completed() first; its own have argument 0.
+  void give_later(unsigned client, unsigned index, std::uint16_t head, std::uint32_t written);
+  // Whether an event was one of give_later().
+  bool completed(unsigned client, std::uint64_t argument);
+  // What a chain of the queue has to do with has been transferred, in the order of give_later().
+  virtual void transferred(unsigned /*index*/) {}
+  // Chains that wait in give_later().
+  [[nodiscard]] std::size_t given() const { return given_.size(); }
   // The driver made a mistake inside a chain: the device asks for a reset.
   void need_reset();
   [[nodiscard]] bool running() const; // DRIVER_OK, and no reset is needed
@@ -63,6 +74,8 @@ private:
   void store_queue(std::uint64_t offset, std::uint32_t value);
   [[nodiscard]] std::uint32_t load_register(std::uint64_t offset) const;
   void update();
+  void interrupt();
+  void chain_moved(unsigned client);
 
   std::uint32_t device_;
   std::uint64_t features_;
@@ -75,6 +88,14 @@ private:
   std::uint32_t selected_ = 0;
   std::uint32_t status_ = 0;
   std::uint32_t interrupts_ = 0;
+  struct Given {
+    unsigned index;
+    std::uint16_t head;
+    std::uint32_t written;
+  };
+  // Empty without time, so that checkpoints need not have it.
+  std::deque<Given> given_;
+  std::uint64_t generation_ = 0; // resets: what was given before is forgotten
 };
 
 // What is at a slot without a device.

@@ -28,7 +28,10 @@ VirtioNet::VirtioNet(const std::array<std::uint8_t, 6> &address, EventQueue &eve
   configuration_[6] = std::byte{1}; // the link is up
 }
 
-void VirtioNet::reset() { waiting_.clear(); }
+void VirtioNet::reset() {
+  waiting_.clear();
+  sending_.clear();
+}
 
 void VirtioNet::notified(unsigned queue) {
   if (queue == kTransmitQueue)
@@ -47,18 +50,30 @@ void VirtioNet::send() {
         return;
       }
       ++statistics_.sent;
-      wire_free_ = std::max(wire_free_, *now_) + kCyclesPerByte * frame.size();
-      on_wire_.push_back(std::move(frame));
-      events_->schedule(wire_free_ + kLatency, client_, 0);
+      sending_.push_back(std::move(frame));
     } else {
       ++statistics_.dropped;
+      sending_.emplace_back();
     }
-    give(kTransmitQueue, chain->head, 0);
+    give_later(client_, kTransmitQueue, chain->head, 0);
   }
 }
 
-void VirtioNet::event(Cycle /*now*/, std::uint64_t /*argument*/) {
-  if (on_wire_.empty())
+// A frame goes when all of it has been read.
+void VirtioNet::transferred(unsigned queue) {
+  if (queue != kTransmitQueue)
+    return;
+  Frame frame = std::move(sending_.front());
+  sending_.pop_front();
+  if (frame.empty())
+    return; // dropped
+  wire_free_ = std::max(wire_free_, *now_) + kCyclesPerByte * frame.size();
+  on_wire_.push_back(std::move(frame));
+  events_->schedule(wire_free_ + kLatency, client_, 0);
+}
+
+void VirtioNet::event(Cycle /*now*/, std::uint64_t argument) {
+  if (completed(client_, argument) || on_wire_.empty())
     return;
   const Frame frame = std::move(on_wire_.front());
   on_wire_.pop_front();
@@ -91,7 +106,8 @@ void VirtioNet::fill() {
       return;
     }
     ++statistics_.received;
-    give(kReceiveQueue, chain->head, static_cast<std::uint32_t>(kHeader + frame.size()));
+    give_later(client_, kReceiveQueue, chain->head,
+               static_cast<std::uint32_t>(kHeader + frame.size()));
   }
 }
 

@@ -42,6 +42,7 @@ public:
 protected:
   void notified(unsigned queue) override;
   void reset() override;
+  void transferred(unsigned queue) override;
   [[nodiscard]] std::span<const std::byte> configuration() const override { return configuration_; }
 
 private:
@@ -54,6 +55,7 @@ private:
   const Cycle *now_;
   unsigned client_;
   std::array<std::byte, 8> configuration_{};
+  std::deque<Frame> sending_; // read, not yet transferred; an empty one: dropped
   std::deque<Frame> on_wire_; // sent, each with an event of its arrival
   std::deque<Frame> waiting_; // arrived, without room
   Cycle wire_free_ = 0;       // when the last frame has left

@@ -145,6 +145,56 @@ TEST_F(BlockTest, UnknownFeaturesAreNotAccepted) {
 }
 
 // A driver's mistakes end in a device that asks for its reset, and works after it.
+// A memory side whose traffic takes until somebody says so.
+class SlowMemory final : public DmaPort {
+public:
+  explicit SlowMemory(GuestMemory &memory) : memory_(&memory) {}
+  bool read(std::uint64_t address, std::span<std::byte> to) override {
+    return memory_->read(address, to);
+  }
+  bool write(std::uint64_t address, std::span<const std::byte> from) override {
+    return memory_->write(address, from);
+  }
+  bool when_done(unsigned /*client*/, std::uint64_t argument) override {
+    arguments.push_back(argument);
+    return true;
+  }
+  std::vector<std::uint64_t> arguments;
+
+private:
+  GuestMemory *memory_;
+};
+
+TEST_F(BlockTest, ARequestEndsWhenItHasBeenTransferred) {
+  SlowMemory slow(memory);
+  VirtioBlock other(*image, kLatency, "serial", events, now, slow, InterruptLine(lines, 2));
+  Driver waits(other, memory, 0, kOther);
+  Driver::start(other, kVirtioCommon);
+  waits.set_up();
+  Driver::run(other);
+  const auto step = [&](std::size_t number) { other.event(now, slow.arguments.at(number)); };
+  waits.add({header(0, 1)}, {512, 1});
+  waits.add({header(0, 2)}, {512, 1});
+  waits.notify();
+  pass(kLatency);
+  ASSERT_EQ(slow.arguments.size(), 2U); // the data of both
+  EXPECT_FALSE(waits.take());
+  step(0);
+  EXPECT_TRUE(waits.take());
+  EXPECT_FALSE(waits.take());
+  EXPECT_FALSE(lines.levels[2]); // the ring is on its way
+  ASSERT_EQ(slow.arguments.size(), 3U);
+  step(2);
+  EXPECT_TRUE(lines.levels[2]);
+  // A reset: what comes then is of nobody.
+  Driver::set(other, 0x70, 0);
+  EXPECT_FALSE(lines.levels[2]);
+  step(1);
+  step(2);
+  EXPECT_FALSE(lines.levels[2]);
+  EXPECT_FALSE(waits.take());
+}
+
 class BrokenTest : public BlockTest {
 protected:
   void expect_broken() {

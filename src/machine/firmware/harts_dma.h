@@ -5,6 +5,7 @@
 #pragma once
 
 #include "machine/devices/dma.h"
+#include "machine/devices/event_queue.h"
 #include "machine/hart/harts.h"
 
 #include <cstdint>
@@ -15,13 +16,23 @@ namespace tandem::machine {
 
 class HartsDma final : public DmaPort {
 public:
-  // Both outlive it.
-  HartsDma(Memory &memory, Harts &harts) : memory_(&memory), harts_(&harts) {}
+  // All outlive it. Without `events` nobody waits for traffic.
+  HartsDma(Memory &memory, Harts &harts, EventQueue *events = nullptr)
+      : memory_(&memory), harts_(&harts), events_(events) {}
 
   // Called after every access, with its physical address, its bytes (not 0), and whether it wrote.
   using Heard = std::function<void(std::uint64_t address, std::uint64_t bytes, bool write)>;
   void on_access(Heard heard) { heard_ = std::move(heard); }
 
+  // Calls what it is given when the traffic of all accesses until now is over, with the cycle from
+  // which on that may be noticed; false: it is over, no call.
+  using Waits = std::function<bool(std::function<void(Cycle at)> call)>;
+  void on_wait(Waits waits) { waits_ = std::move(waits); }
+
+  bool when_done(unsigned client, std::uint64_t argument) override {
+    return waits_ && events_ != nullptr &&
+           waits_([this, client, argument](Cycle at) { events_->schedule(at, client, argument); });
+  }
   bool read(std::uint64_t address, std::span<std::byte> to) override {
     if (!memory_->read(address, to))
       return false;
@@ -47,7 +58,9 @@ public:
 private:
   Memory *memory_;
   Harts *harts_;
+  EventQueue *events_;
   Heard heard_;
+  Waits waits_;
 };
 
 } // namespace tandem::machine

@@ -34,7 +34,7 @@ void HartCore::update_contexts() {
     tlb_context = mapped << context::kSpaceShift | (mxr ? context::kMxr : 0) |
                   (data_walk.user ? context::kUser : 0) |
                   (sum && !data_walk.user ? context::kSum : 0);
-  data_context = asks ? tlb_context | context::kNever : tlb_context;
+  data_context = asks || timing.buffer.on() ? tlb_context | context::kNever : tlb_context;
   if (fetch_translated)
     fetch_context = mapped << context::kSpaceShift | (fetch_walk.user ? context::kUser : 0);
 }

@@ -169,6 +169,8 @@ struct HartCore {
   static unsigned split(const Places &places, Part (&parts)[2]);
   bool ask_for_parts(const Places &places, AccessMode mode);
   void note_parts(const Places &places);
+  // Whether stores wait in the buffer: with timing, not where each access is asked for.
+  [[nodiscard]] bool buffers() const;
   // With timing, a part at a time. False: something is wanted.
   bool load_in_parts(std::uint64_t address, const Places &places);
   bool store_in_parts(std::uint64_t address, const Places &places, std::uint64_t value);

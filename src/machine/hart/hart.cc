@@ -182,18 +182,19 @@ Ran Hart::run_timed(std::uint64_t cycles) {
     if (c.leave != Leave::trap)
       continue;
     c.timing.first_part = kNoLine;
-    if (intercepts(c)) {
+    const bool drains = intercepts(c) && !c.timing.drained();
+    if (intercepts(c) && !drains) {
       --ran.cycles; // it takes the time that serving it takes
       ran.system -= system ? 1 : 0;
       --c.clock->now;
       ran.stop = Stop::trap;
       break;
     }
-    if (c.has_transaction()) { // it comes again, as a step of its own
+    if (drains || c.has_transaction()) { // it comes again, as a step of its own
       --ran.cycles;
       ran.system -= system ? 1 : 0;
       --c.clock->now;
-      c.timing.want = Want::transaction;
+      c.timing.want = drains ? Want::drain : Want::transaction;
       ran.stop = Stop::wants;
       break;
     }

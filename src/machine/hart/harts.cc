@@ -40,11 +40,13 @@ void Harts::outside(std::uint64_t address, std::uint64_t size, bool write) {
     htm_->outside(address, size, write, running_ != nullptr ? running_->id() : kNoHart);
 }
 
-void Harts::use_timing(HartLines *lines) {
+void Harts::use_timing(HartLines *lines, unsigned store_buffer) {
   code_->use(lines != nullptr ? kTimedHandlers : kPlainHandlers);
   for (auto &hart : harts_) {
     hart->timing().clear();
     hart->timing().lines = lines;
+    hart->timing().buffer.use(store_buffer);
+    hart->core().update_asking();
   }
 }
 

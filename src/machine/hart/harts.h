@@ -36,7 +36,8 @@ public:
 
   // From now on the harts run by lines of L1s that `lines` knows, which must outlive that, and
   // run_timed() is what runs them; null: without time again. Between two runs.
-  void use_timing(HartLines *lines);
+  // `store_buffer`: how many stores of each wait before they are written.
+  void use_timing(HartLines *lines, unsigned store_buffer = 0);
   // Called with the number of each hint instruction (slti x0, x0, number) that a hart runs without
   // timing, in the middle of that instruction.
   void on_hint(std::function<void(Hart &, unsigned number)> call) { on_hint_ = std::move(call); }

@@ -42,6 +42,8 @@ bool HartCore::walk(const WalkContext &context, std::uint64_t address, AccessKin
       outside = !memory->contains(walk.address(), sizeof(std::uint64_t));
       if (outside)
         continue;
+      if (!timing.drained())
+        return false;
       if (!timing.may_walk(id, walk.address() >> kLineShift,
                            walk.state() == Walk::State::wants_update))
         return false;
@@ -142,6 +144,8 @@ template <typename Call>
 bool HartCore::at_device(std::uint64_t address, const Places &places, AccessKind kind, Call call) {
   if (inside)
     return refuse(AbortCause::io);
+  if (!timing.drained())
+    return false;
   if (timing.lines != nullptr && !timing.device_granted) {
     timing.want = Want::device;
     return false;
@@ -210,6 +214,8 @@ unsigned HartCore::split(const Places &places, Part (&parts)[2]) {
   return 2;
 }
 
+bool HartCore::buffers() const { return timing.buffer.on() && !inside && !htm->recording(); }
+
 bool HartCore::load_in_parts(std::uint64_t address, const Places &places) {
   Part parts[2];
   const unsigned count = split(places, parts);
@@ -221,9 +227,12 @@ bool HartCore::load_in_parts(std::uint64_t address, const Places &places) {
       continue;
     }
     touch(address + part.offset, part.address, part.size);
-    if (!ask_granted(part.address, part.size, AccessMode::read, Want::load))
-      return false;
-    std::memcpy(to, memory->host(part.address), part.size);
+    if (timing.buffer.read(part.address, part.size, to) != (1U << part.size) - 1) {
+      if (!ask_granted(part.address, part.size, AccessMode::read, Want::load))
+        return false;
+      std::memcpy(to, memory->host(part.address), part.size);
+      timing.buffer.read(part.address, part.size, to);
+    }
     if (i == 0 && count == 2) {
       timing.first_part = part.address;
       timing.first_value = 0;
@@ -242,16 +251,27 @@ bool HartCore::store_in_parts(std::uint64_t address, const Places &places, std::
     if (i == 0 && timing.first_part == part.address)
       continue;
     touch(address + part.offset, part.address, part.size);
-    if (!ask_granted(part.address, part.size, AccessMode::write, Want::store))
-      return false;
     const auto *from = reinterpret_cast<const std::byte *>(&value) + part.offset;
-    memory->store(part.address, {from, part.size});
-    if (asks && htm->recording())
-      htm->note_written(id, part.address, part.size);
+    if (buffers()) {
+      if (timing.buffer.full()) {
+        timing.want = Want::room;
+        return false;
+      }
+      timing.buffer.push(part.address, from, part.size);
+    } else {
+      if (!timing.drained() ||
+          !ask_granted(part.address, part.size, AccessMode::write, Want::store))
+        return false;
+      memory->store(part.address, {from, part.size});
+      if (asks && htm->recording())
+        htm->note_written(id, part.address, part.size);
+    }
     if (i == 0 && count == 2)
       timing.first_part = part.address;
   }
   timing.first_part = kNoLine;
+  if (!timing.buffer.empty())
+    self->end_burst(); // it may leave from the next cycle on
   return true;
 }
 
@@ -269,6 +289,8 @@ std::byte *HartCore::atomic(std::uint64_t address, unsigned size, AtomicKind ato
     trap = {access_fault(kind), address};
     return nullptr;
   }
+  if (!timing.drained())
+    return nullptr;
   touch(address, place, size);
   constexpr Want kWants[] = {Want::load_reserved, Want::store_conditional, Want::atomic};
   constexpr AccessMode kModes[] = {AccessMode::read, AccessMode::both, AccessMode::both};

@@ -10,6 +10,8 @@
 // thread.
 #pragma once
 
+#include "machine/hart/store_buffer.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +36,8 @@ enum class Want : std::uint8_t {
   device,      // an access to what is no memory
   hint,        // an instruction for the simulator
   transaction, // a step that changes a transaction's state, at its own cycle
+  drain,       // that no store waits in the buffer any more
+  room,        // for one more store in it
 };
 
 // An L1's line. Lines are physical addresses over kLineBytes.
@@ -84,6 +88,8 @@ struct HartTiming {
   std::uintptr_t slots = 0;
   std::uint64_t line = kNoLine;
 
+  StoreBuffer buffer; // empty when the hart has no time
+
   // The first part of an access to two lines, when it is done and the second is not.
   std::uint64_t first_part = kNoLine; // its address
   std::uint64_t first_value = 0;      // of a load: its bytes
@@ -104,6 +110,7 @@ struct HartTiming {
       leave_line();
   }
   void clear() {
+    buffer.clear();
     data.fill({});
     code.fill({});
     leave_line();
@@ -112,6 +119,13 @@ struct HartTiming {
     first_part = kNoLine;
   }
 
+  // Whether no store waits; else that is what the hart wants.
+  bool drained() {
+    if (buffer.empty())
+      return true;
+    want = Want::drain;
+    return false;
+  }
   // Whether the hart may use the line now, by a filter or because it is granted; else it is wanted.
   bool may(unsigned hart, std::uint64_t wanted_line, Want kind) {
     const bool write = kind != Want::load;

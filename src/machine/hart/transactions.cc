@@ -14,7 +14,7 @@ namespace tandem::machine {
 // filters of its lines keep it from what they have marked.
 void HartCore::update_asking() {
   asks = inside || htm->recording() || (timing.lines == nullptr && htm->others_marked(id));
-  data_context = asks ? tlb_context | context::kNever : tlb_context;
+  data_context = asks || timing.buffer.on() ? tlb_context | context::kNever : tlb_context;
 }
 
 bool HartCore::ask(std::uint64_t physical, unsigned size, AccessMode mode) {
@@ -52,6 +52,8 @@ bool HartCore::ask_granted(std::uint64_t physical, unsigned size, AccessMode mod
 bool HartCore::transaction_step() {
   if (timing.lines == nullptr || timing.granted == Want::transaction)
     return true;
+  if (!timing.drained())
+    return false;
   timing.want = Want::transaction;
   return false;
 }

@@ -39,7 +39,7 @@ Mesh::Mesh(const MeshShape &shape)
   for (std::uint32_t router = 0; router < routers(); ++router) {
     const std::uint32_t x = router % shape_.columns;
     const std::uint32_t y = router / shape_.columns;
-    Routes &routes = routes_[router];
+    MeshRoutes &routes = routes_[router];
     for (std::uint32_t tile = 0; tile < routers(); ++tile) {
       const std::uint32_t to_x = tile % shape_.columns;
       const std::uint32_t to_y = tile / shape_.columns;
@@ -51,15 +51,19 @@ Mesh::Mesh(const MeshShape &shape)
     }
     const std::array<std::uint32_t, 4> behind = {router + 1, router - 1, router - shape_.columns,
                                                  router + shape_.columns};
-    for (std::uint32_t port = 0; port < kLocal; ++port)
+    for (std::uint32_t port = 0; port < kLocalPort; ++port)
       routes.neighbour[port] = static_cast<std::uint8_t>(behind[port]);
   }
+  if (shape_.credits)
+    buffered_.emplace(shape_, routes_);
 }
 
 void Mesh::reset_statistics() {
   statistics_ = {};
   for (Router &router : routers_)
     router.flits = {};
+  if (buffered_)
+    buffered_->reset_statistics();
 }
 
 std::uint32_t Mesh::distance(std::uint32_t from, std::uint32_t to) const {
@@ -75,9 +79,9 @@ Cycle Mesh::zero_load_latency(std::uint32_t from, std::uint32_t to, std::uint32_
 std::uint64_t Mesh::busiest_link() const {
   std::uint64_t most = 0;
   for (const Router &router : routers_)
-    for (std::uint32_t port = 0; port < kLocal; ++port)
+    for (std::uint32_t port = 0; port < kLocalPort; ++port)
       most = std::max(most, router.flits[port]);
-  return most;
+  return buffered_ ? buffered_->busiest_link() : most;
 }
 
 } // namespace tandem::machine

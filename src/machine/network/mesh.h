@@ -9,73 +9,32 @@
 // A packet without contention takes h * (router + link) + router + flits cycles over h hops: its
 // head passes each router and each link, and its flits leave the last router one a cycle. A packet
 // that finds its output taken goes through the router's full pipeline (loaded_router_cycles).
-// Buffers are not a limit: like the paper's machine (90 flits a port) the mesh is provisioned such
-// that virtual networks never block each other. Where a packet waits longer than the configured
-// buffer could have held what comes behind it, the statistics count it (buffer_overruns), so that
-// a run whose result rests on that assumption can be told.
+// Buffers are not a limit, unless the shape has credits (buffered.h). Without, where a packet waits
+// longer than the configured buffer could have held what comes behind it, the statistics count it
+// (buffer_overruns), so that a run whose result rests on that assumption can be told.
 //
-// Packets between two tiles arrive in the order in which they were sent. One link serves its
-// packets first come, first served, whatever their virtual network.
+// Packets between two tiles arrive in the order in which they were sent; with credits, those of one
+// virtual network do. One link serves its packets first come, first served, whatever their virtual
+// network; with credits, those that have room behind it.
 //
 // For one thread; no operation but the constructor allocates.
 // Source: FLASK (CLUSTER'14), Table I and section V.A: 4x4 mesh, 1-cycle links of 16 bytes, routers
 // of 1 to 3 cycles, DOR, native multicast.
 #pragma once
 
-#include "machine/event/wheel.h"
+#include "machine/network/buffered.h"
+#include "machine/network/packets.h"
 
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace tandem::machine {
 
-inline constexpr std::uint32_t kMaxTiles = 64;
-inline constexpr std::uint32_t kVirtualNetworks = 6;
-
-struct MeshShape {
-  std::uint32_t columns = 4;
-  std::uint32_t rows = 4;
-  Cycle router_cycles = 1;        // of a packet that finds its output free
-  Cycle loaded_router_cycles = 3; // of one that does not
-  Cycle link_cycles = 1;
-  bool multicast = true;           // native; false: one packet for each tile
-  std::uint32_t buffer_flits = 90; // of a port: only for buffer_overruns
-};
-
 // The mesh of `tiles` (1 to 64): as square as it goes. It can have more routers than tiles.
 MeshShape mesh_for(std::uint32_t tiles);
-
-struct MeshStatistics {
-  struct Network {
-    std::uint64_t packets = 0;    // injected by controllers; a multicast is one
-    std::uint64_t multicasts = 0; // of those, for more than one tile
-    std::uint64_t deliveries = 0;
-    std::uint64_t flits = 0;      // that entered at a source, copies of unicast-only multicasts too
-    std::uint64_t link_flits = 0; // flits times links between routers
-    std::uint64_t latency = 0;    // cycles, from the injection to the last flit, over deliveries
-  };
-  std::array<Network, kVirtualNetworks> networks{};
-  std::uint64_t router_flits = 0; // flits times router outputs, the local ones too
-  std::uint64_t buffer_flits = 0; // flits times routers entered
-  std::uint64_t waits = 0;        // packets that found an output taken
-  std::uint64_t wait_cycles = 0;
-  std::uint64_t buffer_overruns = 0;
-
-  [[nodiscard]] Network total() const;
-};
-
-// A packet's copy at a router: what the wheel carries. 16 bytes.
-struct Hop {
-  std::uint64_t targets = 0; // tiles, bit t: tile t
-  std::uint32_t packet = 0;  // the sender's name for it
-  std::uint16_t router : 6 = 0;
-  std::uint16_t flits : 6 = 0;
-  std::uint16_t network : 4 = 0;
-  std::uint16_t age = 0; // cycles since its injection, saturating
-};
-static_assert(sizeof(Hop) == 16);
 
 class Mesh {
 public:
@@ -118,9 +77,13 @@ public:
 
   // The head of a packet's copy is at hop.router.
   template <typename Host> void arrive(Host &host, Cycle now, const Hop &hop) {
+    if (buffered_) [[unlikely]] {
+      buffered_->happen(host, now, hop, statistics_);
+      return;
+    }
     statistics_.buffer_flits += hop.flits;
-    const Routes &routes = routes_[hop.router];
-    for (std::uint32_t port = 0; port < kLocal; ++port)
+    const MeshRoutes &routes = routes_[hop.router];
+    for (std::uint32_t port = 0; port < kLocalPort; ++port)
       if (const std::uint64_t branch = hop.targets & routes.reached[port]; branch != 0)
         forward(host, now, hop, port, branch);
     if (((hop.targets >> hop.router) & 1) != 0)
@@ -128,13 +91,6 @@ public:
   }
 
 private:
-  static constexpr std::uint32_t kLocal = 4; // after east, west, north, south
-  static constexpr std::uint32_t kPorts = 5;
-
-  struct Routes {
-    std::array<std::uint64_t, 4> reached{};  // tiles that each port leads to
-    std::array<std::uint8_t, 4> neighbour{}; // the router behind it
-  };
   struct Router {
     std::array<Cycle, kPorts> free{}; // when each output can take the next flit
     std::array<std::uint64_t, kPorts> flits{};
@@ -163,7 +119,9 @@ private:
     const Cycle start = std::max(now, free);
     free = start + hop.flits;
     hop.age = aged(0, start - now);
-    if (start == now)
+    if (buffered_) [[unlikely]]
+      buffered_->enter(host, now, start, hop, statistics_);
+    else if (start == now)
       arrive(host, now, hop);
     else
       host.hop(start, hop);
@@ -181,20 +139,17 @@ private:
   }
 
   template <typename Host> void eject(Host &host, Cycle now, const Hop &hop) {
-    const Cycle at = reserve(now, hop, kLocal) + hop.flits;
+    const Cycle at = reserve(now, hop, kLocalPort) + hop.flits;
     MeshStatistics::Network &counts = statistics_.networks[hop.network];
     ++counts.deliveries;
     counts.latency += hop.age + (at - now);
     host.delivery(at, hop.packet, hop.router);
   }
 
-  static std::uint16_t aged(std::uint16_t age, Cycle cycles) {
-    return static_cast<std::uint16_t>(std::min<Cycle>(age + cycles, 0xffff));
-  }
-
   MeshShape shape_;
-  std::vector<Routes> routes_;
+  std::vector<MeshRoutes> routes_;
   std::vector<Router> routers_;
+  std::optional<BufferedRouters> buffered_;
   MeshStatistics statistics_;
 };
 

@@ -214,5 +214,109 @@ TEST(Mesh, SaturatesAtTheBoundOfTheBisection) {
   EXPECT_GT(above.latency, 10 * zero_load(8));
 }
 
+// ------------------------------------------------------------------------------- with credits
+
+MeshShape with_credits(std::uint32_t tiles, std::uint32_t flits) {
+  MeshShape shape = mesh_for(tiles);
+  shape.credits = true;
+  shape.buffer_flits = flits * kVirtualNetworks;
+  return shape;
+}
+
+TEST(BufferedMesh, TakesZeroLoadLatencyBetweenAllTiles) {
+  for (std::uint32_t flits : {1u, 5u})
+    for (std::uint32_t from = 0; from < 16; ++from)
+      for (std::uint32_t to = 0; to < 16; ++to) {
+        Harness harness(with_credits(16, 5));
+        harness.mesh.inject(harness, 0, from, 1, std::uint64_t{1} << to, flits, 0);
+        harness.drain();
+        EXPECT_EQ(harness.delivered.at({1, to}), harness.mesh.zero_load_latency(from, to, flits));
+      }
+}
+
+// Whatever comes, by whatever network, with room for one packet: everything arrives, once, and
+// packets of one network between two tiles in their order.
+TEST(BufferedMesh, DeliversEverythingThroughTheSmallestBuffers) {
+  for (const std::uint32_t tiles : {2u, 4u, 6u, 16u, 64u})
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      std::mt19937_64 random(seed);
+      Harness harness(with_credits(tiles, 5));
+      const std::uint64_t all = tiles == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << tiles) - 1;
+      std::map<std::array<std::uint32_t, 3>, std::vector<std::uint32_t>> sent;
+      std::uint32_t packet = 0;
+      std::uint64_t wanted = 0;
+      for (Cycle cycle = 0; cycle < 400; ++cycle) {
+        harness.run_until(cycle);
+        for (std::uint32_t source = 0; source < tiles; ++source) {
+          std::uint64_t targets = std::uint64_t{1} << random() % tiles;
+          if (random() % 6 == 0)
+            targets |= random() & all;
+          const std::uint32_t network = random() % kVirtualNetworks;
+          for (std::uint64_t rest = targets; rest != 0; rest &= rest - 1)
+            sent[{source, static_cast<std::uint32_t>(std::countr_zero(rest)), network}].push_back(
+                packet);
+          wanted += static_cast<std::uint64_t>(std::popcount(targets));
+          harness.mesh.inject(harness, cycle, source, packet++, targets, random() % 2 ? 1 : 5,
+                              network);
+        }
+      }
+      harness.drain();
+      ASSERT_EQ(harness.delivered.size(), wanted) << tiles << " tiles, seed " << seed;
+      EXPECT_GT(harness.mesh.statistics().buffer_overruns, 0u);
+      for (const auto &[way, packets] : sent)
+        for (std::size_t i = 1; i < packets.size(); ++i)
+          ASSERT_LT(harness.delivered.at({packets[i - 1], way[1]}),
+                    harness.delivered.at({packets[i], way[1]}));
+    }
+}
+
+// All to the end of a row: with room for one packet the queue stands back to the sources, the last
+// link waits for credits only, and what goes the other way is not held up by it for ever.
+TEST(BufferedMesh, ALastLinkIsTheBound) {
+  MeshShape shape = with_credits(4, 5);
+  shape.columns = 4;
+  shape.rows = 1;
+  Harness harness(shape);
+  for (std::uint32_t packet = 0; packet < 20; ++packet)
+    for (const std::uint32_t source : {0u, 1u, 2u})
+      harness.mesh.inject(harness, 0, source, source * 100 + packet, 1u << 3, 5, 0);
+  harness.run_until(60);
+  harness.mesh.inject(harness, 60, 1, 999, 1u << 0, 1, 1); // of another network
+  harness.drain();
+  ASSERT_EQ(harness.delivered.size(), 61u);
+  Cycle last = 0;
+  for (const auto &[name, at] : harness.delivered)
+    last = std::max(last, at);
+  EXPECT_GE(last, 300u); // 60 packets of 5 flits
+  // A packet's room is free again a router, two links and a cycle after its flits have gone.
+  EXPECT_LE(last, 60u * (5 + 4) + 20);
+  EXPECT_LE(harness.delivered.at({999, 0}), 60u + 60u); // behind its source's own packets only
+}
+
+// Uniform traffic saturates at less with small buffers than without a limit; large buffers are
+// nearly none.
+TEST(BufferedMesh, SmallBuffersSaturateEarlier) {
+  const auto accepted = [](MeshShape shape) {
+    shape.loaded_router_cycles = shape.router_cycles;
+    Harness harness(shape);
+    std::mt19937_64 random(13);
+    std::uint32_t packet = 0;
+    constexpr Cycle kEnd = 6'000;
+    for (Cycle cycle = 0; cycle < kEnd; ++cycle) {
+      harness.run_until(cycle);
+      for (std::uint32_t source = 0; source < 64; ++source)
+        if (random() % 10 == 0)
+          harness.mesh.inject(harness, cycle, source, packet++, std::uint64_t{1} << random() % 64,
+                              5, 0);
+    }
+    return static_cast<double>(harness.delivered.size()) / static_cast<double>(kEnd) / 64 * 5;
+  };
+  const double unlimited = accepted(mesh_for(64));
+  const double large = accepted(with_credits(64, 60));
+  const double small = accepted(with_credits(64, 5));
+  EXPECT_GT(large, 0.75 * unlimited);
+  EXPECT_LT(small, 0.9 * large);
+}
+
 } // namespace
 } // namespace tandem::machine

@@ -83,7 +83,7 @@ Status Board::build() {
     if (Hart *hart = harts_->running(); hart != nullptr)
       hart->end_burst();
   });
-  dma_ = std::make_unique<HartsDma>(*memory_, *harts_);
+  dma_ = std::make_unique<HartsDma>(*memory_, *harts_, &events_);
   plic_ = std::make_unique<Plic>(
       options_.harts, [this](unsigned hart, bool level) { (*harts_)[hart].set_external(level); });
   uart_ = std::make_unique<Uart16550>(sink, InterruptLine(*plic_, map::kUartInterrupt));

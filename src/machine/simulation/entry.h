@@ -79,6 +79,8 @@ void fill_from_system(RunResult &result, const S &system, const Configuration &c
   }
   result.statistics = system.statistics();
   result.network = system.mesh().statistics();
+  result.missed_blocks = system.missed_blocks();
+  result.shared_blocks = system.shared_blocks();
   result.busiest_link = system.mesh().busiest_link();
   result.routers = P::kBus ? 0 : system.mesh().routers();
   result.energy = energy_report(configuration, P::kBus, timed::has_filter<P>(), result.statistics,

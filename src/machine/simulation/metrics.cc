@@ -28,6 +28,10 @@ void add_caches(std::vector<Metric> &all, const RunResult &r) {
                  ratio(n(r.statistics.memory.reads), thousands)});
   all.push_back({"l2_hit_percent", "L1 misses that hit the L2", "%",
                  100 * ratio(n(core.l2_hits), accesses - n(core.l1_hits))});
+  all.push_back({"footprint", "blocks that the private caches have missed since the start", "KiB",
+                 n(r.missed_blocks) * kBlockBytes / 1024});
+  all.push_back({"shared_block_percent", "of those, missed by several cores", "%",
+                 100 * ratio(n(r.shared_blocks), n(r.missed_blocks))});
   all.push_back({"miss_latency", "latency of a miss", "cycles",
                  ratio(n(core.miss_latency.sum), n(core.miss_latency.count))});
 }

@@ -56,6 +56,8 @@ struct RunResult {
   MeshStatistics network;
   std::uint64_t busiest_link = 0; // flits
   std::uint32_t routers = 0;
+  std::uint64_t missed_blocks = 0; // by the private caches, since the start of the run
+  std::uint64_t shared_blocks = 0; // of those, by several cores'
   EnergyReport energy;
   double filter_sub_tables = 0; // of a slice's filter at the end, on average
   double filter_members = 0;    // of a slice's filter at the end, on average

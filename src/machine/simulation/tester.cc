@@ -67,6 +67,11 @@ Configuration test_machine(const TestRequest &request, bool bus) {
   // Links that starve: 17 flits for a block, 60 cycles at a router that is taken.
   c.network.link_bytes = one_of(4, 16, 64);
   c.network.loaded_router_cycles = one_of(3, 3, 60);
+  // Buffers for a packet of each network, for two, or without a limit.
+  const std::uint32_t packets = request.credits ? one_of(1, 1, 2) : one_of(0, 0, 1);
+  c.network.credits = packets != 0;
+  if (packets != 0)
+    c.network.buffer_flits = packets * kVirtualNetworks * c.data_flits();
   return c;
 }
 

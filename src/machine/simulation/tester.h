@@ -22,6 +22,7 @@ struct TestRequest {
   unsigned cores = 4;
   std::uint64_t seed = 1;
   std::uint32_t operations = 20'000; // of all cores together
+  bool credits = false;              // buffers are a limit, whatever the seed
   unsigned shrink_runs = 3'000;      // at most, to shrink a failure
   // Options of the protocol, by name; and fields of the machine that the seed must not choose.
   std::map<std::string, std::uint64_t> options = {};

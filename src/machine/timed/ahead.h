@@ -53,6 +53,15 @@ Quick System<P, Client>::quick(unsigned core, std::uint64_t block, bool fetch) {
 }
 
 template <class P, class Client>
+bool System<P, Client>::may_store(unsigned core, std::uint64_t block) {
+  auto &unit = core_units_[core];
+  auto &l1 = unit.caches.l1(false);
+  const auto line = l1.find(block);
+  return line != l1.kNone && unit.transactions.find(block) == unit.transactions.kNone &&
+         ((quick_store_ >> static_cast<unsigned>(l1.payload(line).state)) & 1) != 0;
+}
+
+template <class P, class Client>
 bool System<P, Client>::tell_perform(unsigned core, const Request &request) {
   if constexpr (requires { client_.perform(*this, core, request); })
     return client_.perform(*this, core, request);

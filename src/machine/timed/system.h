@@ -69,6 +69,8 @@ public:
   // What the core may do with a block of its L1 without asking. Nothing where values are checked,
   // or where the policy of replacement has to be told of each use.
   [[nodiscard]] Quick quick(unsigned core, std::uint64_t block, bool fetch);
+  // Whether a store of the core to the block hits its L1 and changes nothing but the bytes.
+  [[nodiscard]] bool may_store(unsigned core, std::uint64_t block);
   // Hits that the client did by itself.
   void count_hits(std::uint64_t loads, std::uint64_t stores, std::uint64_t fetches) {
     statistics_.core.loads += loads;
@@ -131,6 +133,9 @@ public:
   [[nodiscard]] double mean_filter_members() const;
   // Of those, without a cell of their own (d-left).
   [[nodiscard]] double mean_filter_spilled() const;
+  // Blocks that the private caches have missed since the start, and those that several cores' have.
+  [[nodiscard]] std::uint64_t missed_blocks() const { return missed_blocks_; }
+  [[nodiscard]] std::uint64_t shared_blocks() const { return shared_blocks_; }
   [[nodiscard]] std::size_t pool_sizes() const { return wheel_.pool_size() + packets_.size(); }
 
   // For the environment (timed/environment.h).
@@ -368,6 +373,8 @@ private:
     else
       return memory_tables_;
   }
+  std::uint64_t missed_blocks_ = 0;
+  std::uint64_t shared_blocks_ = 0;
   std::uint32_t quick_evict_ = 0;
   std::uint32_t quick_store_ = 0; // states in which a store does nothing but store
 

@@ -236,6 +236,8 @@ Outcome System<P, Client>::access(unsigned core, const Request &request) {
     if (unit.transactions.size() > transactions) {
       ++counts.misses;
       std::uint8_t &by = blocks_.at(request.block).missed_by;
+      missed_blocks_ += by == 0 ? 1 : 0;
+      shared_blocks_ += by != 0 && by != kSeveral && by != core + 1 ? 1 : 0;
       by = by == 0 || by == core + 1 ? static_cast<std::uint8_t>(core + 1) : kSeveral;
       counts.shared_misses += by == kSeveral ? 1 : 0;
     } else {

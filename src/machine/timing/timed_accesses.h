@@ -25,6 +25,8 @@ constexpr RequestKind request_of(Want want) {
   case Want::walk:
   case Want::load:
   case Want::transaction:
+  case Want::drain:
+  case Want::room:
   case Want::nothing:
   case Want::device:
   case Want::hint:
@@ -59,6 +61,7 @@ template <class P> void CoresOf<P>::access(unsigned number) {
   missed(core, number, want, waits);
   // The first of two lines is not yet an instruction; nor is a fetch.
   core.clock += waits + (core.done ? 1 : 0) + pay(core, number);
+  arm(number);
 }
 
 template <class P> void CoresOf<P>::missed(Core &core, unsigned number, Want want, Cycle waited) {
@@ -116,6 +119,8 @@ template <class P> void CoresOf<P>::finish(unsigned number, const Completion &do
 
 // The instant at which the access happens: the instruction runs, if its hart is still at it.
 template <class P> bool CoresOf<P>::perform(S &, unsigned number, const Request &request) {
+  if ((request.tag & kStoreTag) != 0)
+    return perform_store(number, request);
   Core &core = cores_[number];
   Hart &hart = harts_[number];
   const bool there = hart.state().pc == core.pc && hart.state().activity == Activity::running;
@@ -146,7 +151,7 @@ template <class P> bool CoresOf<P>::perform(S &, unsigned number, const Request 
 }
 
 template <class P> void CoresOf<P>::complete(S &, unsigned number, const Completion &done) {
-  if (done.kind == RequestKind::fetch)
+  if (done.kind == RequestKind::fetch || (done.tag & kStoreTag) != 0)
     return; // it went on when it was performed
   Core &core = cores_[number];
   finish(number, done);

@@ -10,6 +10,7 @@
 #include "machine/timing/timing.h"
 
 #include <deque>
+#include <functional>
 #include <optional>
 
 namespace tandem::machine::timing {
@@ -66,6 +67,7 @@ public:
 
   // --- TimedCores ------------------------------------------------------------------------------
   void heard_access(std::uint64_t address, std::uint64_t bytes, bool write) override;
+  bool when_settled(std::function<void(Cycle at)> call) override;
   void change_mode(Mode mode) override;
   [[nodiscard]] Mode mode() const override { return mode_; }
   RunResult result() override;
@@ -90,7 +92,7 @@ public:
       cores_[number].overflow += htm_.overflow(number, block);
   }
   void lost(S &, unsigned number, std::uint64_t block) { harts_[number].timing().drop(block); }
-  void device_done(S &, const DeviceAccess &) { --devices_under_way_; }
+  void device_done(S &, const DeviceAccess &done);
 
   // --- HartLines ---------------------------------------------------------------------------------
   LineEntry find(unsigned hart, std::uint64_t line, bool code) override {
@@ -111,9 +113,10 @@ public:
 
 private:
   enum class State : std::uint8_t {
-    idle,    // the hart is stopped, or waits for an interrupt
-    ready,   // it goes on at `clock`
-    missing, // until complete(), or perform() of a fetch
+    idle,     // the hart is stopped, or waits for an interrupt
+    ready,    // it goes on at `clock`
+    missing,  // until complete(), or perform() of a fetch
+    draining, // until stores have left its buffer
   };
   struct Core {
     State state = State::idle;
@@ -125,7 +128,9 @@ private:
     Touched touched{};    // by it
     bool done = false;    // the instruction whose access is under way has run
     Cycle since = 0;
-    Cycle overflow = 0; // that its transaction still has to pay for
+    Cycle overflow = 0;                 // that its transaction still has to pay for
+    Cycle drain_at = kNever;            // when a store may leave its buffer
+    std::uint64_t drain_line = kNoLine; // that is being fetched for one
     // Whether it concerns all harts: none runs past its cycle.
     [[nodiscard]] bool meets_all() const {
       return serves || want == Want::device || want == Want::hint;
@@ -136,13 +141,14 @@ private:
   [[nodiscard]] Cycle now() const;
   [[nodiscard]] Cycle timed_cycles() const { return before_ + (timed() ? now() - entered_ : 0); }
   void enter(Mode mode);
+  void count_anew(Cycle at);
   void leave();
   void drain();
   void notice(Cycle at);
   CoresEnd loop();
   [[nodiscard]] int choose(Cycle &at);
   [[nodiscard]] Cycle bound(unsigned number) const;
-  void turn(unsigned number);
+  void turn(unsigned number, Cycle at);
   void burst(unsigned number);
   void transact(unsigned number);
   void after(unsigned number, const Ran &ran);
@@ -155,6 +161,13 @@ private:
   }
   void wait_for_service(unsigned number, Cycle cycles);
   void access(unsigned number);
+  void arm(unsigned number);
+  static void arm_at(Core &core, Cycle at) { core.drain_at = std::min(core.drain_at, at); }
+  [[nodiscard]] std::uint32_t next_store(unsigned number);
+  void drain_store(unsigned number);
+  bool perform_store(unsigned number, const Request &request);
+  void went(unsigned number, Cycle at);
+  void flush_stores(Cycle at);
   void serve(unsigned number);
   Cycle pay(Core &core, unsigned number) {
     const Cycle cost = std::exchange(core.overflow, 0);
@@ -198,10 +211,21 @@ private:
   bool accesses_ = false;  // inside access(): what is performed is a hart's own step
   std::uint64_t left_ = 0; // instructions
   std::uint64_t no_order_ = 0;
-  static constexpr Cycle kFine = 64;              // cycles of a burst with a timeline
-  static constexpr unsigned kDevicesUnderWay = 8; // virtio's DMA; no source says how many
+  static constexpr std::uint32_t kStoreTag = 1U << 31; // of a store from a buffer, and its number
+  static constexpr Cycle kFine = 64;                   // cycles of a burst with a timeline
+  static constexpr std::uint32_t kHalf = 1U << 31;     // of all numbers: the past
+  static constexpr unsigned kDevicesUnderWay = 8;      // virtio's DMA; no source says how many
   std::deque<DeviceAccess> device_queue_;
   unsigned devices_under_way_ = 0;
+  // Accesses of devices are numbered as they were heard; from `settled_` on, which are done.
+  std::uint32_t heard_ = 0;
+  std::uint32_t settled_ = 0;
+  std::deque<bool> done_;
+  struct Settling {
+    std::uint32_t last; // the number after the last that it waits for
+    std::function<void(Cycle at)> call;
+  };
+  std::deque<Settling> settling_;
   std::optional<Timeline> timeline_;
   std::map<unsigned, RegionCounts> regions_;
   std::map<unsigned, std::vector<std::pair<std::string, std::uint64_t>>> open_; // regions
@@ -218,7 +242,7 @@ template <class P> Cycle CoresOf<P>::now() const {
 template <class P> void CoresOf<P>::enter(Mode mode) {
   const Cycle at = std::max(now(), clock_.now);
   if (!timed()) {
-    harts_.use_timing(this);
+    harts_.use_timing(this, options_.configuration.hart.store_buffer);
     // The caches are as they were left; time has passed.
     if (at > system_.now())
       system_.skip_to(at);
@@ -227,11 +251,23 @@ template <class P> void CoresOf<P>::enter(Mode mode) {
     if (timeline_)
       timeline_->begin(at);
   }
+  if (options_.only_timing && mode == Mode::timing)
+    count_anew(at);
   mode_ = wanted_ = mode;
   system_.fast_forward(mode == Mode::warming);
   htm_.set_kill_delay(std::max<Cycle>(system_.issue_cycles(), 1));
   issue_ = std::max<Cycle>(system_.issue_cycles(), 1);
   notice(at);
+}
+
+template <class P> void CoresOf<P>::count_anew(Cycle at) {
+  options_.only_timing = false;
+  system_.reset_statistics();
+  cycles_.assign(cycles_.size(), HartCycles{});
+  for (auto &hart : harts_)
+    hart->timing().loads = hart->timing().stores = hart->timing().fetches = 0;
+  before_ = 0;
+  entered_ = at;
 }
 
 template <class P> void CoresOf<P>::leave() {
@@ -247,6 +283,7 @@ template <class P> void CoresOf<P>::leave() {
 
 // Until nothing is under way. What is performed meanwhile runs its instruction.
 template <class P> void CoresOf<P>::drain() {
+  flush_stores(now());
   post_devices();
   while (!system_.idle()) {
     system_.run(1);
@@ -260,7 +297,30 @@ void CoresOf<P>::heard_access(std::uint64_t address, std::uint64_t bytes, bool w
   const Access access = write ? Access::store : Access::load;
   const std::uint64_t last = (address + bytes - 1) >> kLineShift;
   for (std::uint64_t line = address >> kLineShift; timed() && line <= last; ++line)
-    device_queue_.push_back({.block = line, .access = access, .tag = 0});
+    device_queue_.push_back({.block = line, .access = access, .tag = heard_++});
+}
+
+template <class P> bool CoresOf<P>::when_settled(std::function<void(Cycle at)> call) {
+  if (heard_ == settled_)
+    return false;
+  settling_.push_back({heard_, std::move(call)});
+  return true;
+}
+
+// Harts may have run as far as an event's effects take to reach them.
+template <class P> void CoresOf<P>::device_done(S &, const DeviceAccess &done) {
+  --devices_under_way_;
+  const std::uint32_t place = done.tag - settled_;
+  if (done_.size() <= place)
+    done_.resize(place + 1);
+  done_[place] = true;
+  for (; !done_.empty() && done_.front(); ++settled_)
+    done_.pop_front();
+  while (!settling_.empty() && settling_.front().last - settled_ - 1 >= kHalf) {
+    const Settling over = std::move(settling_.front());
+    settling_.pop_front();
+    over.call(system_.now() + std::max<Cycle>(system_.step_cycles(), 1));
+  }
 }
 
 template <class P> void CoresOf<P>::post_devices() {
@@ -287,7 +347,7 @@ template <class P> void CoresOf<P>::notice(Cycle at) {
     if (core.state == State::idle && runs) {
       core.state = State::ready;
       core.clock = std::max(core.clock, at);
-    } else if (core.state == State::ready && !runs) {
+    } else if ((core.state == State::ready || core.state == State::draining) && !runs) {
       core.state = State::idle;
       core.want = Want::nothing;
       core.serves = false;
@@ -301,12 +361,11 @@ template <class P> int CoresOf<P>::choose(Cycle &at) {
   at = kNever;
   for (unsigned number = 0; number < cores_.size(); ++number) {
     const Core &core = cores_[number];
-    Cycle when = core.clock;
-    if (core.state != State::ready) {
-      if (core.state != State::idle || harts_[number].state().activity != Activity::waiting)
-        continue;
-      when = std::max(harts_[number].timer(), core.clock);
-    }
+    Cycle when = core.drain_at;
+    if (core.state == State::ready)
+      when = std::min(when, core.clock);
+    else if (core.state == State::idle && harts_[number].state().activity == Activity::waiting)
+      when = std::min(when, std::max(harts_[number].timer(), core.clock));
     if (when < at) {
       at = when;
       best = static_cast<int>(number);
@@ -321,11 +380,13 @@ template <class P> Cycle CoresOf<P>::bound(unsigned number) const {
   const Core &self = cores_[number];
   if (options_.lockstep)
     return self.clock + 1; // kills come at the begin of a cycle
-  Cycle least = system_.horizon(number);
+  Cycle least = std::min(system_.horizon(number), self.drain_at);
   for (unsigned other = 0; other < cores_.size(); ++other) {
     const Core &core = cores_[other];
     if (other == number)
       continue;
+    if (core.drain_at != kNever)
+      least = std::min(least, core.drain_at + issue_);
     if (core.state == State::ready)
       least = std::min(least, core.meets_all() ? core.clock + (number < other ? 1 : 0)
                                                : core.clock + issue_);
@@ -363,6 +424,7 @@ template <class P> CoresEnd CoresOf<P>::loop() {
       const Cycle when = std::max(due, system_.now());
       system_.skip_to(when);
       clock_.now = when;
+      flush_stores(when);
       agenda_->run(when);
       notice(when);
     } else if (event <= at) {
@@ -374,14 +436,16 @@ template <class P> CoresEnd CoresOf<P>::loop() {
       }
       system_.run(1);
     } else {
-      turn(static_cast<unsigned>(number));
+      turn(static_cast<unsigned>(number), at);
     }
   }
   return CoresEnd::limit;
 }
 
-template <class P> void CoresOf<P>::turn(unsigned number) {
+template <class P> void CoresOf<P>::turn(unsigned number, Cycle at) {
   Core &core = cores_[number];
+  if (core.drain_at <= at)
+    return drain_store(number);
   Hart &hart = harts_[number];
   if (core.state == State::idle) { // its timer
     core.clock = std::max(hart.timer(), core.clock);
@@ -468,6 +532,10 @@ template <class P> void CoresOf<P>::after(unsigned number, const Ran &ran) {
       wait_for_service(number, options_.device_cycles);
     else if (core.want == Want::hint)
       wait_for_service(number, system_.issue_cycles());
+    else if (core.want == Want::drain || core.want == Want::room) {
+      core.state = State::draining;
+      core.since = core.clock;
+    }
     break;
   case Stop::trap:
     core.serves = true;
@@ -481,6 +549,7 @@ template <class P> void CoresOf<P>::after(unsigned number, const Ran &ran) {
   case Stop::asked:
     break;
   }
+  arm(number);
 }
 
 template <class P> void CoresOf<P>::wait_for_service(unsigned number, Cycle cycles) {
@@ -503,6 +572,7 @@ template <class P> void CoresOf<P>::serve(unsigned number) {
   const Want want = std::exchange(core.want, Want::nothing);
   if (serves) {
     count_instruction();
+    flush_stores(at);
     hart.serve_trap();
   } else {
     const unsigned told = hart.timing().hint;
@@ -514,6 +584,7 @@ template <class P> void CoresOf<P>::serve(unsigned number) {
       break;
     case Granted::trap:
       count_instruction();
+      flush_stores(at);
       hart.serve_trap();
       break;
     case Granted::wants:
@@ -533,3 +604,4 @@ std::unique_ptr<TimedCores> make(const TimingOptions &options, Harts &harts, Clo
 
 #include "machine/timing/timed_accesses.h"
 #include "machine/timing/timed_counts.h"
+#include "machine/timing/timed_stores.h"

@@ -11,7 +11,8 @@
 //
 // Translations that a hart's TLBs have not are walks through its L1D, an entry at a time. Accesses
 // to memory by what is no hart (devices, a proxy kernel) happen at once; their traffic follows, as
-// coherent accesses of devices, block by block, kDevicesUnderWay at a time.
+// coherent accesses of devices, block by block, kDevicesUnderWay at a time. Who wants may wait for
+// its end (when_settled).
 //
 // Harts run ahead of the event wheel while nothing can reach them (System::horizon); what they do
 // does not depend on how far. A cycle is: the machine's events, then the harts in their order. What
@@ -28,6 +29,7 @@
 #include "machine/simulation/simulation.h"
 #include "machine/timing/timeline.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -54,6 +56,8 @@ struct TimingOptions {
   Mode mode = Mode::timing;      // at the start
   Cycle call_cycles = 100;
   Cycle device_cycles = 50;
+  // What is counted is what happens in `timing`, from the first time that it is entered.
+  bool only_timing = false;
   bool timeline = false; // keep one; changes nothing else
   // For tests. Values: every access goes through the tables and is checked against the last store.
   bool check_values = false;
@@ -90,6 +94,9 @@ public:
 
   // A device's or kernel's access that has just happened, by physical address.
   virtual void heard_access(std::uint64_t address, std::uint64_t bytes, bool write) = 0;
+  // Calls `call` when the traffic of all accesses heard of is over, with the cycle from which on
+  // harts may notice; false: there is none under way, and no call.
+  virtual bool when_settled(std::function<void(Cycle at)> call) = 0;
   // From the next instruction on, as a hint says it.
   virtual void change_mode(Mode mode) = 0;
   [[nodiscard]] virtual Mode mode() const = 0;

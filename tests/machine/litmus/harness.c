@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Runs litmus tests (program.py): each some hundred times, its threads after a common barrier and a
-// random delay, with lines that some of them have read before. Prints for each outcome: number of
-// the test, how often, registers, last values.
+// random delay, with lines that some of them have read or written before, or have for themselves.
+// Some store to a line that no cache has first: what they store then waits in a store buffer.
+// Prints for each outcome: number of the test, how often, registers, last values.
 //
 //   litmus TIMES SEED
 #include <pthread.h>
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { kThreads = 4, kPlaces = 3, kResults = 4, kOutcomes = 256 };
+enum { kThreads = 4, kPlaces = 8, kResults = 16, kOutcomes = 1024 };
 enum { kWords = kThreads * kResults + kPlaces };
 
 struct test {
@@ -20,13 +21,16 @@ struct test {
   uint32_t results[kThreads];
   uint32_t threads;
   uint32_t places;
+  uint64_t initial[kPlaces];
 };
 extern const struct test tests[], tests_end[];
 
 static _Alignas(64) uint64_t places[kPlaces * 8];
-static _Alignas(64) uint64_t results[kThreads][8];
+static _Alignas(64) uint64_t results[kThreads][kResults];
 static _Alignas(64) atomic_uint arrived;
 static _Alignas(64) atomic_uint round_;
+enum { kCold = 4096 }; // lines, more than caches have
+static _Alignas(64) uint64_t cold[kThreads][kCold][8];
 static unsigned times;
 static uint64_t seed;
 
@@ -88,21 +92,32 @@ static void print(unsigned number, const struct test *test) {
   outcome_count = 0;
 }
 
-static void once(const struct test *test, unsigned thread, uint64_t *state) {
+static void once(const struct test *test, unsigned thread, unsigned round, uint64_t *state) {
   static const unsigned kDelays[] = {1, 8, 40, 200};
   const uint64_t random = next(state);
   if (thread == 0)
-    for (unsigned place = 0; place < kPlaces; ++place)
-      places[place * 8] = 0;
+    for (unsigned place = 0; place < test->places; ++place)
+      places[place * 8] = test->initial[place];
   barrier();
-  for (unsigned place = 0; place < kPlaces; ++place)
+  for (unsigned place = 0; place < test->places; ++place)
     if (random >> place & 1)
       (void)*(volatile uint64_t *)&places[place * 8];
-  const unsigned delay = (random >> 32) % kDelays[random >> 8 & 3];
+    else if (random >> (kPlaces + place) & 1)
+      __atomic_fetch_or(&places[place * 8], 0, __ATOMIC_RELAXED);
+  // Some places get an owner, on which all threads agree.
+  barrier();
+  uint64_t common = seed + ((uint64_t)round << 32);
+  const uint64_t owners = next(&common);
+  for (unsigned place = 0; place < test->places; ++place)
+    if ((owners >> (4 * place) & 7) == thread)
+      __atomic_fetch_or(&places[place * 8], 0, __ATOMIC_RELAXED);
+  const unsigned delay = (random >> 32) % kDelays[random >> (2 * kPlaces) & 3];
   void (*body)(uint64_t *, uint64_t *) = thread < test->threads ? test->body[thread] : 0;
   barrier();
   for (volatile unsigned i = 0; i < delay; ++i)
     ;
+  if (random >> 40 & 1)
+    *(volatile uint64_t *)cold[thread][round % kCold] = 1;
   if (body)
     body(places, results[thread]);
   barrier();
@@ -113,9 +128,10 @@ static void once(const struct test *test, unsigned thread, uint64_t *state) {
 static void *run(void *argument) {
   const unsigned thread = (unsigned)(uintptr_t)argument;
   uint64_t state = seed * kThreads + thread;
+  unsigned round = 0;
   for (const struct test *test = tests; test < tests_end; ++test) {
     for (unsigned i = 0; i < times; ++i)
-      once(test, thread, &state);
+      once(test, thread, round++, &state);
     if (thread == 0)
       print((unsigned)(test - tests), test);
   }

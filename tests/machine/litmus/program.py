@@ -8,12 +8,15 @@ addresses, a4 to a7 the results, t4 and t5 what dependencies need.
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from model import Litmus, Op, Outcome
 
 HERE = Path(__file__).resolve().parent
 STRIDE = 64
+# As in harness.c.
+THREADS, PLACES, RESULTS = 4, 8, 16
 
 
 def instructions(op: Op, label: str) -> list[str]:
@@ -57,17 +60,29 @@ def assembly(tests: list[Litmus]) -> str:
                 lines += instructions(op, f".L{number}_{thread}_{index}")
             lines += [f"sd a{4 + n}, {8 * n}(a1)" for n in range(test.results(thread))]
             lines.append("ret")
-        count = len(test.threads)
-        bodies = [f"body_{number}_{thread}" for thread in range(count)] + ["0"] * (4 - count)
-        results = [test.results(thread) for thread in range(count)] + [0] * (4 - count)
-        table.append(f".dword {', '.join(bodies)}")
-        table.append(f".word {', '.join(map(str, results))}, {count}, {test.places}")
+        results = [test.results(thread) for thread in range(len(test.threads))]
+        table += row(number, results, [0] * test.places)
     return "\n".join([*lines, *table, "tests_end:", ""])
 
 
+def row(number: int, results: list[int], initial: list[int]) -> list[str]:
+    """A `struct test` of harness.c; `results`: how many each thread has, `initial`: the places."""
+    count = len(results)
+    bodies = [f"body_{number}_{thread}" for thread in range(count)] + ["0"] * (THREADS - count)
+    return [
+        f".dword {', '.join(bodies)}",
+        f".word {', '.join(map(str, results + [0] * (THREADS - count)))}, {count}, {len(initial)}",
+        f".dword {', '.join(map(str, initial + [0] * (PLACES - len(initial))))}",
+    ]
+
+
 def build(folder: Path, tests: list[Litmus]) -> Path:
+    return build_assembly(folder, assembly(tests))
+
+
+def build_assembly(folder: Path, text: str) -> Path:
     source = folder / "tests.S"
-    source.write_text(assembly(tests))
+    source.write_text(text)
     program = folder / "litmus"
     subprocess.run(
         ["riscv64-linux-gnu-gcc", "-O2", "-static", "-pthread", "-Wall", "-o", str(program),
@@ -77,11 +92,17 @@ def build(folder: Path, tests: list[Litmus]) -> Path:
     return program
 
 
+def printed(text: str) -> Iterator[tuple[int, int, list[int]]]:
+    """Number of the test, how often, registers and places."""
+    for line in text.splitlines():
+        number, count, *values = map(int, line.split())
+        yield number, count, values
+
+
 def parse(tests: list[Litmus], text: str) -> list[dict[Outcome, int]]:
     """How often each test had which outcome; `text` is what the program has printed."""
     found: list[dict[Outcome, int]] = [{} for _ in tests]
-    for line in text.splitlines():
-        number, count, *values = map(int, line.split())
+    for number, count, values in printed(text):
         test = tests[number]
         registers = len(values) - test.places
         outcome = Outcome(tuple(values[:registers]), tuple(values[registers:]))

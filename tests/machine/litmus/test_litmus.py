@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Litmus tests on simulated caches, under every protocol: no outcome outside the memory model's.
 
-The harts promise more than RVWMO asks, sequential consistency: an outcome that RVWMO would allow
-but no interleaving gives is a failure, too. The model itself is held to verdicts of the manual.
+Without a store buffer the harts promise more than RVWMO asks, sequential consistency: an outcome
+that RVWMO would allow but no interleaving gives is a failure, too. With one, outcomes that only
+RVWMO allows are seen. The model itself is held to verdicts of the manual.
 """
 
 from __future__ import annotations
@@ -18,11 +19,21 @@ from program import build, parse
 from shapes import SHAPES, chosen, variants
 
 MACHINE = Path(os.environ["TANDEM_BUILD"]) / "libexec" / "tandem-machine"
-PROTOCOLS = ("mesi-snoop", "token-b", "sparse-directory", "mosaic", "flask", "flask-plus")
+PROTOCOLS = (
+    "mesi-snoop",
+    "token-b",
+    "sparse-directory",
+    "mosaic",
+    "flask",
+    "flask-plus",
+)
 LONG = os.environ.get("TANDEM_LONG") == "1"
 PER_SHAPE = 40 if LONG else 2
 TIMES = 200 if LONG else 40
+RELAXED_TIMES = 1000 if LONG else 200
 SEED = 1
+IN_ORDER = ("--set", "hart.store_buffer=8")
+WEAK = (*IN_ORDER, "--set", "hart.store_order=weak")
 
 
 @dataclass(frozen=True)
@@ -45,10 +56,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     )
 
 
-def run(program: Path, protocol: str, times: int) -> str:
+def run(program: Path, protocol: str, times: int, *more: str) -> str:
     done = subprocess.run(
-        [str(MACHINE), "exec", "--harts", "4", "--protocol", protocol, str(program), str(times),
-         str(SEED)],
+        [str(MACHINE), "exec", "--harts", "4", "--protocol", protocol, *more, str(program),
+         str(times), str(SEED)],
         capture_output=True, text=True, check=False, timeout=3600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -71,6 +82,75 @@ def test_no_outcome_outside_the_model(prepared: Prepared, protocol: str) -> None
     several = sum(len(found) > 1 for found in seen)
     assert 2 * several > len(seen), f"{several} of {len(seen)}"
     assert all(sum(found.values()) == TIMES for found in seen)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_store_buffers_reorder_no_more_than_rvwmo(prepared: Prepared, protocol: str) -> None:
+    seen = parse(prepared.tests, run(prepared.program, protocol, TIMES, *WEAK))
+    wrong = [
+        f"{test.name}: {outcome}, {count} times"
+        for test, found, weak in zip(prepared.tests, seen, prepared.weak, strict=True)
+        for outcome, count in found.items()
+        if outcome not in weak
+    ]
+    assert wrong == []
+    assert all(sum(found.values()) == TIMES for found in seen)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    """Shapes that stores in a buffer show relaxed, and the same with what keeps their order."""
+    names = {
+        "SB": [
+            "po+po",
+            "fence.rw.rw+fence.rw.rw",
+            "fence.w.r+fence.rw.rw",
+            "aq.rl+aq.rl+amo",
+        ],
+        "MP": [
+            "po+po",
+            "fence.w.w+addr",
+            "rl+aq+amo",
+            "rl+aq+pair",
+            "fence.rw.w+fence.r.rw",
+        ],
+        "2+2W": ["po+po", "fence.w.w+fence.rw.rw", "rl+rl+amo", "rl+rl+pair"],
+        "R": ["po+po", "fence.w.w+fence.w.r"],
+    }
+    tests = [
+        next(each for each in variants(shape) if each.name == f"{shape}+{name}")
+        for shape, some in names.items()
+        for name in some
+    ]
+    answers = [outcomes(test) for test in tests]
+    return Prepared(
+        build(tmp_path_factory.mktemp("plain"), tests),
+        tests,
+        [weak for weak, _ in answers],
+        [sequential for _, sequential in answers],
+    )
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("settings", [IN_ORDER, WEAK], ids=["in-order", "weak"])
+def test_relaxed_outcomes_are_seen(
+    plain: Prepared, protocol: str, settings: tuple[str, ...]
+) -> None:
+    """Those that only RVWMO allows, of the tests whose stores may wait for them."""
+    seen = parse(plain.tests, run(plain.program, protocol, RELAXED_TIMES, *settings))
+    shown = set()
+    for test, found, weak, sequential in zip(
+        plain.tests, seen, plain.weak, plain.sequential, strict=True
+    ):
+        assert set(found) <= weak, test.name
+        if set(found) - sequential:
+            shown.add(test.name)
+    must = {"SB+po+po"}
+    may = {"SB+po+po", "R+po+po"}
+    if settings == WEAK:
+        must |= {"MP+po+po", "2+2W+po+po"}
+        may |= must
+    assert must <= shown <= may
 
 
 def test_harts_that_reorder_would_be_found(tmp_path: Path) -> None:

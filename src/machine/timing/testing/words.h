@@ -40,6 +40,8 @@ constexpr unsigned kEqual = 0, kNotEqual = 1;
 constexpr std::uint32_t hint_of(unsigned number) {
   return i_type(0x13 | 2U << 12, 0, 0, static_cast<int>(number));
 }
+constexpr std::uint32_t kFence = 0x0330000f;       // rw, rw
+constexpr std::uint32_t kFenceWrites = 0x0110000f; // w, w
 constexpr std::uint32_t kWfi = 0x10500073;
 constexpr std::uint32_t kJumpBack = 0xffdff06f;  // j -4
 constexpr std::uint16_t kShort = 0x0285;         // c.addi x5, 1
