@@ -5,6 +5,7 @@
 #include "cli/machine/commands.h"
 #include "cli/machine/guest.h"
 #include "cli/machine/interrupt.h"
+#include "cli/machine/process.h"
 #include "cli/machine/quantities.h"
 #include "cli/machine/timing.h"
 #include "cli/machine/transactions.h"
@@ -14,10 +15,6 @@
 #include "machine/run/console.h"
 #include "machine/run/outcome.h"
 
-#include <climits>
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <unistd.h>
 
 namespace tandem::machine_cli {
@@ -36,106 +33,6 @@ struct Arguments {
   TimingArguments timing{};
   TransactionArguments transactions{};
 };
-
-Result<std::string> absolute(const std::string &path) {
-  std::array<char, PATH_MAX> resolved{};
-  if (::realpath(path.c_str(), resolved.data()) == nullptr)
-    return Error{fmt::format("{}: cannot be read: {}", path, std::strerror(errno))};
-  return std::string(resolved.data());
-}
-
-// NAME=VALUE as it is; NAME as this process has it.
-Result<std::vector<std::string>> environment_of(const std::vector<std::string> &given) {
-  std::vector<std::string> variables = {"PATH=/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8"};
-  for (const std::string &text : given) {
-    if (text.empty() || text.front() == '=')
-      return Error{fmt::format("--env {}: is no NAME=VALUE", text)};
-    if (text.find('=') != std::string::npos) {
-      variables.push_back(text);
-      continue;
-    }
-    const char *value = std::getenv(text.c_str());
-    if (value == nullptr)
-      return Error{fmt::format("--env {}: is not set here; write {}=VALUE", text, text)};
-    variables.push_back(fmt::format("{}={}", text, value));
-  }
-  return variables;
-}
-
-Result<machine::proxy::ProcessOptions> process_options(const Arguments &arguments,
-                                                       std::uint64_t memory) {
-  machine::proxy::ProcessOptions options{.harts = arguments.harts, .memory = memory};
-  options.kernel.arguments = arguments.words;
-  options.kernel.seed = arguments.watch.seed;
-  const Result<std::string> program = absolute(arguments.words.front());
-  const Result<std::string> folder = absolute(".");
-  Result<std::vector<std::string>> environment = environment_of(arguments.environment);
-  if (!program || !folder)
-    return program ? folder.error() : program.error();
-  if (!environment)
-    return environment.error();
-  options.kernel.program = *program;
-  options.kernel.folder = *folder;
-  options.kernel.environment = std::move(environment).value();
-  for (const std::string &path : arguments.writable) {
-    const Result<std::string> writable = absolute(path);
-    if (!writable)
-      return Error{fmt::format("--writable {}", writable.error().message)};
-    options.kernel.writable.push_back(*writable);
-  }
-  return options;
-}
-
-machine::Outcome signalled(const machine::proxy::ProcessEnd &end, const machine::Symbols &symbols) {
-  const std::string place = fmt::format(
-      "hart {} at {:#x}{}", end.hart, end.pc,
-      symbols.find(end.pc) ? fmt::format(" ({})", symbols.describe(end.pc)) : std::string());
-  const std::string name = end.signal > 0 && ::sigabbrev_np(end.signal) != nullptr
-                               ? fmt::format("SIG{}", ::sigabbrev_np(end.signal))
-                               : fmt::format("signal {}", end.signal);
-  const std::string cause = end.trap ? fmt::format("{}, address {:#x} ({})",
-                                                   name_of(end.trap->cause), end.trap->value, name)
-                                     : fmt::format("{}, which it or its handler asked for", name);
-  return {.status = machine::kGuestStatus,
-          .message =
-              fmt::format("the program crashed: {}: {}; look with --trace or --gdb", place, cause),
-          .name = "crash"};
-}
-
-machine::Outcome outcome_of(machine::proxy::Process &process, const machine::Symbols &symbols,
-                            machine::Session::Stop stop) {
-  switch (stop) {
-  case machine::Session::Stop::ended:
-    break;
-  case machine::Session::Stop::limit:
-    return {.status = machine::kGuestStatus,
-            .message = fmt::format("no end after {} instructions (--limit): {}",
-                                   process.cores().schedule().instructions,
-                                   machine::where(process, symbols)),
-            .name = "limit"};
-  case machine::Session::Stop::deadlock:
-    return {.status = machine::kGuestStatus,
-            .message = "deadlock: every thread waits for another one; look with --gdb where",
-            .name = "deadlock"};
-  case machine::Session::Stop::asked:
-  case machine::Session::Stop::interrupted:
-    return {.status = machine::kInterruptStatus, .name = "interrupted"};
-  }
-  const machine::proxy::ProcessEnd &end = *process.kernel().end();
-  switch (end.kind) {
-  case machine::proxy::ProcessEnd::Kind::exit:
-    return {.status = end.status, .name = "exit"};
-  case machine::proxy::ProcessEnd::Kind::no_memory:
-    return {.status = machine::kGuestStatus,
-            .message = fmt::format("the program needs more memory than the machine has, {} MB; use "
-                                   "a larger --memory",
-                                   process.memory().size() >> 20),
-            .name = "memory"};
-  case machine::proxy::ProcessEnd::Kind::signal:
-    break;
-  }
-  return signalled(end, symbols);
-}
 
 // What was run, for the files that say what it did.
 struct Guest {
@@ -194,7 +91,13 @@ Result<int> finish(const Arguments &arguments, Watch &watch, const machine::Outc
 
 Result<int> run_process(const Arguments &arguments, const Watching &watching,
                         const machine::ElfFile &program, std::uint64_t memory) {
-  const Result<machine::proxy::ProcessOptions> options = process_options(arguments, memory);
+  const Result<machine::proxy::ProcessOptions> options =
+      process_options({.words = arguments.words,
+                       .harts = arguments.harts,
+                       .memory = memory,
+                       .seed = arguments.watch.seed,
+                       .environment = arguments.environment,
+                       .writable = arguments.writable});
   if (!options)
     return options.error();
   Result<std::unique_ptr<machine::proxy::Process>> process =

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "cli/machine/commands.h"
 #include "cli/machine/results.h"
+#include "cli/machine/run_program.h"
 #include "cli/machine/simulate.h"
 
 namespace tandem::machine_cli {
@@ -11,14 +12,20 @@ namespace {
 
 struct Arguments {
   MachineOptions machine;
+  ProgramOptions program{};
   std::string protocol;
   std::string workload;
   std::string json;
 };
 
 Result<int> run(const Arguments &arguments) {
-  if (arguments.workload.empty() == arguments.machine.trace.empty())
-    return Error{"say what the cores do: either --workload NAME or --trace FILE"};
+  const bool runs_program = !arguments.program.program.empty();
+  if (unsigned(!arguments.workload.empty()) + unsigned(!arguments.machine.trace.empty()) +
+          unsigned(runs_program) !=
+      1)
+    return Error{"say what the cores do: one of --workload NAME, --trace FILE and --program FILE"};
+  if (!runs_program && (!arguments.program.arguments.empty() || arguments.program.whole))
+    return Error{"--argument and --whole are about a program: say --program FILE"};
   if (!arguments.machine.trace.empty() && arguments.machine.seeds > 1)
     return Error{"--seeds with --trace: a trace is the same for every seed"};
   const Result<const machine::ProtocolEntry *> protocol =
@@ -37,12 +44,15 @@ Result<int> run(const Arguments &arguments) {
   if (Status fit = machine::check_fit(*configuration, **protocol); !fit)
     return fit.error();
   std::vector<std::string> inputs = inputs_of(arguments.machine);
-  inputs.push_back(arguments.workload);
+  inputs.push_back(runs_program ? arguments.program.program : arguments.workload);
   if (Status apart = check_outputs({arguments.json}, inputs); !apart)
     return apart.error();
   const Interrupt interrupt;
   const Result<std::vector<machine::RunResult>> results =
-      simulate(*configuration, **protocol, arguments.workload, arguments.machine, interrupt);
+      runs_program
+          ? simulate_program(*configuration, **protocol, arguments.program, arguments.machine,
+                             interrupt)
+          : simulate(*configuration, **protocol, arguments.workload, arguments.machine, interrupt);
   if (!results)
     return results.error();
   if (!arguments.json.empty())
@@ -64,7 +74,7 @@ Result<int> run(const Arguments &arguments) {
 
 int run_command(int argc, char **argv) {
   Program program("machine run",
-                  "simulate a protocol on a machine under synthetic traffic or a trace");
+                  "simulate a protocol on a machine under synthetic traffic, a trace or a program");
   Arguments arguments;
   program.app()
       .add_option("-p,--protocol", arguments.protocol, "the coherence protocol")
@@ -76,12 +86,15 @@ int run_command(int argc, char **argv) {
   program.app()
       .add_option("--trace", arguments.machine.trace, "a trace of accesses instead")
       ->type_name("FILE");
+  declare_program(program, arguments.program);
   declare_machine(program, arguments.machine);
   program.add_json(arguments.json, "write the result as JSON instead of, or beside, the table");
   program.set_epilogue("Examples:\n"
                        "  tandem machine run -p flask -w apache-like\n"
                        "  tandem machine run -p sparse-directory -w apache-like --set "
                        "directory.provision_percent=5 --seeds 5 --json out.json\n"
+                       "  tandem machine run -p flask --program build/workloads/kernels/fft "
+                       "--argument 16\n"
                        "Names: tandem machine list");
   if (const std::optional<int> status = program.parse(argc, argv))
     return *status;

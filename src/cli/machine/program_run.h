@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A process that runs to its end, for who has names of its own for the rest (run_program.cc).
+#pragma once
+
+#include "base/result.h"
+#include "machine/platform/machine.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tandem::machine_cli {
+
+class ProgramRun {
+public:
+  // `words`: an ELF file and its arguments. Errors are the user's.
+  static Result<std::unique_ptr<ProgramRun>> make(const std::vector<std::string> &words,
+                                                  unsigned harts, std::uint64_t seed);
+  virtual ~ProgramRun() = default;
+
+  [[nodiscard]] virtual machine::Machine &machine() = 0;
+  // Until it ends. An empty text: with status 0, or interrupted; else why not.
+  virtual std::string run(const std::atomic<bool> &interrupted) = 0;
+};
+
+} // namespace tandem::machine_cli
