@@ -225,6 +225,27 @@ class Checks:
                 f"{facts['cycles'] / 1e6:.0f} million cycles, {facts['host_seconds']:.1f} s"
             )
 
+    def values(self) -> None:
+        """Every value against the last store, on every protocol with eight harts: from a text of
+        the command on, to which the boot goes without time, through processes, threads and files.
+        """
+        for protocol in PROTOCOLS:
+            status, shown, message, facts = self.boot(
+                "--harts", "8", "--disk", self.disk, "--protocol", protocol, "--mode", "functional",
+                "--change", "from here=timing", "--check-values", "--run",
+                "echo from' 'here; threads 8 20; dd if=/bin/busybox of=/disk/part bs=4k count=8; "
+                "sync",
+            )  # fmt: skip
+            demand(status == 0, f"{protocol}: status {status}: {message}{shown[-500:]}")
+            counts = facts["timing"]["run"]["counts"]
+            demand(counts["devices"]["writes"] > 0, f"{protocol}: no traffic of devices")
+            timed = sum(hart["instructions"] for hart in facts["timing"]["harts"])
+            demand(timed > 500_000, f"{protocol}: {timed} instructions with time")
+            note(
+                f"{protocol}: {timed / 1e6:.1f} million instructions checked, "
+                f"{facts['host_seconds']:.1f} s"
+            )
+
     def debugger(self) -> None:
         port = free_port()
         with subprocess.Popen(
@@ -322,7 +343,7 @@ def main() -> int:
         ]
         rest = [(check.__name__, check) for check in (
             checks.shell, checks.ends, checks.checkpoint, checks.network, checks.timing,
-            checks.debugger,
+            checks.values, checks.debugger,
         )]  # fmt: skip
         for title, check in [*stress, *rest]:
             if options.only and title.split()[0] not in options.only:
