@@ -39,7 +39,11 @@ UNIT = {
 }
 # Parts of them, many times: what is found by chance.
 PARTS = {
-    "locks-guarded-by": ["guarded-by", "--gtest_filter=*IsAtomic*:*Irrevocable*", "--gtest_repeat=10"],
+    "locks-guarded-by": [
+        "guarded-by",
+        "--gtest_filter=*IsAtomic*:*Irrevocable*",
+        "--gtest_repeat=10",
+    ],
     "in-place": ["guarded_by_mode", "--gtest_filter=*IsAtomic*:*Irrevocable*", "--gtest_repeat=10"],
     "changes": ["automatic", "--gtest_filter=*lose_nothing", "--gtest_repeat=20"],
     "shorts": ["short", "--gtest_filter=*IsAtomic*", "--gtest_repeat=10"],

@@ -195,8 +195,8 @@ def guarded_by_opacity(without: frozenset[str]) -> Machine:
 
 
 def in_place_alone(without: frozenset[str]) -> Machine:
-    """A transaction of nothing but such locks (Mode::guarded_by), beside a thread that is alone, which
-    waits for marks and not for words that transactions hold."""
+    """A transaction of nothing but such locks (Mode::guarded_by), beside a thread that is alone,
+    which waits for marks and not for words that transactions hold."""
     mark: Program = [Swap("_", "mark0", lambda _: 1)]
     look: Program = (
         [] if "look" in without else [Load("alone", "word"), Go("end", lambda r: r["alone"])]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Bodies that attract each other, every pair, in three steps: all read all places, each thread moves
-// its own bodies. SIZE: bodies.
+// Bodies that attract each other, every pair, in three steps: all read all places, each thread
+// moves its own bodies. SIZE: bodies.
 #include "kernel.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Radix sort by four digits of 8 bits: each thread counts its part, places are given out by all
-// threads' counts, then each thread writes its numbers all over the target. SIZE: numbers of 4 bytes.
+// threads' counts, then each thread writes its numbers all over the target. SIZE: numbers of 4
+// bytes.
 #include "kernel.h"
 
 #include <string.h>

@@ -61,8 +61,7 @@ static void work(unsigned thread) {
     if (first < threads) {
       const unsigned second = first + wide < threads ? first + wide : threads;
       const unsigned last = first + 2 * wide < threads ? first + 2 * wide : threads;
-      merge(from, to, part_begin(count, first), part_begin(count, second),
-            part_begin(count, last));
+      merge(from, to, part_begin(count, first), part_begin(count, second), part_begin(count, last));
     }
     uint64_t *const swapped = from;
     from = to;

@@ -3,9 +3,9 @@
 
 #include "contention/names.h"
 #include "runtime/algorithms/hardware.h"
-#include "runtime/sync/races.h"
 #include "runtime/fatal.h"
 #include "runtime/settings/environment.h"
+#include "runtime/sync/races.h"
 
 #include <array>
 #include <atomic>

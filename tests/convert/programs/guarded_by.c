@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Each account has a lock that guards its data: sections that are short and ones that are not, alone,
-// in sections of another lock, around one, beside others; tried; and in one that cannot be undone.
+// Each account has a lock that guards its data: sections that are short and ones that are not,
+// alone, in sections of another lock, around one, beside others; tried; and in one that cannot be
+// undone.
 #include "threads.h"
 #include <unistd.h>
 

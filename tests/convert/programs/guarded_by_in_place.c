@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sections of locks that guard their data, each far from short: they walk lists, compare and copy bytes,
-// allocate, call by pointer. Now and then one comes to another lock, or to what cannot be undone,
-// when it has written in all of these ways; what it wrote counts once. Some hold two such locks.
+// Sections of locks that guard their data, each far from short: they walk lists, compare and copy
+// bytes, allocate, call by pointer. Now and then one comes to another lock, or to what cannot be
+// undone, when it has written in all of these ways; what it wrote counts once. Some hold two such
+// locks.
 #include "threads.h"
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Who takes an item out of a slot, whose lock guards its data, has it for itself: also beside a section
-// of another lock that began when the item was still guarded by that one, and is not yet undone.
+// Who takes an item out of a slot, whose lock guards its data, has it for itself: also beside a
+// section of another lock that began when the item was still guarded by that one, and is not yet
+// undone.
 #include "threads.h"
 #include <sched.h>
 
