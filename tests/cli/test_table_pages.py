@@ -30,7 +30,7 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("page")
     made = folder / "page.html"
     if request.param == "tables":
-        command = [TANDEM, "machine", "tables", "mesi-snoop", "--html", made]
+        command = [str(TANDEM), "machine", "tables", "mesi-snoop", "--html", str(made)]
         subprocess.run(command, check=True, capture_output=True)
     else:
         text = page_of(folder, section("f", 5, 10), section("g", 7, 20))

@@ -57,12 +57,12 @@ from protocols_two_phase import (
 
 __all__ = [
     "alone",
-    "guarded_by_alone",
-    "guarded_by_opacity",
-    "guarded_by_short",
     "eager_abort",
     "eager_opacity",
     "eager_privatisation",
+    "guarded_by_alone",
+    "guarded_by_opacity",
+    "guarded_by_short",
     "hybrid_alone",
     "hybrid_changes_away",
     "hybrid_changes_back",
