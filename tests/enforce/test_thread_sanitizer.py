@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Under `locks` the colours alone must order what sections do: ThreadSanitizer, told what each
-colour orders (tsan_colours.c), sees no race; in a program that is not enforced it does.
+"""Under `locks` the colours alone must order what sections do: ThreadSanitizer, which the runtime
+tells what each colour orders, sees no race; in a program that is not enforced it does.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,22 +13,10 @@ from conftest import PROGRAMS, Compilers, Outcome
 from histories import generate, is_cxx
 
 SEEDS = range(1, int(os.environ.get("TANDEM_SEEDS", "4")) + 1)
-INCLUDE = Path(__file__).parents[2] / "include"
 TSAN = {"TSAN_OPTIONS": "exitcode=66 halt_on_error=1 report_atomic_races=0"}
 
 
-@pytest.fixture(scope="module")
-def colours(compilers: Compilers) -> Path:
-    told = compilers.folder / "tsan_colours.o"
-    source = PROGRAMS / "tsan_colours.c"
-    command = ["gcc", "-O1", "-I", str(INCLUDE), "-c", str(source), "-o", str(told)]
-    subprocess.run(command, check=True)
-    return told
-
-
-def run(
-    compilers: Compilers, colours: Path, source: Path, enforce: str, arguments: tuple[int, ...]
-) -> Outcome:
+def run(compilers: Compilers, source: Path, enforce: str, arguments: tuple[int, ...]) -> Outcome:
     program = compilers.compile(
         source,
         f"{source.name}-tsan-{enforce}",
@@ -37,29 +24,26 @@ def run(
         level="-O0",
         flags=(
             *("-DATOMIC=__attribute__((atomic))", "-Wno-macro-redefined"),
-            *("-Wno-unused", "-fsanitize=thread", str(colours), "-rdynamic"),
-            # The program defines the calls itself: nothing else says that it needs the library.
-            *("-Wl,--no-as-needed", f"-L{compilers.build / 'lib'}", "-ltandem", "-Wl,--as-needed"),
-            f"-Wl,-rpath,{compilers.build / 'lib'}",
+            *("-Wno-unused", "-fsanitize=thread"),
         ),
     )
     return compilers.run(program, *arguments, environment=TSAN)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_race_in_random_sections(compilers: Compilers, colours: Path, seed: int) -> None:
+def test_no_race_in_random_sections(compilers: Compilers, seed: int) -> None:
     source = compilers.folder / f"tsan{seed}.{'cc' if is_cxx(seed) else 'c'}"
     source.write_text(generate(seed), encoding="utf-8")
-    outcome = run(compilers, colours, source, "locks", (4, 40))
+    outcome = run(compilers, source, "locks", (4, 40))
     assert outcome.status == 0, f"seed {seed}: {outcome.output[:4000]}; {source}"
 
 
 @pytest.mark.parametrize("name", ["sections.c", "blocks.c"])
-def test_no_race_in_programs(compilers: Compilers, colours: Path, name: str) -> None:
-    outcome = run(compilers, colours, PROGRAMS / name, "locks", (4, 40))
+def test_no_race_in_programs(compilers: Compilers, name: str) -> None:
+    outcome = run(compilers, PROGRAMS / name, "locks", (4, 40))
     assert outcome.status == 0, outcome.output[:4000]
 
 
-def test_a_race_would_be_seen(compilers: Compilers, colours: Path) -> None:
-    outcome = run(compilers, colours, PROGRAMS / "sections.c", "none", (4, 40))
+def test_a_race_would_be_seen(compilers: Compilers) -> None:
+    outcome = run(compilers, PROGRAMS / "sections.c", "none", (4, 40))
     assert outcome.status == 66, outcome.output[:4000]

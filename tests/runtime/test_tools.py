@@ -185,7 +185,10 @@ int main(void) {
 """
 SANITIZED = {
     "gcc": COMPILERS["gcc"],
-    "tandem-cc": tuple(x.replace("=stm", "=global-lock") for x in COMPILERS["tandem-cc"]),
+    **{
+        mode: tuple(x.replace("=stm", f"={mode}") for x in COMPILERS["tandem-cc"])
+        for mode in ("locks", "global-lock")
+    },
 }
 
 

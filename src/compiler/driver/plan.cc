@@ -87,9 +87,10 @@ std::string output_of(const CommandLine &line) {
 Status add_checks(const CommandLine &line, const Settings &settings, std::vector<Check> &checks) {
   const Enforcement enforcement = settings.enforcement;
   if (line.looks_for_races && enforcement != Enforcement::none &&
-      enforcement != Enforcement::global_lock && (makes_bitcode(line) || line.links()))
+      enforcement != Enforcement::global_lock && enforcement != Enforcement::locks &&
+      (makes_bitcode(line) || line.links()))
     return Error{fmt::format("-fsanitize=thread: ThreadSanitizer does not see what orders sections "
-                             "under {}; compile and link with -ftandem-enforce=global-lock",
+                             "under {}; compile and link with -ftandem-enforce=locks",
                              to_string(enforcement))};
   if (const std::string output = output_of(line); !output.empty())
     checks.push_back({Check::Kind::writable, output, "choose another -o"});

@@ -130,8 +130,9 @@ TEST_F(PlanTest, InstrumentedCodeIsNotOptimisedBeforeTheLink) {
 TEST_F(PlanTest, ThreadSanitizerWantsALockThatItSees) {
   for (const char *words : {"-fsanitize=thread -c a.c", "-fsanitize=thread a.o -o a",
                             "-fno-sanitize=thread -fsanitize=thread -c a.c"}) {
-    EXPECT_THAT(mistake(words), HasSubstr("-ftandem-enforce=global-lock")) << words;
+    EXPECT_THAT(mistake(words), HasSubstr("-ftandem-enforce=locks")) << words;
     EXPECT_EQ(mistake(fmt::format("-ftandem-enforce=global-lock {}", words)), "no mistake");
+    EXPECT_EQ(mistake(fmt::format("-ftandem-enforce=locks {}", words)), "no mistake");
     EXPECT_EQ(mistake(fmt::format("-ftandem-enforce=none {}", words)), "no mistake");
   }
   EXPECT_EQ(mistake("-fsanitize=thread -fno-sanitize=thread -c a.c"), "no mistake");
