@@ -18,7 +18,7 @@ build: ## build the product into build/release: bin/tandem, bin/tandem-cc, lib/,
 	@scripts/setup build
 	@scripts/build release
 
-demo: ## what Tandem does, on Prime, on memcached and on the simulated machine, in a few minutes
+demo: ## what Tandem does, on memcached, a coherence protocol and the simulated machine, in a few minutes
 	@scripts/setup build demo cross
 	@scripts/build release
 	@scripts/demo
