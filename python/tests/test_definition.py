@@ -141,6 +141,13 @@ def test_the_projects_experiments_are_valid(path: Path) -> None:
     assert experiment.paper
 
 
+@pytest.mark.parametrize(
+    "path", sorted((EXPERIMENTS.parent / "bench").glob("*/*.toml")), ids=lambda x: x.stem
+)
+def test_the_benchmarks_are_valid(path: Path) -> None:
+    assert points_of(read_experiment(path, read_published(PUBLISHED)))
+
+
 def test_list_names_them_all(harness: Harness) -> None:
     done = harness("list", "--json", "-")
     assert done.returncode == 0
