@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A process that runs to its end, for who has names of its own for the rest (run_program.cc).
+// Runs a program of the guest to its end, for `tandem machine run --program` (run_program.cc).
 #pragma once
 
 #include "base/result.h"

@@ -69,7 +69,7 @@ public:
   // va_start and va_copy.
   void replace_list(llvm::IntrinsicInst &call, const ListOperation &list);
   // For code of Mode::guarded_by (runtime/transaction/guarded_by.h), whose accesses stay as they
-  // are: logs what the instruction is about to overwrite, unless nobody else can see it.
+  // are: logs what the instruction is about to overwrite, unless only the transaction can see it.
   void log(llvm::StoreInst &store);
   void log(llvm::MemIntrinsic &write);
   void log(llvm::IntrinsicInst &call, const ListOperation &list);

@@ -186,7 +186,7 @@ TEST_F(BlockTest, ARequestEndsWhenItHasBeenTransferred) {
   ASSERT_EQ(slow.arguments.size(), 3U);
   step(2);
   EXPECT_TRUE(lines.levels[2]);
-  // A reset: what comes then is of nobody.
+  // A reset: a request that ends after it raises no interrupt.
   Driver::set(other, 0x70, 0);
   EXPECT_FALSE(lines.levels[2]);
   step(1);

@@ -16,7 +16,7 @@ namespace tandem::machine {
 
 class HartsDma final : public DmaPort {
 public:
-  // All outlive it. Without `events` nobody waits for traffic.
+  // All outlive it. Without `events` accesses have no traffic to wait for.
   HartsDma(Memory &memory, Harts &harts, EventQueue *events = nullptr)
       : memory_(&memory), harts_(&harts), events_(events) {}
 

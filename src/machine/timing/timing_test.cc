@@ -449,8 +449,8 @@ TEST_P(Timing, ADevicesAccessesAreCoherent) {
   EXPECT_EQ(after.core.misses - settled, usual + 2 * 2) << "each hart has lost two blocks";
 }
 
-// Who waits for a device's traffic is told when the last block has been transferred, and not before
-// harts could notice; without traffic nobody is told.
+// A wait for a device's traffic ends when the last block has been transferred, and not before harts
+// could notice; without traffic there is no call.
 TEST_P(Timing, TheEndOfADevicesTrafficIsTold) {
   TimingOptions options;
   options.configuration = machine_for(protocol(), 2);

@@ -11,10 +11,10 @@
 //     transaction       word := thread (locked); commit, or undo; after a commit it waits for
 //                       those that do not know it (sync/quiescence.h); word := free
 //     one of no other   its accesses come behind that, in place, with an undo log, whatever the
-//       lock            algorithm (Mode::guarded_by); it waits for nobody behind its commit. Where
-//       it
-//                       comes to another lock it begins again, as a transaction like others;
-//                       under NOrec that one looks at no clock before it comes to the other lock
+//       lock            algorithm (Mode::guarded_by); its commit is not followed by a wait for
+//                       other transactions. Where it comes to another lock it begins again,
+//                       as a transaction like others; under NOrec that one looks at no clock
+//                       before it comes to the other lock
 //     who will be       the serial word (locked); all marks 0; no word held by a short section
 //       alone
 //
