@@ -409,3 +409,105 @@ def test_outputs_replace_no_input(tmp_path: Path) -> None:
     ):
         assert "is an input, and would be overwritten" in refused(*arguments)
     assert [x.read_bytes() for x in (trace, configuration)] == before
+
+
+def test_csv_and_intervals_add_up(tmp_path: Path) -> None:
+    """What is dumped of intervals sums up to the run: cycles exactly, rates by their accesses."""
+    intervals, totals = tmp_path / "i.csv", tmp_path / "t.csv"
+    run = machine(
+        "run", "-p", "flask", "-w", "oltp-like", *SHORT, "--seeds", "2", "--every", "5000",
+        "--intervals", str(intervals), "--csv", str(totals),
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    rows = list(csv.DictReader(io.StringIO(intervals.read_text(encoding="utf-8"))))
+    assert [(x["seed"], x["until_access"]) for x in rows] == [
+        (seed, str(n)) for seed in "12" for n in (5000, 10000, 15000, 20000)
+    ]
+    whole = {
+        (x["seed"], x["metric"]): float(x["value"])
+        for x in csv.DictReader(io.StringIO(totals.read_text(encoding="utf-8")))
+    }
+    assert {x[1] for x in whole} >= {"cycles", "ipc", "flit_hops", "edp"}
+    for seed in "12":
+        own = [x for x in rows if x["seed"] == seed]
+        # The run ends where the last access is issued, as its last interval does.
+        assert sum(float(x["cycles"]) for x in own) == whole[seed, "cycles"]
+        assert float(own[-1]["until_cycle"]) == whole[seed, "cycles"]
+        for name in ("memory_reads", "flit_hops"):  # per 1000 accesses
+            mean = sum(float(x[name]) for x in own) / len(own)
+            assert abs(mean - whole[seed, name]) <= 1e-6 * whole[seed, name]
+    assert "go together" in refused("run", "-p", "flask", "-w", "locks", "--every", "10")
+    wrong = ("run", "-p", "flask", "-w", "locks", *SHORT, "--intervals", str(tmp_path / "x"))
+    assert "only 20000 accesses are measured" in refused(*wrong, "--every", "20001")
+    assert not (tmp_path / "x").exists()
+
+
+def test_rows_that_a_filter_does_not_reach_are_said() -> None:
+    provision = ("--set", "directory.provision_percent=100")
+    done = machine("run", "-p", "flask", "-w", "locks", *SHORT, *provision)
+    assert done.returncode == 0
+    assert "640 sets of 8 ways, the filter's hashes reach 512 of them" in done.stderr
+    assert "hashes" not in machine("run", "-p", "token-b", "-w", "locks", *SHORT, *provision).stderr
+    assert "hashes" not in machine("run", "-p", "flask", "-w", "locks", *SHORT).stderr
+
+
+def test_sizes_are_no_powers_of_two() -> None:
+    """A cache of 3 sets works; one of no whole number of sets is refused."""
+    settings = ("--set", "l1d.size_kib=3", "--set", "l1d.ways=16")
+    assert result("-p", "token-b", "-w", "private", *SHORT, *settings)["complete"]
+    message = refused("run", "-p", "flask", "-w", "locks", "--set", "l1d.ways=7")
+    assert "512 blocks of 64 bytes (size_kib = 32) are not a multiple of 7 ways" in message
+
+
+def test_traces_of_other_tools(tmp_path: Path) -> None:
+    text = tmp_path / "t.txt"
+    text.write_text(
+        "tandem-trace 1 cores 2\n0 load 0x40 1\n1 store 0x80\n0 fetch 0xc0\n", encoding="utf-8"
+    )
+    trace, again = tmp_path / "t", tmp_path / "again.txt"
+    assert machine("trace", "--from", "text", str(text), "-o", str(trace)).returncode == 0
+    assert trace.stat().st_size == 16 + 3 * 16
+    done = machine("trace", "--from", "trace", str(trace), "--text", "-o", str(again))
+    assert done.returncode == 0, done.stderr
+    assert sorted(again.read_text(encoding="utf-8").splitlines()[1:]) == [
+        "0 fetch 0xc0 0", "0 load 0x40 1", "1 store 0x80 0",
+    ]  # fmt: skip
+    # Packets of two cores, merged by their ticks.
+    for number in (0, 1):
+        lines = [f"r,{4096 * number + 64 * i},8,0,{1000 * i + 500 * number}" for i in range(1000)]
+        (tmp_path / f"p{number}").write_text("\n".join([*lines, "u,0,64,0,9999999"]) + "\n")
+    merged = ("--from", "gem5", str(tmp_path / "p0"), str(tmp_path / "p1"), "-o", str(trace))
+    done = machine("trace", *merged)
+    assert done.returncode == 0
+    assert done.stderr.count("1 lines left out") == 2
+    records = trace.read_bytes()[16:]
+    assert [records[i + 12] for i in range(0, 6 * 16, 16)] == [0, 1, 0, 1, 0, 1]
+    loaded = result("-p", "flask", "--trace", str(trace), "--warm-up", "0")
+    assert loaded["runs"][0]["counts"]["cores"]["loads"] == 2000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "either --workload NAME, or --from FORMAT FILE"),
+        (("--from", "gem5"), "--from needs a file"),
+        (("-w", "locks", "FILE"), "files need --from FORMAT"),
+        (("--from", "text", "FILE"), "FILE:1: is not 'tandem-trace 1 cores N'"),
+        (("--from", "gem5", "EXEC"), "EXEC: has the accesses of more than 1 cores; use --cores N"),
+        (("--from", "gem5", "EXEC", "EXEC"), "EXEC: has the accesses of several cores"),
+        (("--from", "champsim", "FILE"), "FILE: ends within record 0"),
+        (("--from", "trace", "FILE"), "FILE: is not a trace of accesses"),
+    ],
+)
+def test_mistakes_with_other_traces(
+    tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "FILE").write_text("hello\n", encoding="utf-8")
+    (tmp_path / "EXEC").write_text(
+        "".join(f"{i}: system.cpu{i % 2}: T0 : 0x100 : lw : MemRead : A=0x40\n" for i in range(9)),
+        encoding="utf-8",
+    )
+    names = [str(tmp_path / x) if x.isupper() else x for x in arguments]
+    said = refused("trace", *names, "-o", str(tmp_path / "out"))
+    assert message in said.replace(f"{tmp_path}/", "")
+    assert not (tmp_path / "out").exists()

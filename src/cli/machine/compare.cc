@@ -195,21 +195,11 @@ nlohmann::ordered_json comparison_json(const std::vector<Point> &points, bool co
 
 // A line for each metric of each seed of each point: for spreadsheets and data frames.
 std::string to_csv(const std::vector<Point> &points) {
-  const auto quoted = [](const std::string &text) {
-    if (text.find_first_of(",\"\n") == std::string::npos)
-      return text;
-    std::string result = "\"";
-    for (const char c : text)
-      result += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return result + "\"";
-  };
   std::string text = "protocol,workload,provision_percent,seed,metric,unit,value\n";
   for (const Point &point : points)
-    for (const machine::RunResult &result : point.results)
-      for (const machine::Metric &metric : machine::metrics(result))
-        text += fmt::format("{},{},{},{},{},{},{}\n", quoted(point.protocol),
-                            quoted(point.workload), point.provision, result.seed, metric.name,
-                            quoted(metric.unit), metric.value);
+    text += csv_metrics(fmt::format("{},{},{}", csv_text(point.protocol), csv_text(point.workload),
+                                    point.provision),
+                        point.results);
   return text;
 }
 
@@ -230,6 +220,9 @@ Result<int> run(Arguments &arguments) {
   inputs.insert(inputs.end(), arguments.workloads.begin(), arguments.workloads.end());
   if (Status apart = check_outputs({arguments.json, arguments.csv}, inputs); !apart)
     return apart.error();
+  for (const Point &point : *points)
+    say_unused_rows(point.configuration, **machine::find_protocol(point.protocol),
+                    "machine compare");
   const Interrupt interrupt;
   for (Point &point : *points) {
     if (interrupt.asked())

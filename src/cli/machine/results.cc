@@ -193,6 +193,49 @@ std::string shown(const std::vector<double> &values) {
                          : shown(over.mean);
 }
 
+std::string csv_text(const std::string &text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos)
+    return text;
+  std::string result = "\"";
+  for (const char c : text)
+    result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + "\"";
+}
+
+std::string csv_metrics(const std::string &first, const std::vector<RunResult> &results) {
+  std::string text;
+  for (const RunResult &result : results)
+    for (const Metric &metric : machine::metrics(result))
+      text += fmt::format("{},{},{},{},{}\n", first, result.seed, metric.name,
+                          csv_text(metric.unit), metric.value);
+  return text;
+}
+
+std::string csv_intervals(const std::vector<RunResult> &results) {
+  const auto shown_of = [](const Metric &metric) { return metric.name != "busiest_link_percent"; };
+  std::string text;
+  for (const RunResult &result : results) {
+    std::uint64_t accesses = 0;
+    std::uint64_t cycles = 0;
+    for (const RunResult &interval : result.intervals) {
+      const std::vector<Metric> metrics = machine::metrics(interval);
+      if (text.empty()) {
+        text = "seed,until_access,until_cycle";
+        for (const Metric &metric : metrics)
+          text += shown_of(metric) ? "," + metric.name : "";
+        text += "\n";
+      }
+      accesses += interval.accesses;
+      cycles += interval.cycles;
+      text += fmt::format("{},{},{}", result.seed, accesses, cycles);
+      for (const Metric &metric : metrics)
+        text += shown_of(metric) ? fmt::format(",{}", metric.value) : "";
+      text += "\n";
+    }
+  }
+  return text;
+}
+
 std::string to_text(const std::vector<RunResult> &results, const Terminal &terminal) {
   const RunResult &first = results.front();
   std::string text = fmt::format(

@@ -22,6 +22,14 @@ nlohmann::ordered_json to_json(const machine::RunResult &result);
 nlohmann::ordered_json to_json(const machine::Configuration &configuration,
                                const std::vector<machine::RunResult> &results, unsigned seeds);
 
+// CSV (RFC 4180, lines end in a newline): every metric of each run on a line of its own, behind its
+// name, value of `first` and seed. `first` is text of CSV already, such as csv_text(protocol).
+std::string csv_text(const std::string &text);
+std::string csv_metrics(const std::string &first, const std::vector<machine::RunResult> &results);
+// The intervals of all runs as CSV: a line for each, with the run's seed, its last access and cycle
+// since the measurement began, and every metric in a column.
+std::string csv_intervals(const std::vector<machine::RunResult> &results);
+
 // The metrics, one a line, over all runs; then energy by structure, then its sources.
 std::string to_text(const std::vector<machine::RunResult> &results, const Terminal &terminal);
 

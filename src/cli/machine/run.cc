@@ -16,7 +16,60 @@ struct Arguments {
   std::string protocol;
   std::string workload;
   std::string json;
+  std::string csv;
+  std::string intervals;
 };
+
+// More intervals than anybody plots, and a gigabyte.
+constexpr std::uint64_t kMostIntervals = 100'000;
+
+Status check_intervals(const Arguments &arguments) {
+  const std::uint64_t every = arguments.machine.every;
+  if ((every == 0) != arguments.intervals.empty())
+    return Error{"--every N and --intervals FILE go together"};
+  if (every != 0 && !arguments.program.program.empty())
+    return Error{"--every with --program: a program has no such intervals; take --workload or "
+                 "--trace"};
+  if (every > arguments.machine.accesses && arguments.machine.trace.empty())
+    return Error{fmt::format("--every {}: only {} accesses are measured (--accesses)", every,
+                             arguments.machine.accesses)};
+  if (every != 0 && arguments.machine.accesses / every > kMostIntervals)
+    return Error{
+        fmt::format("--every {}: more than {} intervals; take longer ones", every, kMostIntervals)};
+  return Unit{};
+}
+
+// What the cores do, by the name or the file that the user gave.
+const std::string &what_runs(const Arguments &arguments) {
+  if (!arguments.program.program.empty())
+    return arguments.program.program;
+  return arguments.workload.empty() ? arguments.machine.trace : arguments.workload;
+}
+
+Status write_results(const Arguments &arguments, const machine::Configuration &configuration,
+                     const std::vector<machine::RunResult> &results) {
+  const std::string first = csv_text(arguments.protocol) + "," + csv_text(what_runs(arguments));
+  if (!arguments.json.empty())
+    if (Status written =
+            write_file(arguments.json,
+                       to_json(configuration, results, arguments.machine.seeds).dump(2) + "\n");
+        !written)
+      return written.error();
+  if (!arguments.csv.empty())
+    if (Status written = write_file(arguments.csv, "protocol,workload,seed,metric,unit,value\n" +
+                                                       csv_metrics(first, results));
+        !written)
+      return written.error();
+  if (!arguments.intervals.empty())
+    if (Status written = write_file(arguments.intervals, csv_intervals(results)); !written)
+      return written.error();
+  return Unit{};
+}
+
+// Whether a table would be mixed with a file on standard output.
+bool prints_file(const Arguments &arguments) {
+  return arguments.json == "-" || arguments.csv == "-" || arguments.intervals == "-";
+}
 
 Result<int> run(const Arguments &arguments) {
   const bool runs_program = !arguments.program.program.empty();
@@ -28,6 +81,8 @@ Result<int> run(const Arguments &arguments) {
     return Error{"--argument and --whole are about a program: say --program FILE"};
   if (!arguments.machine.trace.empty() && arguments.machine.seeds > 1)
     return Error{"--seeds with --trace: a trace is the same for every seed"};
+  if (Status good = check_intervals(arguments); !good)
+    return good.error();
   const Result<const machine::ProtocolEntry *> protocol =
       machine::find_protocol(arguments.protocol);
   if (!protocol)
@@ -44,9 +99,11 @@ Result<int> run(const Arguments &arguments) {
   if (Status fit = machine::check_fit(*configuration, **protocol); !fit)
     return fit.error();
   std::vector<std::string> inputs = inputs_of(arguments.machine);
-  inputs.push_back(runs_program ? arguments.program.program : arguments.workload);
-  if (Status apart = check_outputs({arguments.json}, inputs); !apart)
+  inputs.push_back(what_runs(arguments));
+  if (Status apart = check_outputs({arguments.json, arguments.csv, arguments.intervals}, inputs);
+      !apart)
     return apart.error();
+  say_unused_rows(*configuration, **protocol, "machine run");
   const Interrupt interrupt;
   const Result<std::vector<machine::RunResult>> results =
       runs_program
@@ -55,15 +112,11 @@ Result<int> run(const Arguments &arguments) {
           : simulate(*configuration, **protocol, arguments.workload, arguments.machine, interrupt);
   if (!results)
     return results.error();
-  if (!arguments.json.empty())
-    if (Status written =
-            write_file(arguments.json,
-                       to_json(*configuration, *results, arguments.machine.seeds).dump(2) + "\n");
-        !written)
-      return written.error();
+  if (Status written = write_results(arguments, *configuration, *results); !written)
+    return written.error();
   if (results->empty()) {
     fmt::print(stderr, "tandem machine run: interrupted before anything was measured\n");
-  } else if (arguments.json != "-") {
+  } else if (!prints_file(arguments)) {
     if (Status written = write_file("-", to_text(*results, Terminal::of(stdout))); !written)
       return written.error();
   }
@@ -88,6 +141,20 @@ int run_command(int argc, char **argv) {
       ->type_name("FILE");
   declare_program(program, arguments.program);
   declare_machine(program, arguments.machine);
+  program.app()
+      .add_option("--csv", arguments.csv,
+                  "write every metric of every seed as a line of CSV; - is standard output")
+      ->type_name("FILE");
+  program.app()
+      .add_option("--every", arguments.machine.every,
+                  "measured accesses between two dumps of all metrics (with --intervals)")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+  program.app()
+      .add_option("--intervals", arguments.intervals,
+                  "write these dumps as CSV, a line for each interval and its own figures; - is "
+                  "standard output")
+      ->type_name("FILE");
   program.add_json(arguments.json, "write the result as JSON instead of, or beside, the table");
   program.set_epilogue("Examples:\n"
                        "  tandem machine run -p flask -w apache-like\n"

@@ -4,8 +4,10 @@
 #include "cli/common/progress.h"
 #include "machine/timed/failure.h"
 
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 
 namespace tandem::machine_cli {
 
@@ -74,6 +76,22 @@ Result<std::vector<std::string>> option_settings(const std::vector<std::string> 
   return settings;
 }
 
+void say_unused_rows(const machine::Configuration &configuration,
+                     const machine::ProtocolEntry &protocol, std::string_view program) {
+  using machine::filter::Kind;
+  static std::set<std::uint32_t> said;
+  const std::uint32_t sets = configuration.directory_sets();
+  const Kind kind = configuration.filter.kind;
+  if (!protocol.filter || (kind != Kind::d_left && kind != Kind::counting_bloom) ||
+      std::has_single_bit(sets) || !said.insert(sets).second)
+    return;
+  fmt::print(stderr,
+             "tandem {}: directory.provision_percent={}: the directory has {} sets of {} ways, the "
+             "filter's hashes reach {} of them, a power of two\n",
+             program, configuration.directory.provision_permille / 10.0, sets,
+             configuration.directory.ways, std::bit_floor(sets));
+}
+
 std::vector<std::string> inputs_of(const MachineOptions &options) {
   return {options.configuration, options.trace};
 }
@@ -96,6 +114,7 @@ simulate(const machine::Configuration &configuration, const machine::ProtocolEnt
   request.configuration = configuration;
   request.trace = options.trace;
   request.check_values = options.check_values;
+  request.every = options.every;
   request.work.accesses = options.accesses;
   const auto or_default = [&](std::uint64_t given, std::uint64_t usual) {
     return given != MachineOptions::kUsual ? given : options.trace.empty() ? usual : 0;

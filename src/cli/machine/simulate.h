@@ -21,6 +21,7 @@ struct MachineOptions {
   std::uint64_t seed = 1;
   unsigned seeds = 1;
   bool check_values = false;
+  std::uint64_t every = 0; // accesses of an interval; 0: none
 };
 
 void declare_machine(Program &program, MachineOptions &options);
@@ -36,6 +37,11 @@ Result<ProtocolSwitch> protocol_switch(const std::string &text,
 // The same as settings of the configuration.
 Result<std::vector<std::string>> option_settings(const std::vector<std::string> &texts,
                                                  const machine::ProtocolEntry &protocol);
+
+// A filter whose hashes do not reach all rows of the directory: one line that says so, once for
+// each number of sets in a run of the program.
+void say_unused_rows(const machine::Configuration &configuration,
+                     const machine::ProtocolEntry &protocol, std::string_view program);
 
 // The files that are read because of the options.
 std::vector<std::string> inputs_of(const MachineOptions &options);

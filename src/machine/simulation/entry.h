@@ -4,6 +4,7 @@
 // file for each protocol.
 #pragma once
 
+#include "machine/simulation/counted.h"
 #include "machine/simulation/simulation.h"
 #include "machine/simulation/tester.h"
 #include "machine/timed/system.h"
@@ -54,14 +55,14 @@ template <class P, class S> std::vector<RowCount> rows_of(const S &system) {
   return rows;
 }
 
-// What the system knows of a run of so many cycles.
+// What was counted in so many cycles, in the state that the system is in now.
 template <class P, class S>
-void fill_from_system(RunResult &result, const S &system, const Configuration &configuration,
-                      Cycle cycles) {
+void fill_from_counts(RunResult &result, const S &system, const Configuration &configuration,
+                      const Counted &counted) {
   result.protocol = P::kName;
   result.configuration = configuration.name;
-  result.cycles = cycles;
-  const CoreStatistics &core = system.statistics().core;
+  result.cycles = counted.cycles;
+  const CoreStatistics &core = counted.statistics.core;
   const CacheConfiguration &l1 = configuration.l1d;
   const double waited =
       static_cast<double>(core.l1_hits) * l1.latency +
@@ -77,11 +78,10 @@ void fill_from_system(RunResult &result, const S &system, const Configuration &c
         timed::expected_false_positives(configuration, result.filter_members, result.filter_spilled,
                                         timed::spill_groups<P>(system.protocol_config()));
   }
-  result.statistics = system.statistics();
-  result.network = system.mesh().statistics();
+  result.statistics = counted.statistics;
+  result.network = counted.network;
   result.missed_blocks = system.missed_blocks();
   result.shared_blocks = system.shared_blocks();
-  result.busiest_link = system.mesh().busiest_link();
   result.routers = P::kBus ? 0 : system.mesh().routers();
   result.energy = energy_report(configuration, P::kBus, timed::has_filter<P>(), result.statistics,
                                 result.network, result.routers, result.cycles);
@@ -89,6 +89,15 @@ void fill_from_system(RunResult &result, const S &system, const Configuration &c
     if (P::kEvents[i].kind == EventKind::message)
       result.messages.push_back(
           {P::kEvents[i].name, result.statistics.messages[i], result.statistics.deliveries[i]});
+}
+
+// What the system knows of a run of so many cycles.
+template <class P, class S>
+void fill_from_system(RunResult &result, const S &system, const Configuration &configuration,
+                      Cycle cycles) {
+  fill_from_counts<P>(result, system, configuration,
+                      {system.statistics(), system.mesh().statistics(), cycles});
+  result.busiest_link = system.mesh().busiest_link();
   result.rows = rows_of<P>(system);
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -105,6 +114,23 @@ void fill_result(RunResult &result, const S &system, const Cores &cores,
   result.accesses = cores.issued() - std::min(cores.issued(), unmeasured(request.work));
 }
 
+// The latest interval, of which `before` is the beginning and becomes the end.
+template <class P, class S, class Cores>
+RunResult interval_of(const S &system, const Cores &cores, const RunRequest &request,
+                      Counted &before) {
+  const Counted now{system.statistics(), system.mesh().statistics(), system.measured_cycles(),
+                    cores.instructions(), cores.issued() - unmeasured(request.work)};
+  const Counted own = since(before, now);
+  RunResult result;
+  fill_from_counts<P>(result, system, request.configuration, own);
+  result.seed = request.seed;
+  result.complete = true;
+  result.instructions = own.instructions;
+  result.accesses = own.accesses;
+  before = now;
+  return result;
+}
+
 template <class P, class Source>
 Result<RunResult> run_with(const RunRequest &request, Source &source) {
   using Cores = TrafficCores<Source>;
@@ -114,6 +140,12 @@ Result<RunResult> run_with(const RunRequest &request, Source &source) {
   constexpr std::uint64_t kSlice = 1 << 18; // events between two looks at the outside
   double began = cpu_seconds();
   cores.call_when_timed([&] { began = cpu_seconds(); });
+  RunResult result;
+  Counted before;
+  if (request.every != 0)
+    cores.call_every(request.every, [&] {
+      result.intervals.push_back(interval_of<P>(system, cores, request, before));
+    });
   cores.start(system);
   const std::uint64_t wanted = unmeasured(request.work) + request.work.accesses;
   for (;;) {
@@ -129,7 +161,6 @@ Result<RunResult> run_with(const RunRequest &request, Source &source) {
                                         system.now(), system.stuck()));
     break; // the trace is over
   }
-  RunResult result;
   result.host_cpu_s = cpu_seconds() - began;
   fill_result<P>(result, system, cores, request);
   result.host_accesses = cores.issued() - std::min(cores.issued(), request.work.fast_forward);

@@ -34,6 +34,8 @@ void add_caches(std::vector<Metric> &all, const RunResult &r) {
                  100 * ratio(n(r.shared_blocks), n(r.missed_blocks))});
   all.push_back({"miss_latency", "latency of a miss", "cycles",
                  ratio(n(core.miss_latency.sum), n(core.miss_latency.count))});
+  all.push_back({"memory_latency", "latency of a miss that memory serves", "cycles",
+                 ratio(n(core.memory_cycles), n(core.memory_misses))});
 }
 
 void add_home(std::vector<Metric> &all, const RunResult &r) {

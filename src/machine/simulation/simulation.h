@@ -25,6 +25,7 @@ struct RunRequest {
   Work work;
   std::uint64_t seed = 1;
   bool check_values = false; // every access against the last store
+  std::uint64_t every = 0;   // accesses of an interval (RunResult::intervals); 0: none
   // Asked now and then, with accesses done and wanted; false ends the run with what there is.
   std::function<bool(std::uint64_t done, std::uint64_t wanted)> go_on = nullptr;
 };
@@ -68,6 +69,9 @@ struct RunResult {
   double host_cpu_s = 0;           // of the measured part and the warm-up, not of the fast-forward
   std::uint64_t host_accesses = 0; // to data in that time
   std::uint64_t memory_bytes = 0;  // resident set of the process, its peak
+  // Of RunRequest::every accesses each, one after the other, without rows, `host` figures and the
+  // busiest link; what is not a whole one at the end is left out.
+  std::vector<RunResult> intervals;
 };
 
 struct ProtocolOption {

@@ -164,6 +164,10 @@ TEST_P(EveryProtocol, CountsAddUp) {
       std::uint64_t{made.configuration.cores} * made.configuration.core.outstanding;
   EXPECT_LE(core.misses + core.merged, core.miss_latency.count + most);
   EXPECT_LE(core.miss_latency.count, core.misses + core.merged + most);
+  // Those that memory serves wait for it.
+  EXPECT_GT(core.memory_misses, result->statistics.memory.reads / 2);
+  EXPECT_LT(core.memory_misses, core.miss_latency.count);
+  EXPECT_GE(core.memory_cycles, core.memory_misses * made.configuration.memory.latency);
 }
 
 TEST_P(EveryProtocol, RunsOnEveryNumberOfCores) {

@@ -37,6 +37,8 @@ struct CoreStatistics {
   std::uint64_t shared_misses = 0; // of the misses: blocks that several cores have missed so far
   std::uint64_t merged = 0;        // waited for another access's transaction, or for room
   LatencyHistogram miss_latency;   // of misses and merged ones, until the access happened
+  std::uint64_t memory_misses = 0; // of those: memory read the block since they began
+  std::uint64_t memory_cycles = 0; // their latencies
   std::uint64_t evictions = 0;     // blocks that left for another
   std::uint64_t probes = 0;        // messages that looked into the caches
   std::uint64_t data_reads = 0;    // blocks read for messages that leave

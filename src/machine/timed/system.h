@@ -206,6 +206,17 @@ private:
     Completion done;
     AccessId next = kNoAccess; // in the free list
   };
+  // The latest reads of memory, by their blocks: of misses under way, of which there are far fewer
+  // than places. Blocks of one place replace each other.
+  struct MemoryRead {
+    std::uint64_t block = ~std::uint64_t{0};
+    Cycle at = 0;
+  };
+  static constexpr std::size_t kMemoryReads = 1 << 14;
+  MemoryRead &memory_read(std::uint64_t block) {
+    return memory_reads_[(block * 0x9e3779b97f4a7c15ULL) >> (64 - 14)];
+  }
+  std::vector<MemoryRead> memory_reads_ = std::vector<MemoryRead>(kMemoryReads);
   static constexpr std::uint8_t kSeveral = 0xff;
   // Of a block of memory. There are millions: what is in it counts.
   struct Record {

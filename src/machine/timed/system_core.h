@@ -300,6 +300,11 @@ void System<P, Client>::perform(timed::CoreUnit<Core> &unit, std::uint64_t block
     return;
   pending.done.latency += configuration_.l1d.latency;
   statistics_.core.miss_latency.add(pending.done.latency);
+  if (const MemoryRead &read = memory_read(block);
+      read.block == block && read.at >= pending.since) {
+    ++statistics_.core.memory_misses;
+    statistics_.core.memory_cycles += pending.done.latency;
+  }
   unit.mean_miss = unit.mean_miss - unit.mean_miss / 256 + pending.done.latency;
   schedule(now() + configuration_.l1d.latency, {{}, id, Kind::complete});
 }

@@ -85,6 +85,9 @@ void System<P, Client>::depart(const UnitOf<C> &unit, std::uint32_t packet, bool
     deliver_at(now() + 1, packet);
     return;
   }
+  if constexpr (std::is_same_v<C, Memory>)
+    if (message.has_data)
+      memory_read(message.block) = {message.block, now()};
   Cycle at = departure<C>(unit, message.has_data, from_core);
   if (configuration_.network.jitter != 0)
     at += random() % (configuration_.network.jitter + 1);

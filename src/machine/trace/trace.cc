@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "machine/trace/trace.h"
 
+#include "machine/trace/foreign.h"
+
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -11,8 +13,9 @@ namespace tandem::machine {
 
 static_assert(std::endian::native == std::endian::little, "records are written as they are");
 
-Result<TraceWriter> TraceWriter::create(const std::string &path, std::uint32_t cores) {
+Result<TraceWriter> TraceWriter::create(const std::string &path, std::uint32_t cores, bool text) {
   TraceWriter writer(path);
+  writer.text_ = text;
   writer.output_ = std::make_unique<OutputFile>();
   int error = writer.output_->find(path.c_str());
   if (error == 0)
@@ -23,6 +26,11 @@ Result<TraceWriter> TraceWriter::create(const std::string &path, std::uint32_t c
   }
   if (error != 0)
     return Error{fmt::format("{}: cannot be written: {}", path, output_error(error))};
+  if (text) {
+    const std::string first = text_header(cores);
+    writer.write(first.data(), first.size());
+    return writer;
+  }
   TraceHeader header;
   header.cores = cores;
   writer.write(&header, sizeof header);
@@ -35,6 +43,10 @@ void TraceWriter::write(const void *record, std::size_t bytes) {
 }
 
 void TraceWriter::add(unsigned core, const Operation &operation) {
+  if (text_) {
+    const std::string line = to_text_line(core, operation);
+    return write(line.data(), line.size());
+  }
   TraceRecord record;
   record.address = operation.block * 64;
   record.gap = operation.gap;
@@ -62,7 +74,9 @@ Result<TraceReader> TraceReader::open(const std::string &path, std::uint32_t cor
   TraceHeader header;
   if (std::fread(&header, sizeof header, 1, reader.file_.get()) != 1 || header.magic != kTraceMagic)
     return Error{
-        fmt::format("{}: is not a trace of accesses (its first bytes are not TNDMTRC)", path)};
+        fmt::format("{}: is not a trace of accesses (its first bytes are not TNDMTRC); `tandem "
+                    "machine trace --from FORMAT` makes one of other traces",
+                    path)};
   if (header.version != kTraceVersion)
     return Error{fmt::format("{}: is a trace of version {}; this program reads version {}", path,
                              header.version, kTraceVersion)};

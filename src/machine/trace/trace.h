@@ -40,7 +40,9 @@ static_assert(sizeof(TraceRecord) == 16);
 // Writes a trace; nothing is there until close() has succeeded (base/output_file.h).
 class TraceWriter {
 public:
-  static Result<TraceWriter> create(const std::string &path, std::uint32_t cores);
+  // `text`: as text, else as records.
+  static Result<TraceWriter> create(const std::string &path, std::uint32_t cores,
+                                    bool text = false);
   void add(unsigned core, const Operation &operation);
   [[nodiscard]] Status close();
   // Nothing more can be written: close() says why.
@@ -57,6 +59,7 @@ private:
   std::unique_ptr<OutputFile> output_;
   std::unique_ptr<std::FILE, Close> file_; // its descriptor, once more
   int error_ = 0;                          // the first
+  bool text_ = false;
 };
 
 // A source of accesses (traffic/cores.h). Reads ahead only as far as the slowest core asks: the
@@ -67,6 +70,8 @@ public:
   static Result<TraceReader> open(const std::string &path, std::uint32_t cores);
 
   [[nodiscard]] unsigned cores() const { return static_cast<unsigned>(waiting_.size()); }
+  // Of the trace: those above have no accesses.
+  [[nodiscard]] unsigned traced_cores() const { return traced_cores_; }
   // False: the core has no more accesses, or the file is broken, which error() then says.
   bool next(unsigned core, Operation &operation);
   [[nodiscard]] const std::string &error() const { return error_; }

@@ -37,6 +37,12 @@ public:
   // Called when the fast-forward ends, if there is one.
   void call_when_timed(std::function<void()> function) { on_timed_ = std::move(function); }
 
+  // Called whenever so many more accesses have been measured.
+  void call_every(std::uint64_t accesses, std::function<void()> function) {
+    every_ = accesses;
+    on_interval_ = std::move(function);
+  }
+
   template <class S> void start(S &system) {
     if (work_.fast_forward != 0)
       system.fast_forward(true);
@@ -184,6 +190,8 @@ private:
       measuring_ = true;
       system.reset_statistics();
     }
+    if (every_ != 0 && data_ > unmeasured(work_) && (data_ - unmeasured(work_)) % every_ == 0)
+      on_interval_();
     if (data_ == unmeasured(work_) + work_.accesses) {
       finished_ = true;
       system.stop();
@@ -199,6 +207,8 @@ private:
   bool measuring_ = false;
   bool finished_ = false;
   std::function<void()> on_timed_;
+  std::uint64_t every_ = 0; // accesses; 0: never
+  std::function<void()> on_interval_;
 };
 
 } // namespace tandem::machine
