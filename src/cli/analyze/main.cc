@@ -13,6 +13,7 @@
 #include "cli/graph/graph.h"
 #include "cli/page/page.h"
 #include "compiler/pass/analyse.h"
+#include "compiler/sections/unwrap.h"
 #include "compiler/strict/strict.h"
 
 #include "llvm/IR/DebugInfo.h"
@@ -116,6 +117,7 @@ Result<Subject> analyse_sources(const Arguments &arguments, const std::vector<Lo
   Subject subject;
   {
     const Progress progress("analysing", 0);
+    unwrap_locks(**module, [](const llvm::Function &) { return false; });
     subject.report = analyse(**module, options, *catalogue);
   }
   if (!arguments.suggest.empty()) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/findings/place.h"
 
+#include "compiler/sections/called_function.h"
+#include "compiler/sections/lock_functions.h"
+#include "compiler/sections/unwrap.h"
+
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/CFG.h"
@@ -49,6 +53,12 @@ bool changes(const StoreInst &store, const Value *value, unsigned depth) {
 std::string Place::print() const { return fmt::format("{}:{}", file, line); }
 
 Place place_of(const Instruction &instruction) {
+  // A lock operation is where the program calls the wrapper that it came from.
+  const auto *call = dyn_cast<CallBase>(&instruction);
+  const Function *callee = call == nullptr ? nullptr : called_function(*call);
+  if (callee != nullptr && lock_function(*callee))
+    if (const DILocation *location = operation_place(instruction))
+      return {location->getFilename().str(), location->getLine()};
   if (const DebugLoc &location = instruction.getDebugLoc())
     return {cast<DIScope>(location.getScope())->getFilename().str(), location.getLine()};
   if (const DISubprogram *program = instruction.getFunction()->getSubprogram())

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "compiler/convert/convert.h"
+#include "compiler/convert/file.h"
 #include "compiler/convert/sites.h"
 #include "compiler/enforce/enforce.h"
 #include "compiler/instrument/barriers.h"
@@ -17,6 +18,7 @@
 #include "compiler/pass/process_colour.h"
 #include "compiler/sections/section.h"
 #include "compiler/sections/told.h"
+#include "compiler/sections/unwrap.h"
 #include "compiler/strict/strict.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -33,6 +35,7 @@
 
 #include <array>
 #include <cstdio>
+#include <set>
 #include <unistd.h>
 
 namespace tandem {
@@ -197,6 +200,22 @@ void list_conditions(const std::vector<ConditionOperation> &operations, Report &
     sort_report(report);
 }
 
+// Puts lock wrappers into their callers, but the functions that a conversion file is about.
+bool unwrap(Module &module, const PassOptions &options) {
+  const Doing unwrapping("looking through lock wrappers");
+  std::set<std::string> named;
+  if (!options.convert.empty())
+    if (const Result<ConversionFile> file = read_conversion(options.convert); file) {
+      for (const ConversionFile::Balanced &balanced : file->balanced)
+        named.insert(balanced.function);
+      for (const ConversionFile::LockRegion &region : file->lock_regions)
+        named.insert(region.function);
+    }
+  return !unwrap_locks(module, [&](const Function &function) {
+            return named.contains(function.getName().str());
+          }).empty();
+}
+
 // In the second run of a command that failed: writes the module as the pass got it, and ends.
 void keep_bitcode(const Module &module) {
   const char *path = std::getenv(kEnvKeepBitcode);
@@ -238,6 +257,7 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
         "with tandem-cc or with -flto=full",
         inputs.thin.front()));
   const bool removed = !calls_cancel(module) && remove_ways_past_blocks(module);
+  const bool unwrapped = unwrap(module, options_);
   const Enforcement mode = options_.enforcement;
   bool holds = false;
   std::vector<ConditionOperation> conditions;
@@ -312,8 +332,8 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     if (const Status written = write_file(*path, to_json(analysis.report)); !written)
       stop(written.error().message);
   }
-  return removed || *changed || analysis.observation ? PreservedAnalyses::none()
-                                                     : PreservedAnalyses::all();
+  return removed || unwrapped || *changed || analysis.observation ? PreservedAnalyses::none()
+                                                                  : PreservedAnalyses::all();
 }
 
 } // namespace tandem

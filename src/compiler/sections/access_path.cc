@@ -260,7 +260,9 @@ private:
       if (const auto *slot = dyn_cast<AllocaInst>(from))
         if (const Value *only = only_stored(*slot); only != nullptr && !isa<Argument>(only)) {
           AccessPath path = address(only, 0, depth + 1);
-          if (path.global != nullptr)
+          // A parameter of a function that was put into its caller is what the caller gave.
+          const DILocalVariable *variable = variable_of(slot);
+          if (path.global != nullptr || (variable != nullptr && variable->isParameter()))
             return path;
         }
       AccessPath path = address(from, 8, depth + 1);

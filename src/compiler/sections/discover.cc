@@ -4,6 +4,7 @@
 #include "compiler/sections/lambdas.h"
 #include "compiler/sections/regions.h"
 #include "compiler/sections/section.h"
+#include "compiler/sections/unwrap.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/IR/Constants.h"
@@ -73,10 +74,9 @@ Section section_of_function(Function &function, bool optimised) {
 
 // The section is where `call` is.
 void set_place(Section &section, const CallBase &call) {
-  if (const DebugLoc &location = call.getDebugLoc()) {
-    const auto *scope = cast<DIScope>(location.getScope());
-    section.file = scope->getFilename().str();
-    section.line = location.getLine();
+  if (const DILocation *location = operation_place(call)) {
+    section.file = location->getFilename().str();
+    section.line = location->getLine();
   } else if (const DISubprogram *program = call.getFunction()->getSubprogram()) {
     section.file = program->getFilename().str();
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/sections/flags.h"
 
+#include "compiler/sections/origin.h"
+
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
@@ -13,6 +15,9 @@ using namespace llvm;
 // A function whose regions depend on more flags than this is not followed further: the work grows
 // with three to the power of their number.
 constexpr unsigned kMaxFlags = 8;
+
+// Branches that decide about lock operations, of which each is compared with each.
+constexpr std::size_t kMostConditions = 64;
 
 // Blocks that are looked back at for what was known before an acquisition.
 constexpr unsigned kMaxBlocksBack = 32;
@@ -36,6 +41,12 @@ bool is_flag(const AllocaInst &slot) {
       return false;
   }
   return true;
+}
+
+// Whether control flow chooses the value among some that are known: `c ? 1 : 0`, `a && b`.
+bool is_choice(const PHINode &phi) {
+  return phi.getType()->isIntegerTy() && phi.getType()->getIntegerBitWidth() <= 64 &&
+         any_of(phi.incoming_values(), [](const Use &value) { return isa<ConstantInt>(value); });
 }
 
 // Whether a value is 0 or 1: what its lowest bit tells is all of it.
@@ -75,7 +86,9 @@ bool leads_to_operation(const BasicBlock &block, const LockCalls &calls, unsigne
 }
 
 // The compiler's: where to go on after a clean-up.
-bool is_compilers(const AllocaInst &slot) {
+bool is_compilers(const Instruction &slot) {
+  if (const auto *phi = dyn_cast<PHINode>(&slot))
+    return all_of(phi->incoming_values(), [](const Use &value) { return isa<Constant>(value); });
   return slot.getName().starts_with("cleanup.dest") ||
          (!slot.user_empty() && all_of(slot.users(), [](const User *user) {
            const auto *store = dyn_cast<StoreInst>(user);
@@ -103,13 +116,79 @@ bool guards_operation(const BasicBlock &block, const LockCalls &calls) {
                 [&](const BasicBlock *next) { return leads_to_operation(*next, calls); });
 }
 
+// The addresses that `value` is computed from, but for variables that hold one value only.
+void find_reads(const Value *value, std::vector<const Value *> &reads, unsigned depth = 0) {
+  const auto *instruction = dyn_cast<Instruction>(value);
+  if (instruction == nullptr || depth > 8)
+    return;
+  if (const auto *load = dyn_cast<LoadInst>(instruction)) {
+    SmallPtrSet<const Value *, 4> found;
+    sources(load, found);
+    if (found.size() == 1 && *found.begin() != load) {
+      find_reads(*found.begin(), reads, depth + 1);
+      return;
+    }
+    reads.push_back(load->getPointerOperand());
+    find_reads(load->getPointerOperand(), reads, depth + 1);
+    return;
+  }
+  for (const Use &operand : instruction->operands())
+    find_reads(operand.get(), reads, depth + 1);
+}
+
+// Whether two conditions are one, or, with `opposite`, one and its negation.
+bool same_condition(const Value &a, const Value &b, bool opposite) {
+  if (!opposite)
+    return same_value(a, b);
+  const auto *left = dyn_cast<CmpInst>(&a);
+  const auto *right = dyn_cast<CmpInst>(&b);
+  return left != nullptr && right != nullptr &&
+         left->getPredicate() == right->getInversePredicate() &&
+         same_value(*left->getOperand(0), *right->getOperand(0)) &&
+         same_value(*left->getOperand(1), *right->getOperand(1));
+}
+
 } // namespace
 
 Flags::Flags(const Function &function, const LockCalls *calls) {
   for (const Instruction &instruction : function.getEntryBlock())
     if (const auto *slot = dyn_cast<AllocaInst>(&instruction); slot != nullptr && is_flag(*slot))
       flags_[slot] = count_++;
+  for (const BasicBlock &block : function)
+    for (const PHINode &phi : block.phis())
+      if (is_choice(phi))
+        flags_[&phi] = count_++;
   keep_deciding(function, calls);
+  if (calls != nullptr)
+    find_conditions(function, *calls);
+}
+
+void Flags::find_conditions(const Function &function, const LockCalls &calls) {
+  std::vector<const BranchInst *> branches;
+  for (const BasicBlock &block : function)
+    if (const auto *branch = dyn_cast<BranchInst>(block.getTerminator());
+        branch != nullptr && branch->isConditional() && !test_of(branch->getCondition(), *branch) &&
+        guards_operation(block, calls))
+      branches.push_back(branch);
+  if (branches.size() > kMostConditions)
+    return;
+  for (std::size_t i = 0; i < branches.size() && count_ < kMaxFlags; ++i) {
+    if (asks_.contains(branches[i]))
+      continue;
+    const llvm::Value &value = *branches[i]->getCondition();
+    Condition condition{&value, count_, {}};
+    const auto number = static_cast<unsigned>(conditions_.size());
+    for (std::size_t j = i + 1; j < branches.size(); ++j)
+      for (const bool opposite : {false, true})
+        if (same_condition(value, *branches[j]->getCondition(), opposite))
+          asks_.try_emplace(branches[j], number, opposite);
+    if (none_of(asks_, [&](const auto &asked) { return asked.second.first == number; }))
+      continue;
+    asks_.try_emplace(branches[i], number, false);
+    find_reads(&value, condition.reads);
+    conditions_.push_back(std::move(condition));
+    ++count_;
+  }
 }
 
 void Flags::keep_deciding(const Function &function, const LockCalls *calls) {
@@ -122,12 +201,23 @@ void Flags::keep_deciding(const Function &function, const LockCalls *calls) {
       decides[test->flag] = decides[test->flag] || guards_operation(block, *calls);
   }
   DenseMap<const llvm::Value *, unsigned> kept;
-  for (const bool compilers : {true, false})
-    for (const Instruction &instruction : function.getEntryBlock())
+  for (const bool compilers : {true, false}) {
+    const auto keep = [&](const Instruction &instruction) {
       if (const std::optional<unsigned> flag = flag_of(&instruction);
           flag && kept.size() < kMaxFlags &&
-          (is_compilers(cast<AllocaInst>(instruction)) ? compilers : !compilers && decides[*flag]))
+          (is_compilers(instruction) ? compilers : !compilers && decides[*flag]))
         kept.try_emplace(&instruction, static_cast<unsigned>(kept.size()));
+    };
+    for (const Instruction &instruction : function.getEntryBlock())
+      if (isa<AllocaInst>(instruction))
+        keep(instruction);
+    for (const BasicBlock &block : function)
+      for (const PHINode &phi : block.phis())
+        keep(phi);
+  }
+  for (const auto &[flag, number] : kept)
+    if (const auto *phi = dyn_cast<PHINode>(flag))
+      choices_[phi->getParent()].emplace_back(phi, number);
   flags_ = std::move(kept);
   count_ = flags_.size();
 }
@@ -141,9 +231,19 @@ void Flags::apply(const Instruction &instruction, Values &values) const {
   if (const auto *store = dyn_cast<StoreInst>(&instruction))
     if (const std::optional<unsigned> flag = flag_of(store->getPointerOperand()))
       values[*flag] = value_of(store->getValueOperand());
+  if (conditions_.empty())
+    return;
+  if (const auto *store = dyn_cast<StoreInst>(&instruction))
+    for (const Condition &condition : conditions_)
+      if (any_of(condition.reads, [&](const llvm::Value *address) {
+            return same_value(*address, *store->getPointerOperand());
+          }))
+        values[condition.flag] = {};
 }
 
 std::optional<unsigned> Flags::loaded_flag(const llvm::Value *value, const Instruction &at) const {
+  if (const auto *phi = dyn_cast<PHINode>(value))
+    return phi->getParent() == at.getParent() ? flag_of(phi) : std::nullopt;
   const auto *load = dyn_cast<LoadInst>(value);
   const std::optional<unsigned> flag =
       load == nullptr ? std::nullopt : flag_of(load->getPointerOperand());
@@ -214,6 +314,22 @@ std::optional<Flags::Values> Flags::refine(Values values, unsigned flag, std::in
 
 std::optional<Flags::Values> Flags::follow(const Instruction &branch, unsigned number,
                                            const Values &values) const {
+  std::optional<Values> there = decide(branch, number, values);
+  const auto chosen = choices_.find(branch.getSuccessor(number));
+  if (!there || chosen == choices_.end())
+    return there;
+  const Values before = *there;
+  for (const auto &[phi, flag] : chosen->second) {
+    const llvm::Value *value = phi->getIncomingValueForBlock(branch.getParent());
+    const auto known = flags_.find(value); // another choice; a variable's address is none
+    (*there)[flag] =
+        known != flags_.end() && isa<PHINode>(value) ? before[known->second] : value_of(value);
+  }
+  return there;
+}
+
+std::optional<Flags::Values> Flags::decide(const Instruction &branch, unsigned number,
+                                           const Values &values) const {
   if (const auto *choice = dyn_cast<SwitchInst>(&branch)) {
     const std::optional<unsigned> flag = loaded_flag(choice->getCondition(), branch);
     if (!flag || choice->getCondition()->getType()->getIntegerBitWidth() > 64)
@@ -232,6 +348,9 @@ std::optional<Flags::Values> Flags::follow(const Instruction &branch, unsigned n
   const auto *conditional = dyn_cast<BranchInst>(&branch);
   if (conditional == nullptr || conditional->isUnconditional())
     return values;
+  if (const auto asked = asks_.find(&branch); asked != asks_.end())
+    return refine(values, conditions_[asked->second.first].flag, 0,
+                  (number == 0) == asked->second.second);
   const std::optional<Test> test = test_of(conditional->getCondition(), branch);
   if (!test)
     return values;

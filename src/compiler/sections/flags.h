@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Local flags: variables of a function that are only ever loaded, stored and compared, such as
-// `bool locked`, and those by which the compiler remembers where to go on after a scope's clean-up.
+// `bool locked`, and those by which the compiler remembers where to go on after a scope's clean-up;
+// values that control flow chooses among constants, such as `a && b` or `i ? 0 : 1`; and conditions
+// that are asked again for other operations.
 // What is known of their values tells which way a branch on one goes.
 #pragma once
 
@@ -60,7 +62,25 @@ private:
                                             const llvm::Instruction &at) const;
   [[nodiscard]] std::optional<unsigned> flag_of(const llvm::Value *address) const;
 
-  llvm::DenseMap<const llvm::Value *, unsigned> flags_;
+  // A condition that decides about lock operations in several places, such as `threads > 1`: a flag
+  // that is set by the branch that asks first, and no longer known when what it reads is written.
+  struct Condition {
+    const llvm::Value *value;
+    unsigned flag;
+    std::vector<const llvm::Value *> reads; // addresses
+  };
+  void find_conditions(const llvm::Function &function, const LockCalls &calls);
+
+  // follow() without what the successor's own choices are.
+  [[nodiscard]] std::optional<Values> decide(const llvm::Instruction &branch, unsigned number,
+                                             const Values &values) const;
+
+  llvm::DenseMap<const llvm::Value *, unsigned> flags_; // variables, and phi nodes
+  std::vector<Condition> conditions_;
+  // Branches on them: the condition's number, and whether it is the opposite.
+  llvm::DenseMap<const llvm::Instruction *, std::pair<unsigned, bool>> asks_;
+  llvm::DenseMap<const llvm::BasicBlock *, std::vector<std::pair<const llvm::PHINode *, unsigned>>>
+      choices_;
   unsigned count_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/regions.h"
 #include "compiler/sections/section.h"
+#include "compiler/sections/unwrap.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -32,9 +33,9 @@ std::string operation_name(LockOperation operation) {
 ReportLockSite site_at(const CallBase &call) {
   ReportLockSite site;
   site.function = source_name(*call.getFunction());
-  if (const DebugLoc &location = call.getDebugLoc()) {
-    site.file = cast<DIScope>(location.getScope())->getFilename().str();
-    site.line = location.getLine();
+  if (const DILocation *location = operation_place(call)) {
+    site.file = location->getFilename().str();
+    site.line = location->getLine();
   } else if (const DISubprogram *program = call.getFunction()->getSubprogram()) {
     site.file = program->getFilename().str();
   }
@@ -62,9 +63,13 @@ std::string reason_of(const LockSite &site, const LockCalls &calls,
 
 // Why the region that begins at `site` is not all that runs with its lock held.
 std::string reason_of(const Section &section) {
-  const std::string name = source_name(*section.function);
-  return section.exits.empty() ? name + " does not release it"
-                               : fmt::format("some path of {} returns without releasing it", name);
+  const Function &function = *section.function;
+  const std::string name = source_name(function);
+  const std::string why = why_not_unwrapped(function);
+  const std::string more = why.empty() ? "" : ", and " + why;
+  return section.exits.empty()
+             ? fmt::format("{} does not release it{}", name, more)
+             : fmt::format("some path of {} returns without releasing it{}", name, more);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/flags.h"
+#include "compiler/sections/origin.h"
 #include "compiler/sections/trylock.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -23,6 +24,26 @@ using namespace llvm;
 bool releases(const LockSite &site, const std::string &lock) {
   return is_contained(site.locks, lock) && !site.empty &&
          (site.operation == LockOperation::unlock || site.operation == LockOperation::wait);
+}
+
+// Whether `site` releases the entry's lock of that number: it has its name, or its address is
+// computed alike.
+bool releases(const LockSite &site, const LockSite &entry, std::size_t number) {
+  if (releases(site, entry.locks[number]))
+    return true;
+  const bool ends =
+      site.operation == LockOperation::unlock || site.operation == LockOperation::wait;
+  if (!ends || site.empty || number >= entry.targets.size())
+    return false;
+  const LockSite::Target &lock = entry.targets[number];
+  const DataLayout &layout = entry.call->getModule()->getDataLayout();
+  return any_of(site.targets, [&](const LockSite::Target &target) {
+    return target.base != nullptr && lock.base != nullptr && target.offsets.size() == 1 &&
+           lock.offsets.size() == 1 && target.base->getType()->isPointerTy() &&
+           lock.base->getType()->isPointerTy() &&
+           same_address(*lock.base, lock.offsets.front(), *target.base, target.offsets.front(),
+                        layout);
+  });
 }
 
 bool acquires(const LockSite &site, const std::string &lock) {
@@ -166,7 +187,7 @@ private:
     if (const LockSite *site = calls_.at(instruction)) {
       const std::uint64_t before = held;
       for (std::size_t i = 0; i < entry_.locks.size(); ++i)
-        if (releases(*site, entry_.locks[i]))
+        if (releases(*site, entry_, i))
           held &= ~(std::uint64_t{1} << i);
       if (held != 0) {
         if (held != before)
@@ -270,26 +291,31 @@ ForeignReleases find_foreign_releases(const Module &module, const LockCalls &cal
   return known;
 }
 
+std::vector<Region> find_regions_in(const Function &function, const LockCalls &calls,
+                                    const ForeignReleases &foreign) {
+  std::vector<Region> regions;
+  const std::vector<const LockSite *> sites = calls.sites(function);
+  if (sites.empty())
+    return regions;
+  const Flags compilers(function, nullptr);
+  const Flags all(function, &calls);
+  for (const LockSite *site : sites)
+    if (site->operation != LockOperation::unlock)
+      regions.push_back(find_region(*site, calls, foreign, compilers, all));
+  std::vector<Region *> own;
+  for (Region &region : regions)
+    own.push_back(&region);
+  mark_not_nested(own);
+  return regions;
+}
+
 std::vector<Region> find_regions(const Module &module, const LockCalls &calls,
                                  const ForeignReleases &foreign) {
   std::vector<Region> regions;
-  for (const Function &function : module) {
-    if (function.isDeclaration() || calls.is_wrapper(function))
-      continue;
-    const std::vector<const LockSite *> sites = calls.sites(function);
-    if (sites.empty())
-      continue;
-    const Flags compilers(function, nullptr);
-    const Flags all(function, &calls);
-    const std::size_t first = regions.size();
-    for (const LockSite *site : sites)
-      if (site->operation != LockOperation::unlock)
-        regions.push_back(find_region(*site, calls, foreign, compilers, all));
-    std::vector<Region *> own;
-    for (std::size_t i = first; i < regions.size(); ++i)
-      own.push_back(&regions[i]);
-    mark_not_nested(own);
-  }
+  for (const Function &function : module)
+    if (!function.isDeclaration() && !calls.is_wrapper(function))
+      for (Region &region : find_regions_in(function, calls, foreign))
+        regions.push_back(std::move(region));
   return regions;
 }
 

@@ -26,11 +26,15 @@ using ForeignReleases = std::map<const llvm::Function *, std::set<std::string>>;
 
 ForeignReleases find_foreign_releases(const llvm::Module &module, const LockCalls &calls);
 
-// Finds the region of every acquisition that is not inside a wrapper. Locks are told apart by their
+// Finds the region of every acquisition in a function. Locks are told apart by their
 // access path, and paths through the function by its branches on a trylock's result and, where a
 // region would leave its function otherwise, on local flags. So a region may seem to leave its
 // function although a flag that is not looked at prevents it, and never the other way round unless
 // two different paths name one lock.
+std::vector<Region> find_regions_in(const llvm::Function &function, const LockCalls &calls,
+                                    const ForeignReleases &foreign);
+
+// The regions of all functions that are no wrappers.
 std::vector<Region> find_regions(const llvm::Module &module, const LockCalls &calls,
                                  const ForeignReleases &foreign);
 

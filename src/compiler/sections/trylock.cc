@@ -75,12 +75,31 @@ private:
     const auto *slot = dyn_cast<AllocaInst>(load.getPointerOperand());
     if (slot == nullptr)
       return std::nullopt;
+    if (const StoreInst *latest = latest_store(load, *slot))
+      return of(latest->getValueOperand(), depth + 1);
+    if (entry_.operation == LockOperation::lock) // its result's variable is used for others, too
+      return std::nullopt;
     for (const User *user : slot->users())
       if (const auto *store = dyn_cast<StoreInst>(user);
           store != nullptr && store->getPointerOperand() == slot)
         if (const std::optional<Acquired> stored = of(store->getValueOperand(), depth + 1))
           return stored;
     return std::nullopt;
+  }
+
+  // What the load reads, if every way to it comes by one store close by.
+  static const StoreInst *latest_store(const LoadInst &load, const AllocaInst &slot) {
+    const BasicBlock *block = load.getParent();
+    const Instruction *at = load.getPrevNode();
+    for (unsigned blocks = 0; block != nullptr && blocks < kMaxDepth; ++blocks) {
+      for (; at != nullptr; at = at->getPrevNode())
+        if (const auto *store = dyn_cast<StoreInst>(at);
+            store != nullptr && store->getPointerOperand() == &slot)
+          return store;
+      block = block->getSinglePredecessor();
+      at = block == nullptr ? nullptr : &block->back();
+    }
+    return nullptr;
   }
 
   std::optional<Acquired> of_test(const CallBase &call) const {
@@ -124,7 +143,10 @@ std::optional<Acquired> returned_result(const Function &function, const LockSite
 const BasicBlock *acquired_side(const LockSite &entry, const Instruction &terminator,
                                 const LockCalls &calls) {
   const auto *branch = dyn_cast<BranchInst>(&terminator);
-  if (entry.operation != LockOperation::trylock || branch == nullptr || branch->isUnconditional())
+  const bool tells = entry.operation == LockOperation::trylock ||
+                     (entry.operation == LockOperation::lock &&
+                      entry.call->getType()->isIntegerTy() && entry.acquired == Acquired::zero);
+  if (!tells || branch == nullptr || branch->isUnconditional())
     return nullptr;
   const std::optional<Acquired> when = Meaning(entry, &calls).of(branch->getCondition());
   if (!when || when == Acquired::minus_one)

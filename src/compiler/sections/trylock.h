@@ -15,7 +15,8 @@ namespace tandem {
 // where that cannot be told from the result.
 std::optional<Acquired> returned_result(const llvm::Function &function, const LockSite &site);
 
-// Where `terminator` asks whether the trylock at `entry` succeeded: the block that runs if it did.
+// Where `terminator` asks whether the acquisition at `entry`, a trylock or a lock that returns an
+// error's number, succeeded: the block that runs if it did.
 // Null where it asks something else.
 const llvm::BasicBlock *acquired_side(const LockSite &entry, const llvm::Instruction &terminator,
                                       const LockCalls &calls);

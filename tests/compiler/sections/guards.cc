@@ -68,7 +68,7 @@ std::unique_lock<std::mutex> given() {
   std::unique_lock guard(a);
   return guard;
 }
-// CHECK: section given()_1 lock-region line [[#@LINE-3]]: mutex std-mutex a, 0 exits, escapes
+// CHECK: section main_1 lock-region line [[#@LINE+4]]: mutex std-mutex a, 2 exits, same-function
 // CHECK: site line [[#@LINE-21]] one_by_one(): unlock std-mutex a: one_by_one()_1
 int main() {
   Account().add(1);

@@ -27,11 +27,11 @@ int main(void) {
   return 0;
 }
 // CHECK: site line [[#@LINE-20]] acquire: lock pthread-mutex mutex: inside a wrapper of the operation: its callers are the sites
-// CHECK-NEXT: site line [[#@LINE-18]] finish: unlock pthread-mutex mutex: releases a lock that the function's caller holds
-// CHECK-NEXT: site line [[#@LINE-18]] finish: signal pthread-cond changed: wakes waiters and holds no lock itself
-// CHECK-NEXT: site line [[#@LINE-15]] stray: unlock pthread-mutex *other: no acquisition in the function reaches it
-// CHECK-NEXT: site line [[#@LINE-13]] main: lock pthread-mutex mutex: main_1
-// CHECK-NEXT: site line [[#@LINE-12]] main: wait pthread-mutex mutex: main_1 main_2
-// CHECK-NEXT: site line [[#@LINE-12]] main: unlock pthread-mutex mutex: main_1 main_2
-// CHECK-NEXT: site line [[#@LINE-12]] main: lock pthread-mutex mutex: main_3
+// CHECK-NEXT: site line [[#@LINE-10]] main: lock pthread-mutex mutex: main_1
+// CHECK-NEXT: site line [[#@LINE-9]] main: wait pthread-mutex mutex: main_1 main_2
+// CHECK-NEXT: site line [[#@LINE-9]] main: unlock pthread-mutex mutex: main_1 main_2
+// CHECK-NEXT: site line [[#@LINE-9]] main: lock pthread-mutex mutex: main_3
+// CHECK-NEXT: site line [[#@LINE-9]] main: signal pthread-cond changed: wakes waiters and holds no lock itself
+// CHECK-NEXT: site line [[#@LINE-10]] main: unlock pthread-mutex mutex: main_3
+// CHECK-NEXT: site line [[#@LINE-10]] main: unlock pthread-mutex mutex: no acquisition in the function reaches it
 // CHECK-NOT: site

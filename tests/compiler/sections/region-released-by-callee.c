@@ -1,4 +1,4 @@
-// A callee that releases its caller's lock ends the region, which so escapes its function.
+// A callee that works and then releases its caller's lock is part of the region: it is put into its caller.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %FileCheck %s --input-file=%t.json
 #include <pthread.h>
@@ -16,4 +16,4 @@ int main(void) {
 // CHECK: "name": "main_1"
 // CHECK: "line": 12
 // CHECK: "exits": 1
-// CHECK-NEXT: "shape": "escapes"
+// CHECK-NEXT: "shape": "same-function"
