@@ -74,13 +74,15 @@ void HeldLocks::classify(const Module &module) {
     const std::string &name = site.locks[i];
     std::vector<Cell> cells = lock_cells(site, site.targets[i], points_to_);
     const std::string field = lock_field(site.targets[i]);
-    if (!site.named && field.empty()) {
+    // What a variable points to has other names, too.
+    const bool direct = site.named && name.find_first_of("*>") == std::string::npos;
+    if (!direct && field.empty()) {
       by_pointer.push_back({&site, name, std::move(cells)});
       return;
     }
-    const bool many = name.find_first_of("[*>") != std::string::npos;
-    const std::uint32_t klass = site.named ? class_with("variable " + name, {name, many})
-                                           : class_with("field " + field, {name, true});
+    const bool many = name.find('[') != std::string::npos;
+    const std::uint32_t klass = direct ? class_with("variable " + name, {name, many})
+                                       : class_with("field " + field, {name, true});
     classes_of_[site.call].insert(klass);
     for (const Cell &cell : cells)
       at_cell[cell].insert(klass);
@@ -105,11 +107,19 @@ void HeldLocks::classify(const Module &module) {
         possible.insert(found->second.begin(), found->second.end());
     }
     const std::string function = pointer.site->call->getFunction()->getName().str();
-    classes_of_[pointer.site->call].insert(
-        known && possible.size() == 1
-            ? *possible.begin()
-            : class_with("pointer " + function + " " + pointer.name, {pointer.name, true, true}));
+    const std::uint32_t klass =
+        known && possible.size() == 1 ? *possible.begin()
+        : pointer.site->named
+            ? class_with("variable " + pointer.name, {pointer.name, true})
+            : class_with("pointer " + function + " " + pointer.name, {pointer.name, true, true});
+    classes_of_[pointer.site->call].insert(klass);
+    for (const Cell &cell : pointer.cells)
+      at_cell[cell].insert(klass);
   }
+  for (const auto &[cell, together] : at_cell)
+    for (const std::uint32_t one : together)
+      for (const std::uint32_t other : together)
+        may_be_one_.insert({one, other});
 }
 
 const LockSet &HeldLocks::classes_of(const LockSite &site) const {

@@ -56,6 +56,10 @@ public:
   [[nodiscard]] const std::vector<LockClass> &classes() const { return classes_; }
   // `site` is one of the LockCalls' that is not inside a wrapper.
   [[nodiscard]] const LockSet &classes_of(const LockSite &site) const;
+  // Whether locks of two classes may be one lock: they have the same memory.
+  [[nodiscard]] bool may_be_one(std::uint32_t a, std::uint32_t b) const {
+    return a == b || may_be_one_.contains({a, b});
+  }
 
   // The states before the calls of a function, lock operations included, in program order; empty
   // where neither the function nor what it calls acquires a lock.
@@ -99,6 +103,7 @@ private:
   const LockCalls &locks_;
   const PointsToAnalysis &points_to_;
   std::vector<LockClass> classes_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> may_be_one_;
   llvm::DenseMap<const llvm::Instruction *, LockSet> classes_of_; // of lock sites
   llvm::DenseMap<const llvm::Function *, std::vector<const LockSite *>>
       trylocks_; // and locks: their results are asked for

@@ -18,6 +18,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 #include <fmt/format.h>
 
@@ -63,6 +64,8 @@ public:
     });
     if (!threads || entries.size() > kMostEntries)
       return;
+    const Function *barrier = view_.module.getFunction("pthread_barrier_wait");
+    has_barriers_ = barrier != nullptr && !barrier->use_empty();
     find_contexts();
     for (const auto &[function, contexts] : contexts_)
       for (const Instruction &instruction : instructions(*function))
@@ -74,10 +77,19 @@ public:
     for (const ReportFinding &finding : findings_)
       if (finding.rule == "unprotected-access")
         shown.push_back(finding.message);
-    for (const auto &[place, found] : found_)
-      if (const std::string begin = fmt::format("'{}' is ", place.first); none_of(
-              shown, [&](const std::string &text) { return StringRef(text).starts_with(begin); }))
+    std::set<std::pair<std::string, std::string>> reported; // by another name
+    for (const auto &[place, found] : found_) {
+      const std::string begin = fmt::format("'{}' is ", place.first);
+      if (any_of(shown,
+                 [&](const std::string &text) { return StringRef(text).starts_with(begin); }))
+        continue;
+      auto places = std::pair(place_of(*found.one.instruction).print(),
+                              place_of(*found.other.instruction).print());
+      if (places.first > places.second)
+        std::swap(places.first, places.second);
+      if (reported.insert(std::move(places)).second)
         report(found);
+    }
   }
 
 private:
@@ -91,6 +103,7 @@ private:
     Access access;
     AccessKinds::Kind kind;
     Context context;
+    SetId certain;       // the locks that the function holds on every path, and its callers' ones
     std::uint64_t begin; // in the node
     std::uint64_t end;
   };
@@ -98,8 +111,9 @@ private:
     Touch one;
     Touch other;
     bool sure = false;
+    bool on_some_paths = false; // the lock that would exclude them is held
     [[nodiscard]] auto rank() const {
-      return std::tuple(!sure, !(one.access.writes && other.access.writes));
+      return std::tuple(!sure, on_some_paths, !(one.access.writes && other.access.writes));
     }
   };
 
@@ -195,14 +209,19 @@ private:
     if (accesses.empty() || view_.sharing.entries_of(instruction).empty())
       return;
     std::optional<SetId> own; // not asked yet
+    SetId certain = 0;
     for (const Access &access : accesses) {
-      if (isa<AllocaInst>(access.pointer))
-        continue; // a variable that code of its function names: threads have their own
+      // A variable that code of its function names: threads have their own, but main's.
+      if (const auto *slot = dyn_cast<AllocaInst>(access.pointer);
+          slot != nullptr && !(is_main(*instruction.getFunction()) && is_shown(*slot)))
+        continue;
       for (const Cell &cell : view_.points_to.places(*access.pointer)) {
         if (!own) {
           if (is_unpublished(*access.pointer, instruction, view_.points_to))
             return;
-          own = set_id(held_.held_at(instruction).may);
+          const HeldState state = held_.held_at(instruction);
+          own = set_id(state.may);
+          certain = set_id(state.must);
         }
         const AccessKinds::Kind kind = kinds_.of(access);
         for (const auto &[begin, end] : view_.points_to.ranges(cell, access.size))
@@ -211,11 +230,29 @@ private:
             const Function *where = phases_.changes_in(*instruction.getFunction())
                                         ? instruction.getFunction()
                                         : nullptr;
-            if (alike_.emplace(cell.node, begin, end, kind, access.writes, here, where).second)
-              touches_[cell.node].push_back({&instruction, access, kind, here, begin, end});
+            const SetId always = with(context.locks, certain);
+            if (alike_.emplace(cell.node, begin, end, kind, access.writes, here, always, where)
+                    .second)
+              touches_[cell.node].push_back({&instruction, access, kind, here, always, begin, end});
           }
       }
     }
+  }
+
+  [[nodiscard]] bool is_main(const Function &function) const {
+    return any_of(view_.sharing.entries(), [&](const Entry &entry) {
+      return entry.kind == EntryKind::main && entry.function == &function;
+    });
+  }
+
+  // Whether the variable's address is given away.
+  static bool is_shown(const AllocaInst &slot) {
+    return any_of(slot.uses(), [](const Use &use) {
+      const auto *store = dyn_cast<StoreInst>(use.getUser());
+      const auto *call = dyn_cast<CallBase>(use.getUser());
+      return store != nullptr ? use.getOperandNo() == 0
+                              : call != nullptr && !isa<IntrinsicInst>(call);
+    });
   }
 
   [[nodiscard]] bool have_common_lock(SetId a, SetId b) const {
@@ -223,7 +260,9 @@ private:
     for (const SetId set : {a, b}) // any lock may be in it
       if (!all_of(*sets_[set], is_known))
         return true;
-    return any_of(*sets_[a], [&](std::uint32_t lock) { return sets_[b]->contains(lock); });
+    return any_of(*sets_[a], [&](std::uint32_t one) {
+      return any_of(*sets_[b], [&](std::uint32_t other) { return held_.may_be_one(one, other); });
+    });
   }
 
   void look_at(const std::vector<Touch> &touches) {
@@ -241,8 +280,9 @@ private:
       return;
     // One with a lock and one without: unprotected-access has looked at those.
     const bool locked = !sets_[one.context.locks]->empty();
-    if (locked != !sets_[other.context.locks]->empty() ||
-        have_common_lock(one.context.locks, other.context.locks))
+    const bool on_some_paths = have_common_lock(one.context.locks, other.context.locks);
+    if (on_some_paths ? have_common_lock(one.certain, other.certain)
+                      : locked != !sets_[other.context.locks]->empty())
       return;
     if (!phases_.may_meet(one.context.entry, *one.instruction, other.context.entry,
                           *other.instruction))
@@ -253,7 +293,8 @@ private:
     // Many locks at once are those of paths that are not told apart.
     const bool few = sets_[one.context.locks]->size() <= kFewLocks &&
                      sets_[other.context.locks]->size() <= kFewLocks;
-    Pair pair{one, other, *sure && few};
+    Pair pair{one, other, *sure && few && !on_some_paths && (locked || !has_barriers_),
+              on_some_paths};
     if (place_of(*pair.one.instruction) > place_of(*pair.other.instruction) &&
         pair.one.access.writes == pair.other.access.writes)
       std::swap(pair.one, pair.other);
@@ -324,12 +365,17 @@ private:
       return source_name(*view_.sharing.entries()[touch.context.entry].function);
     };
     std::string message =
-        locked ? fmt::format("'{}' is {} here with {} held, and {} with {} held: they do not "
-                             "exclude each other{}",
-                             name_of(pair.one), does(pair.one), locks_text(pair.one.context.locks),
-                             does(pair.other), locks_text(pair.other.context.locks), how)
-               : fmt::format("'{}' is {} here and {} by another thread, both without a lock{}",
-                             name_of(pair.one), does(pair.one), does(pair.other), how);
+        pair.on_some_paths
+            ? fmt::format("'{}' is {} here and {} by another thread: {} is held on some paths only",
+                          name_of(pair.one), does(pair.one), does(pair.other),
+                          locks_text(pair.one.context.locks))
+        : locked
+            ? fmt::format("'{}' is {} here with {} held, and {} with {} held: they do not "
+                          "exclude each other{}",
+                          name_of(pair.one), does(pair.one), locks_text(pair.one.context.locks),
+                          does(pair.other), locks_text(pair.other.context.locks), how)
+            : fmt::format("'{}' is {} here and {} by another thread, both without a lock{}",
+                          name_of(pair.one), does(pair.one), does(pair.other), how);
     ReportFinding finding = finding_at(rule, place_of(*pair.one.instruction), std::move(message));
     finding.notes.push_back(note_at(place_of(*pair.other.instruction),
                                     fmt::format("{} here, by the thread that begins with '{}'",
@@ -345,6 +391,7 @@ private:
   Phases &phases_;
   Findings &findings_;
   AccessKinds kinds_;
+  bool has_barriers_ = false; // which may keep two accesses apart; they are not followed
   std::map<LockSet, SetId> set_ids_;
   std::vector<const LockSet *> sets_;
   std::map<std::pair<SetId, SetId>, SetId> unions_;
@@ -352,7 +399,7 @@ private:
   DenseSet<const Function *> marked_;
   std::map<const Function *, std::set<Context>> contexts_;
   std::map<NodeId, std::vector<Touch>> touches_;
-  std::set<std::tuple<NodeId, std::uint64_t, std::uint64_t, AccessKinds::Kind, bool, Context,
+  std::set<std::tuple<NodeId, std::uint64_t, std::uint64_t, AccessKinds::Kind, bool, Context, SetId,
                       const Function *>>
       alike_;
   std::map<std::pair<const Value *, std::uint64_t>, std::vector<ObjectRange>> objects_;
