@@ -14,11 +14,12 @@ namespace tandem {
 struct FindingsView {
   bool suppressed = false; // show those that are suppressed, too
   std::size_t most = 0;    // show so many; 0: all
-  bool doubtful = false;   // show also what rules that are (Rule::doubtful) have found
+  bool doubtful = false; // show also what rules that are (Rule::doubtful) have found, and each note
 };
 
 // `file:line: warning: message [rule]`, and `file:line: note: message` below for its further
-// places; each a line. A last line says how many are not shown.
+// places; each a line. Rules of level note that have found more than a few take one line each,
+// with their number and first place. A last line says how many are not shown.
 std::string findings_text(const std::vector<JudgedFinding> &findings, const FindingsView &view,
                           const Terminal &terminal);
 

@@ -37,6 +37,20 @@ TEST(FindingsText, CutsAndCannotWriteToTheTerminal) {
   EXPECT_THAT(findings_text(many, {}, {}), Not(HasSubstr("\033")));
 }
 
+TEST(FindingsText, HasALineForEachKindOfAdvice) {
+  std::vector<JudgedFinding> many(3, {{"hidden-pointer", "a.c", 3, "m", {}}, std::nullopt});
+  EXPECT_THAT(findings_text(many, {}, {}), HasSubstr("a.c:3: note: m [hidden-pointer]\n"));
+  many.insert(many.end(), 2, {{"hidden-pointer", "b.c", 4, "m", {}}, std::nullopt});
+  many.push_back(sample()[0]);
+  EXPECT_EQ(findings_text(many, {}, {}),
+            "a.c:3: warning: a before b [lock-order]\n"
+            "b.c:4: note: b before a\n"
+            "a.c:3: note: a pointer is used that may have been hidden in a number or in bytes "
+            "[hidden-pointer]: 5 places, this the first; --all shows them\n");
+  EXPECT_THAT(findings_text(many, {.doubtful = true}, {}),
+              HasSubstr("b.c:4: note: m [hidden-pointer]\n"));
+}
+
 TEST(Sarif, HasPlacesPathsAndSuppressions) {
   const auto log = nlohmann::json::parse(to_sarif(sample()));
   const auto &results = log["runs"][0]["results"];

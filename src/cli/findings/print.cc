@@ -42,6 +42,35 @@ std::string finding_text(const JudgedFinding &judged, const Terminal &terminal) 
   return text;
 }
 
+// Advice is what one reads for its own sake; of a large program it is hundreds of lines.
+bool is_advice(const JudgedFinding &judged) {
+  const Rule *rule = find_rule(judged.finding.rule);
+  return rule != nullptr && rule->level == RuleLevel::note && !rule->doubtful &&
+         !judged.suppression;
+}
+
+// Takes the notes of rules that have more than a few out of what is shown. Result: by rule, these.
+std::map<std::string, std::vector<const JudgedFinding *>>
+fold_advice(std::vector<const JudgedFinding *> &shown) {
+  std::map<std::string, std::vector<const JudgedFinding *>> folded;
+  for (const JudgedFinding *judged : shown)
+    if (is_advice(*judged))
+      folded[judged->finding.rule].push_back(judged);
+  std::erase_if(folded, [](const auto &entry) { return entry.second.size() <= kFew; });
+  std::erase_if(shown, [&](const JudgedFinding *judged) {
+    return is_advice(*judged) && folded.contains(judged->finding.rule);
+  });
+  return folded;
+}
+
+std::string folded_text(const std::vector<const JudgedFinding *> &notes, const Terminal &terminal) {
+  const ReportFinding &first = notes.front()->finding;
+  const Rule *rule = find_rule(first.rule);
+  return fmt::format("{} {} {} [{}]: {} places, this the first; --all shows them\n",
+                     place(first.file, first.line, terminal), level_text(*notes.front(), terminal),
+                     rule->title, rule->name, notes.size());
+}
+
 } // namespace
 
 std::string findings_text(const std::vector<JudgedFinding> &findings, const FindingsView &view,
@@ -55,6 +84,9 @@ std::string findings_text(const std::vector<JudgedFinding> &findings, const Find
       ++doubtful;
     else
       shown.push_back(&judged);
+  std::map<std::string, std::vector<const JudgedFinding *>> folded;
+  if (!view.doubtful)
+    folded = fold_advice(shown);
   const std::size_t count =
       view.most == 0 || shown.size() <= view.most + 1 ? shown.size() : view.most;
   std::string text;
@@ -64,6 +96,8 @@ std::string findings_text(const std::vector<JudgedFinding> &findings, const Find
     text += terminal.paint(Colour::dim,
                            fmt::format("… {} more; --all shows them", shown.size() - count)) +
             "\n";
+  for (const auto &[rule, notes] : folded)
+    text += folded_text(notes, terminal);
   if (doubtful > 0)
     text +=
         terminal.paint(Colour::dim,
