@@ -2,10 +2,10 @@
 //
 // Shared structures under hardware transactions of the simulated machine, or under one ticket lock:
 //
-//   structures WHAT HOW THREADS OPERATIONS
+//   structures WHAT HOW THREADS [OPERATIONS]
 //
 // WHAT: counter (one word, no think time), list (sorted, 64 keys), tree (binary, 512 keys), hash
-// (256 chains, 2,048 keys). HOW: htm, lock. Every thread does OPERATIONS: on the counter
+// (256 chains, 2,048 keys). HOW: htm, lock. Every thread does OPERATIONS (500, 100, 150, 200): on the counter
 // increments, else two lookups to one insertion and one removal, of keys drawn by a generator of
 // its own. A transaction subscribes to the lock, and takes it where its xbegin says so. Region 1 is
 // what is measured. Ends with 1 if the structure does not hold what the threads have put there.
@@ -274,18 +274,19 @@ static void fill(void) {
 int main(int argc, char **argv) {
   static const char *const kNames[] = {"counter", "list", "tree", "hash"};
   static const unsigned kKeys[] = {0, 64, 512, 2048};
+  static const unsigned kUsual[] = {500, 100, 150, 200};
   int named = -1;
-  for (int i = 0; argc == 5 && i < 4; ++i)
+  for (int i = 0; (argc == 4 || argc == 5) && i < 4; ++i)
     if (strcmp(argv[1], kNames[i]) == 0)
       named = i;
   if (named < 0 || (strcmp(argv[2], "htm") != 0 && strcmp(argv[2], "lock") != 0)) {
-    fprintf(stderr, "usage: structures counter|list|tree|hash htm|lock THREADS OPERATIONS\n");
+    fprintf(stderr, "usage: structures counter|list|tree|hash htm|lock THREADS [OPERATIONS]\n");
     return 2;
   }
   what = (enum What)named;
   keys = kKeys[named];
   threads = (unsigned)atoi(argv[3]);
-  operations = (unsigned)atoi(argv[4]);
+  operations = argc == 5 ? (unsigned)atoi(argv[4]) : kUsual[what];
   if (threads < 1 || threads > kThreads || operations < 1 || operations > 1000000)
     return 2;
   fill(); // by the lock

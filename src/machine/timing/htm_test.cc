@@ -225,18 +225,35 @@ TEST_P(Transactions, DropForgets) {
 
 // Of one hart the newest wins, under every policy: by a store outside of transactions and by a
 // transaction.
+// By a store in a transaction, or outside.
+void store_beside_the_suspended(const HtmMachine &m, bool inside) {
+  const std::uint32_t begin = inside ? xbegin(9) : kNothing;
+  const std::uint32_t end = inside ? kXend : kNothing;
+  // A begin that answers below 0 leaves its store out.
+  m.run_all({li(12, 2), csrw(csr::stxlimit, 12), li(9, 0), xbegin(5), branch(kNotEqual, 5, 0, 40),
+             li(8, 1), store(8, 11, 0), xpush(6), begin, branch(kLess, 9, 0, 16), li(8, 2),
+             store(8, 11, 0), end, xpop(6), kXend});
+}
+
 TEST_P(Transactions, TheNewestOfAHartWins) {
   for (unsigned policy = 0; policy < 7; ++policy)
     for (const bool inside : {false, true}) {
-      HtmMachine m = make(1, {.policy = contention::Policy(policy)});
-      const std::uint32_t begin = inside ? xbegin(9) : kNothing;
-      const std::uint32_t end = inside ? kXend : kNothing;
-      m.run_all({xbegin(5), branch(kNotEqual, 5, 0, 36), li(8, 1), store(8, 11, 0), xpush(6), begin,
-                 li(8, 2), store(8, 11, 0), end, xpop(6), kXend});
+      const HtmMachine m(GetParam(), 1, {.policy = contention::Policy(policy)});
+      store_beside_the_suspended(m, inside);
       EXPECT_EQ(m.x(5), 1U << 8 | 1U) << policy;
       EXPECT_EQ(m.word(kData), 2U) << policy;
       EXPECT_EQ(m.counters().by_newer, 1U) << policy;
     }
+}
+
+// The older one is the suspended one: by age alone it would win.
+TEST_P(Transactions, FindASuspendedOneThatWinsAgainstItsHandler) {
+  const HtmMachine m(GetParam(), 1, {.policy = contention::Policy::timestamp});
+  m.htm().make(TransactionalMemory::Mistake::suspended_wins);
+  store_beside_the_suspended(m, true);
+  EXPECT_EQ(m.x(5), 0U);
+  EXPECT_EQ(m.word(kData), 1U);
+  EXPECT_EQ(m.counters().by_newer, 0U);
 }
 
 // A trap suspends; the handler is outside of every transaction, and sret resumes what stxh names.
@@ -318,8 +335,7 @@ TEST_P(Transactions, HandlersSaveTheirHandle) {
 
 // Early release: lines of dead frames leave the sets when the stack pointer rises, but never what
 // was above it at the begin.
-TEST_P(Transactions, EarlyReleaseStopsAtTheStackOfTheBegin) {
-  HtmMachine m = make(1);
+void release_stack(const HtmMachine &m) {
   m.place(kHandler, {store(0, 2, -96), store(0, 2, 64), csrr(30, csr::sepc), addi(30, 30, 4),
                      csrw(csr::sepc, 30), kSret});
   // Align the stack to 64; write below it and above it in the transaction, return from both.
@@ -334,9 +350,22 @@ TEST_P(Transactions, EarlyReleaseStopsAtTheStackOfTheBegin) {
              addi(2, 2, 256),   li(12, 16),
              xabort(12),        kXend,
              load(21, 20, 128), load(22, 20, -128)});
+}
+
+TEST_P(Transactions, EarlyReleaseStopsAtTheStackOfTheBegin) {
+  const HtmMachine m(GetParam(), 1);
+  release_stack(m);
   EXPECT_EQ(m.x(5), 1U << 8 | 16U);
   EXPECT_EQ(m.x(21), 9U); // above: undone
   EXPECT_EQ(m.counters().released_bytes, 16U);
+}
+
+TEST_P(Transactions, FindEarlyReleaseAboveTheBegin) {
+  const HtmMachine m(GetParam(), 1);
+  m.htm().make(TransactionalMemory::Mistake::release_above);
+  release_stack(m);
+  EXPECT_EQ(m.x(5), 1U << 8 | 16U);
+  EXPECT_NE(m.x(21), 9U);
 }
 
 // A trap from U ends what U runs; it goes on behind its xbegin, which has answered -8.
@@ -453,6 +482,30 @@ TEST_P(Transactions, LinesThatLeaveTheCachesCost) {
   const std::uint64_t without = run(0, overflows);
   EXPECT_EQ(overflows, 1U);
   EXPECT_EQ(run(500, overflows), without + 500);
+}
+
+// A mark that is lost with its line is a write of another hart that nobody notices.
+TEST_P(Transactions, MarksOutliveTheirLines) {
+  using Mistake = TransactionalMemory::Mistake;
+  if (GetParam() == "functional")
+    return; // it has no caches
+  for (const Mistake mistake : {Mistake::none, Mistake::lose_marks}) {
+    HtmMachine m = make(2);
+    m.htm().make(mistake);
+    // Hart 0 reads a word, then 64 lines, 4 KiB apart; it says so in a line of its own, waits for
+    // the answer of hart 1, which has written the word, and adds to what it read.
+    const Words words = {branch(kNotEqual, 10, 0, 76), addi(6, 11, 0), 0x00001737 /* lui x14, 1 */,
+                         li(9, 64), xbegin(5), load(8, 11, 0), branch(kNotEqual, 5, 0, 40),
+                         load(7, 6, 0), add(6, 6, 14), addi(9, 9, -1), branch(kNotEqual, 9, 0, -12),
+                         xpush(13), store(11, 11, 128), load(7, 11, 192), branch(kEqual, 7, 0, -4),
+                         xpop(13), addi(8, 8, 1), store(8, 11, 0), kXend,
+                         // hart 1
+                         branch(kEqual, 10, 0, 28), load(9, 11, 128), branch(kEqual, 9, 0, -4),
+                         li(8, 10), store(8, 11, 0), store(8, 11, 192), kNothing};
+    EXPECT_EQ(m.run_all(words), CoresEnd::deadlock);
+    EXPECT_GT(m.counters().overflows, 0U);
+    EXPECT_EQ(m.word(kData), mistake == Mistake::none ? 11U : 1U);
+  }
 }
 
 // What devices and kernels do to memory is outside of every transaction.
