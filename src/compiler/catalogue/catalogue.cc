@@ -332,16 +332,42 @@ Result<Catalogue> Catalogue::load(const std::string &path) {
   return parse(*text, path);
 }
 
+namespace {
+
+// It runs code of the program that may do anything.
+void runs_program(CatalogueEntry &entry) {
+  entry.effect = ExternalEffect::irrevocable;
+  entry.replacement.clear();
+  entry.touches_anything = true;
+}
+
+// Whether the library's function allocates memory, or gives it back. What is irrevocable may do so
+// behind the scenes: streams have buffers.
+bool uses_heap(std::string_view name, const CatalogueEntry &entry) {
+  const auto is_fresh = [](const PointerSource &one) { return one.value == PointerValue::fresh; };
+  return entry.effect == ExternalEffect::irrevocable ||
+         entry.effect == ExternalEffect::deferrable || name.starts_with("_Zn") ||
+         name.starts_with("_Zd") || name.starts_with("qsort") || is_fresh(entry.returns) ||
+         std::ranges::any_of(entry.returns_also, is_fresh) ||
+         std::ranges::any_of(entry.stores,
+                             [&](const StoredPointer &one) { return is_fresh(one.what); });
+}
+
+} // namespace
+
+void Catalogue::allocates_by_program() {
+  for (auto &[name, entry] : entries_)
+    if (uses_heap(name, entry) && name != kInlineAssembly && name != kAtomicOperation)
+      runs_program(entry);
+}
+
 void Catalogue::enable_hooks(const std::function<bool(std::string_view)> &uses) {
   for (const Hook &hook : hooks_) {
     if (std::ranges::none_of(hook.installed_by, uses))
       continue;
     for (const std::string &name : hook.run_by)
       if (const auto found = entries_.find(name); found != entries_.end()) {
-        CatalogueEntry &entry = found->second;
-        entry.effect = ExternalEffect::irrevocable;
-        entry.replacement.clear();
-        entry.touches_anything = true;
+        runs_program(found->second);
       }
   }
 }

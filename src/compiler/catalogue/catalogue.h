@@ -227,6 +227,10 @@ public:
   // and cannot be undone.
   void enable_hooks(const std::function<bool(std::string_view)> &uses);
 
+  // The program defines malloc or its kin: what a library allocates, or gives back, runs code of
+  // the program. Functions that do it may touch anything and cannot be undone from then on.
+  void allocates_by_program();
+
   // All entries by name, for listings and tests.
   [[nodiscard]] const std::map<std::string, CatalogueEntry, std::less<>> &entries() const {
     return entries_;
