@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In C++ a block needs no plugin, only C++17; with another compiler it needs libtandem.
+// In C++ a block needs no plugin, and with another compiler C++17 and libtandem.
 // RUN: %cxx -D__TANDEM__=1 -Wall -Wextra -Werror -pedantic -Wshadow -fsyntax-only -DGOOD %s
 // RUN: %plain_cxx -std=c++17 -Wall -Wextra -Werror -pedantic -Wshadow -fsyntax-only -DGOOD %s
 // RUN: %cxx -D__TANDEM__=1 -fsyntax-only -Xclang -verify %s
+// RUN: %cxx -std=c++11 -D__TANDEM__=1 -Wall -Wextra -Werror -pedantic -fsyntax-only -DGOOD %s
 // RUN: not %plain_cxx -fsyntax-only -DGOOD %s 2>&1 | %FileCheck %s
 #include <tandem/tandem.h>
 int x;

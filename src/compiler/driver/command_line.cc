@@ -285,6 +285,9 @@ CommandLine Parser::parse() {
     } else if (word.starts_with("-ftandem")) {
       line_.own_options.push_back(word);
       continue;
+    } else if (word == "-fgnu-tm" || word == "-fno-gnu-tm") {
+      line_.gnu_tm = word == "-fgnu-tm"; // clang does not know it
+      continue;
     } else {
       option(word);
     }

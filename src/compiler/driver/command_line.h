@@ -51,6 +51,7 @@ struct CommandLine {
   bool chooses_debug = false;   // some -g that says how much
   bool looks_for_races = false; // by ThreadSanitizer
   bool instruments = false;     // asks for passes that run at compile time
+  bool gnu_tm = false;          // -fgnu-tm: gcc's syntax of transactions
   bool no_standard_includes = false;
   bool shared = false;
   bool is_static = false;

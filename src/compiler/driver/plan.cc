@@ -45,6 +45,10 @@ void add_compile_options(const Request &request, const CommandLine &line, const 
       options.emplace_back("-idirafter");
       options.push_back(request.installation.headers);
     }
+    if (line.gnu_tm) {
+      options.emplace_back("-include");
+      options.push_back(request.installation.headers + "/tandem/gnu_tm.h");
+    }
     if (line.stop != Stop::preprocess) {
       const std::string plugin = request.installation.attribute_plugin();
       options.push_back("-fplugin=" + plugin);

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/promises.h"
 
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -132,7 +133,9 @@ std::vector<const Function *> Actions::targets(const CallBase &call) const {
 }
 
 std::string Actions::irrevocable_call(const CallBase &call, const Function &callee) const {
-  if (call.doesNotAccessMemory())
+  if (is_unsafe(callee))
+    return source_name(callee);
+  if (call.doesNotAccessMemory() || is_pure(callee))
     return "";
   const CatalogueEntry entry = catalogue_.lookup(callee.getName().str());
   switch (entry.effect) {
@@ -178,7 +181,7 @@ std::string Actions::irrevocable_action(const Instruction &instruction) const {
     return isa<MemIntrinsic>(intrinsic) || is_harmless(*intrinsic) || list_operation(*intrinsic)
                ? ""
                : callee->getName().str();
-  return callee->isDeclaration() ? irrevocable_call(*call, *callee) : "";
+  return callee->isDeclaration() || is_unsafe(*callee) ? irrevocable_call(*call, *callee) : "";
 }
 
 bool Actions::computes_only(const Instruction &instruction) const {

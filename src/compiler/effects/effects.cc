@@ -7,6 +7,7 @@
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/lock_functions.h"
+#include "compiler/sections/promises.h"
 #include "compiler/sections/told.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -166,7 +167,8 @@ ArrayRef<const Function *> Effects::targets_of(const CallBase &call) {
   const Function *callee = called_function(call);
   const bool outside = points_to_.may_leave(call) ||
                        (callee != nullptr && callee->isDeclaration() && !callee->isIntrinsic() &&
-                        !is_lock_operation(*callee) && points_to_.entry(*callee).touches_anything);
+                        !is_lock_operation(*callee) && !is_pure(*callee) &&
+                        points_to_.entry(*callee).touches_anything);
   if (!outside || known_outside_.empty())
     return points_to_.targets(call);
   if (points_to_.targets(call).empty())
@@ -197,6 +199,9 @@ void Effects::add_call_facts(const CallBase &call, FunctionFacts &facts) {
     for (const Function *target : points_to_.external_targets(call))
       if (const std::string action = actions_.irrevocable_call(call, *target); !action.empty())
         facts.irrevocable.try_emplace(action, &call, false);
+    for (const Function *target : points_to_.targets(call))
+      if (is_unsafe(*target))
+        facts.irrevocable.try_emplace(source_name(*target), &call, false);
     if (points_to_.may_leave(call) ||
         (points_to_.targets(call).empty() && points_to_.external_targets(call).empty()))
       facts.irrevocable.try_emplace("(indirect call)", &call, false);
@@ -494,6 +499,8 @@ void Effects::summarise(const Module &module, const std::set<const Function *> &
       append_range(calls, facts.calls);
     }
     add(calls, summary);
+    if (any_of(group, [](const Function *function) { return is_pure(*function); }))
+      summary.actions.clear();
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/promises.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Analysis/PostDominators.h"
@@ -47,7 +48,7 @@ const Effects::Beyond &Effects::beyond(ArrayRef<const Function *> targets) {
       if (accesses.emplace(access.location, access.writes).second)
         found.accesses.emplace_back(depth, access);
     for (const auto &[callee, action] : facts.irrevocable)
-      if (actions.emplace(callee, action.second).second)
+      if (!is_pure(*function) && actions.emplace(callee, action.second).second)
         found.actions.push_back({depth, callee, action.second, action.first});
     append_range(found.lock_operations, facts.lock_operations);
     for (const Call &call : facts.calls)
@@ -68,11 +69,9 @@ public:
         is_region_(section.kind == SectionKind::lock_region), reads_(bits(result.reads)),
         writes_(bits(result.writes)), accesses_(result.reads.size() + result.writes.size()),
         collects_locks_(!is_region_ && summary.has_lock_operations) {
-    std::set<std::string_view> callees;
     for (const unsigned number : summary.actions)
       if (const auto &[name, is_lock] = effects.actions_met_[number]; counts(is_lock))
-        callees.insert(name);
-    callees_ = callees.size();
+        wanted_.insert(name);
   }
 
   void run(const FunctionFacts &start) {
@@ -96,6 +95,7 @@ private:
     std::uint32_t depth; // of the targets
     const Instruction *call;
     const Function *caller; // null: the section
+    bool pure;              // reached below a pure function only
     std::size_t accesses = 0;
     std::size_t actions = 0;
     [[nodiscard]] bool has_more() const {
@@ -116,7 +116,7 @@ private:
 
   [[nodiscard]] bool has_all_accesses() const { return result_.accesses.size() == accesses_; }
   [[nodiscard]] bool is_complete() const {
-    return has_all_accesses() && irrevocable_.size() == callees_ && !collects_locks_;
+    return has_all_accesses() && irrevocable_.size() == wanted_.size() && !collects_locks_;
   }
   [[nodiscard]] bool has_more() const {
     return any_of(joined_, [](const Joined &joined) { return joined.has_more(); });
@@ -124,27 +124,44 @@ private:
 
   void visit(const FunctionFacts &facts, const std::vector<SectionAccess> &accesses,
              const Function *self) {
+    const bool pure = is_below_pure(self);
     for (const auto &[callee, action] : facts.irrevocable)
-      if (counts(action.second) && !irrevocable_.contains(callee))
+      if (!pure && counts(action.second) && is_wanted(callee))
         irrevocable_[callee] = described(callee, way_to(*action.first, self));
     take_locks(facts.lock_operations);
     if (!has_all_accesses())
       for_each(accesses, [&](const SectionAccess &access) { take(access); });
     for (const Call &call : facts.calls)
-      if (call.targets.size() == 1 || arrays_.insert(call.targets.data()).second)
-        follow(call, self);
+      if (call.targets.size() == 1 || arrays_.insert({call.targets.data(), pure}).second)
+        follow(call, self, pure);
   }
 
-  void follow(const Call &call, const Function *self) {
+  // What pure functions call is undone by nobody, and asks nobody to.
+  [[nodiscard]] bool is_below_pure(const Function *self) const {
+    return self != nullptr && (is_pure(*self) || below_pure_.contains(self));
+  }
+
+  [[nodiscard]] bool is_wanted(const std::string &callee) const {
+    return wanted_.contains(callee) && !irrevocable_.contains(callee);
+  }
+
+  void follow(const Call &call, const Function *self, bool pure) {
     if (call.targets.size() >= kManyTargets) {
-      joined_.push_back({&effects_.beyond(call.targets), next_depth_, call.call, self});
+      joined_.push_back({&effects_.beyond(call.targets), next_depth_, call.call, self, pure});
       take_locks(joined_.back().beyond->lock_operations);
       return;
     }
-    for (const Function *target : call.targets)
-      if ((!is_whole_function(section_) || target != section_.function) &&
-          reached_by_.try_emplace(target, self, call.call).second)
+    for (const Function *target : call.targets) {
+      if (is_whole_function(section_) && target == section_.function)
+        continue;
+      const bool first = reached_by_.try_emplace(target, self, call.call).second;
+      if (first && pure)
+        below_pure_.insert(target);
+      if (first || (!pure && below_pure_.erase(target))) {
+        reached_by_[target] = {self, call.call};
         order_.push_back(target);
+      }
+    }
   }
 
   void take_locks(const std::vector<const CallBase *> &operations) {
@@ -175,7 +192,7 @@ private:
     for (; joined.actions < beyond.actions.size() && beyond.actions[joined.actions].depth == depth;
          ++joined.actions) {
       const Beyond::Action &action = beyond.actions[joined.actions];
-      if (!counts(action.is_lock) || irrevocable_.contains(action.callee))
+      if (joined.pure || !counts(action.is_lock) || !is_wanted(action.callee))
         continue;
       std::vector<const Instruction *> way{action.instruction};
       while (const Instruction *call = beyond.reached_by.at(way.back()->getFunction()))
@@ -217,13 +234,14 @@ private:
   BitVector writes_;
   const std::size_t accesses_;
   const bool collects_locks_;
-  std::size_t callees_ = 0;      // irrevocable ones that are to be found
-  std::uint32_t next_depth_ = 0; // of the functions that the visited one calls
+  std::set<std::string_view> wanted_; // irrevocable callees that are to be found
+  std::uint32_t next_depth_ = 0;      // of the functions that the visited one calls
   DenseMap<const Function *, std::pair<const Function *, const Instruction *>> reached_by_;
   std::vector<const Function *> order_;
   std::vector<Joined> joined_;
   std::map<std::string, ReportIrrevocable> irrevocable_;
-  DenseSet<const Function *const *> arrays_; // whose functions are reached
+  DenseSet<const Function *> below_pure_;
+  std::set<std::pair<const Function *const *, bool>> arrays_; // whose functions are reached
   DenseSet<const CallBase *> locks_;
 };
 
@@ -292,9 +310,10 @@ bool Effects::always_irrevocable(const Function &function, std::set<const Functi
       const auto *call = dyn_cast<CallBase>(&instruction);
       const Function *callee = call == nullptr ? nullptr : called_function(*call);
       const bool direct = callee != nullptr && !callee->isDeclaration();
-      always = always ||
-               (direct ? always_irrevocable(*callee, active)
-                       : !actions_.irrevocable_action(instruction).empty() && callee != nullptr);
+      always =
+          always || (direct && !is_unsafe(*callee)
+                         ? !is_pure(*callee) && always_irrevocable(*callee, active)
+                         : !actions_.irrevocable_action(instruction).empty() && callee != nullptr);
     }
   }
   active.erase(&function);

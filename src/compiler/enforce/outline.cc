@@ -4,6 +4,7 @@
 #include "compiler/instrument/barriers.h"
 #include "compiler/sections/blocks.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/promises.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -70,6 +71,7 @@ public:
     if (outlined == nullptr)
       return cannot(block_, "its code does not make a function");
     show_type_ids(*outlined);
+    drop_promises(*outlined);
     // The extractor has the function return behind a block that is only left by exceptions, or
     // never.
     if (ends)

@@ -6,6 +6,7 @@
 #include "compiler/instrument/barriers.h"
 #include "compiler/instrument/captured.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/promises.h"
 
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/CFG.h"
@@ -145,6 +146,7 @@ Function &shrink(Function &section, ArrayRef<Instruction *> shared) {
   Function *outlined = extractor.extractCodeRegion(cache);
   if (outlined == nullptr)
     return section;
+  drop_promises(*outlined);
   mark_results(*outlined, variables);
   mark_allocated(*outlined);
   section.removeFnAttr(Attribute::NoInline);

@@ -6,6 +6,7 @@
 #include "compiler/instrument/wrappers.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/converted_operations.h"
+#include "compiler/sections/promises.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -144,6 +145,10 @@ Function &TransactionalClones::clone_of(Function &function, Version version) {
   return *clone;
 }
 
+Function &TransactionalClones::version_for_pointers(Function &function) {
+  return is_pure(function) ? function : clone_of(function);
+}
+
 bool TransactionalClones::makes_fresh_memory(const CallBase &call, Version version) {
   Function *callee = called_function(call);
   if (callee == nullptr)
@@ -153,7 +158,7 @@ bool TransactionalClones::makes_fresh_memory(const CallBase &call, Version versi
     return entry.effect == ExternalEffect::tm_safe && entry.returns.value == PointerValue::fresh &&
            is_allocator(entry.replacement);
   }
-  if (!can_clone(*callee) || callee->isVarArg())
+  if (!can_clone(*callee) || callee->isVarArg() || is_pure(*callee) || is_unsafe(*callee))
     return false;
   clone_of(*callee, version);
   return fresh_.at(static_cast<std::size_t>(version))
@@ -189,7 +194,7 @@ void TransactionalClones::instrument() {
       instrument(*clone, version);
     }
     for (Function *function : called_by_pointer_)
-      clone_of(*function);
+      version_for_pointers(*function);
   }
   if (!called_by_pointer_.empty())
     emit_table();
@@ -279,7 +284,8 @@ void TransactionalClones::instrument_call(CallBase &call, Version version) {
   if (callee == nullptr) {
     for (const Function *target : actions_.targets(call))
       if (auto *function = const_cast<Function *>(target);
-          can_clone(*function) && (!function->isVarArg() || !bodies_.contains(function)))
+          !is_unsafe(*function) && can_clone(*function) &&
+          (!function->isVarArg() || !bodies_.contains(function)))
         called_by_pointer_.insert(function);
     IRBuilder<> builder(&call);
     FunctionCallee find = module_.getOrInsertFunction(
@@ -288,6 +294,11 @@ void TransactionalClones::instrument_call(CallBase &call, Version version) {
     call.setCalledOperand(builder.CreateCall(find, {call.getCalledOperand()}));
   } else if (callee->isVarArg() && bodies_.contains(callee)) {
     return; // its body takes another argument: the wrapper nests in this transaction
+  } else if (is_pure(*callee)) {
+    return; // as it is
+  } else if (is_unsafe(*callee)) {
+    become_irrevocable(call);
+    return;
   } else if (!callee->isDeclaration() && !can_clone(*callee)) {
     become_irrevocable(call);
     return;
@@ -328,7 +339,7 @@ void TransactionalClones::emit_table() {
   StructType *pair = StructType::get(pointer, pointer);
   SmallVector<Constant *> entries;
   for (Function *function : called_by_pointer_)
-    entries.push_back(ConstantStruct::get(pair, {function, &clone_of(*function)}));
+    entries.push_back(ConstantStruct::get(pair, {function, &version_for_pointers(*function)}));
   ArrayType *type = ArrayType::get(pair, entries.size());
   auto *table =
       new GlobalVariable(module_, type, /*isConstant=*/false, GlobalValue::InternalLinkage,

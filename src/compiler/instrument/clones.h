@@ -60,6 +60,8 @@ public:
   [[nodiscard]] ReportInstrumentation counts() const;
 
 private:
+  // What a transaction calls that calls `function` by a pointer.
+  llvm::Function &version_for_pointers(llvm::Function &function);
   bool makes_fresh_memory(const llvm::CallBase &call, Version version);
   void find_captured(llvm::Function &clone, Version version);
   void instrument(llvm::Function &clone, Version version);

@@ -68,6 +68,23 @@ ReportAccess describe(const SectionAccess &access, const std::vector<Location> &
   return described;
 }
 
+// A member of a class of <stdexcept>, <exception> or <new>, by its name in the source.
+bool is_standard_exception(StringRef function) {
+  return function.consume_front("std::") &&
+         (function.starts_with("exception::") || function.starts_with("bad_") ||
+          function.substr(0, function.find("::")).ends_with("_error") ||
+          function.starts_with("invalid_argument::") || function.starts_with("out_of_range::"));
+}
+
+// Whether exceptions are all that cannot be undone.
+bool only_throws(const SectionEffects &effects) {
+  return all_of(effects.irrevocable, [](const ReportIrrevocable &action) {
+    return StringRef(action.callee).starts_with("__cxa_") || action.callee == "_Unwind_Resume" ||
+           action.callee == "std::terminate()" || action.callee == "__clang_call_terminate" ||
+           is_standard_exception(action.callee);
+  });
+}
+
 ReportSection describe(const Section &section, const SectionEffects &effects,
                        const Classified &classified, const std::vector<Location> &locations,
                        const LockFields &fields) {
@@ -76,7 +93,7 @@ ReportSection describe(const Section &section, const SectionEffects &effects,
   described.kind = section.kind;
   described.file = section.file;
   described.line = section.line;
-  described.strict = section.strict;
+  described.strict = section.strict && !(section.may_throw && only_throws(effects));
   described.klass = classified.klass;
   described.irrevocable_at = irrevocable_at(effects);
   for (const auto &[colour, mode] : classified.locks)

@@ -17,6 +17,7 @@
 #include "compiler/pass/link_symbols.h"
 #include "compiler/pass/process_colour.h"
 #include "compiler/pass/replaced.h"
+#include "compiler/sections/promises.h"
 #include "compiler/sections/section.h"
 #include "compiler/sections/told.h"
 #include "compiler/sections/unwrap.h"
@@ -250,6 +251,7 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     const GlobalValue *value = module.getNamedValue(name);
     return value != nullptr && value->isDeclaration() && !value->use_empty();
   });
+  read_promises(module);
   show_replaced_operators(module);
   know_replaced_malloc(module, *catalogue);
   const LinkInputs inputs = inspect_link_inputs(options_.link_inputs);

@@ -20,6 +20,19 @@ bool is_named(const Function *function, StringRef name) {
   return suffix.empty() || suffix.front() == '.';
 }
 
+bool is_strict_enter(const Function *function) {
+  return is_named(function, kStrictBlockEnter) || is_named(function, kOptimisedStrictBlockEnter);
+}
+
+bool is_gnu_enter(const Function *function) {
+  return is_named(function, kGnuBlockEnter) || is_named(function, kOptimisedGnuBlockEnter);
+}
+
+bool is_enter(const Function *function) {
+  return is_named(function, kBlockEnter) || is_named(function, kOptimisedBlockEnter) ||
+         is_strict_enter(function) || is_gnu_enter(function);
+}
+
 const Value *token(const CallBase &marker) { return marker.getArgOperand(0)->stripPointerCasts(); }
 
 // Everything that runs between `enter` and the leaves of its block.
@@ -50,8 +63,7 @@ void find_body(Section &block, const CallBase &enter) {
 } // namespace
 
 bool is_block_marker(const Function &function) {
-  return is_named(&function, kBlockEnter) || is_named(&function, kOptimisedBlockEnter) ||
-         is_named(&function, kBlockLeave);
+  return is_enter(&function) || is_named(&function, kBlockLeave);
 }
 
 std::vector<Section> find_blocks(Module &module) {
@@ -60,10 +72,14 @@ std::vector<Section> find_blocks(Module &module) {
     for (Instruction &instruction : instructions(function)) {
       const auto *call = dyn_cast<CallBase>(&instruction);
       const Function *callee = call == nullptr ? nullptr : called_function(*call);
-      const bool optimised = is_named(callee, kOptimisedBlockEnter);
-      if (!optimised && !is_named(callee, kBlockEnter))
+      if (!is_enter(callee))
         continue;
+      const bool optimised = is_named(callee, kOptimisedBlockEnter) ||
+                             is_named(callee, kOptimisedStrictBlockEnter) ||
+                             is_named(callee, kOptimisedGnuBlockEnter);
       Section block;
+      block.may_throw = is_gnu_enter(callee);
+      block.strict = is_strict_enter(callee) || block.may_throw;
       block.kind = SectionKind::block;
       block.function = &function;
       // Without a token of its own, two blocks cannot be told apart.

@@ -11,9 +11,14 @@ namespace tandem {
 
 inline constexpr const char *kBlockEnter = "_TANDEM_block_enter";
 inline constexpr const char *kOptimisedBlockEnter = "_TANDEM_optimised_block_enter";
+inline constexpr const char *kStrictBlockEnter = "_TANDEM_strict_block_enter";
+inline constexpr const char *kOptimisedStrictBlockEnter = "_TANDEM_optimised_strict_block_enter";
+// A transaction of gcc's syntax (include/tandem/gnu_tm.h).
+inline constexpr const char *kGnuBlockEnter = "_TANDEM_gnu_block_enter";
+inline constexpr const char *kOptimisedGnuBlockEnter = "_TANDEM_optimised_gnu_block_enter";
 inline constexpr const char *kBlockLeave = "_TANDEM_block_leave";
 
-// Whether the function is one of the three above.
+// Whether the function is one of those above.
 bool is_block_marker(const llvm::Function &function);
 
 // The sections of all blocks, unnamed, without a place.

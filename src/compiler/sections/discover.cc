@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/sections/access_path.h"
+#include "compiler/sections/annotations.h"
 #include "compiler/sections/blocks.h"
 #include "compiler/sections/lambdas.h"
 #include "compiler/sections/regions.h"
@@ -29,34 +30,16 @@ struct Mark {
 
 MapVector<Function *, Mark> marked_functions(Module &module) {
   MapVector<Function *, Mark> marked;
-  const GlobalVariable *annotations = module.getNamedGlobal("llvm.global.annotations");
-  const auto *entries = annotations == nullptr || !annotations->hasInitializer()
-                            ? nullptr
-                            : dyn_cast<ConstantArray>(annotations->getInitializer());
-  if (entries == nullptr)
-    return marked;
-  for (const Use &use : entries->operands()) {
-    const auto *entry = dyn_cast<ConstantStruct>(use.get());
-    if (entry == nullptr || entry->getNumOperands() < 2)
-      continue;
-    auto *function = dyn_cast<Function>(entry->getOperand(0)->stripPointerCasts());
-    const auto *text = dyn_cast<GlobalVariable>(entry->getOperand(1)->stripPointerCasts());
-    const auto *string = text == nullptr || !text->hasInitializer()
-                             ? nullptr
-                             : dyn_cast<ConstantDataSequential>(text->getInitializer());
-    if (function == nullptr || function->isDeclaration() || string == nullptr ||
-        !string->isCString())
-      continue;
-    const StringRef mark = string->getAsCString();
+  for_each_annotation(module, [&](Function &function, StringRef mark) {
     const bool lambda = mark == kLambdaAnnotation || mark == kOptimisedLambdaAnnotation;
     const bool optimised = mark == kOptimisedAnnotation || mark == kOptimisedLambdaAnnotation;
     const bool strict = mark == kStrictAnnotation;
-    if (!lambda && !optimised && !strict && mark != kAtomicAnnotation)
-      continue;
-    marked[function].strict |= strict;
-    marked[function].lambda |= lambda;
-    marked[function].optimised |= optimised;
-  }
+    if (function.isDeclaration() || (!lambda && !optimised && !strict && mark != kAtomicAnnotation))
+      return;
+    marked[&function].strict |= strict;
+    marked[&function].lambda |= lambda;
+    marked[&function].optimised |= optimised;
+  });
   return marked;
 }
 
