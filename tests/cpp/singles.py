@@ -27,6 +27,7 @@ from corpus import (
     compare,
     read_cases,
 )
+from tandem.experiment.progress import Progress
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,12 +65,17 @@ def main() -> int:
         for context in CONTEXTS
         if case.fits(context) and given.only in case.name
     ]
-    with ThreadPoolExecutor(int(os.environ.get("TANDEM_JOBS", os.cpu_count() or 1))) as pool:
-        found = []
-        for one in pool.map(
+    found = []
+    with (
+        ThreadPoolExecutor(int(os.environ.get("TANDEM_JOBS", os.cpu_count() or 1))) as pool,
+        Progress.automatic().bar("corpus", len(work)) as bar,
+    ):
+        results = pool.map(
             lambda at: run(build, at[0], at[1][0], at[1][1], given.levels), enumerate(work)
-        ):
+        )
+        for (case, context), one in zip(work, results, strict=True):
             found.append(one)
+            bar.advance(f"{case.name} in a {context}")
             for trouble in one:
                 print(trouble, flush=True)
     print(f"{sum(not one for one in found)} passed, {sum(bool(one) for one in found)} failed")

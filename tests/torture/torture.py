@@ -21,6 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from tandem.experiment.progress import Progress
+
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 SECONDS = 60.0  # of a program, on a busy machine
@@ -166,10 +168,14 @@ def main() -> int:
     given = parser.parse_args()
     build = Path(os.environ.get("TANDEM_BUILD", ROOT / "build/release")).resolve()
     all_of_them = [path for path in programs(fetch()) if given.only in str(path)][:: given.every]
-    with ThreadPoolExecutor(int(os.environ.get("TANDEM_JOBS", os.cpu_count() or 1))) as pool:
-        outcomes = []
+    outcomes = []
+    with (
+        ThreadPoolExecutor(int(os.environ.get("TANDEM_JOBS", os.cpu_count() or 1))) as pool,
+        Progress.automatic().bar("torture", len(all_of_them)) as bar,
+    ):
         for one in pool.map(lambda path: run_program(build, path, WAYS, given.level), all_of_them):
             outcomes.append(one)
+            bar.advance(one.name)
             if one.usable and not one.passed:
                 print(f"{one.name}: {one.told.strip()}", flush=True)
     failed = [one for one in outcomes if one.usable and not one.passed and one.name not in EXPECTED]
