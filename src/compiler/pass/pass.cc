@@ -252,7 +252,7 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     return value != nullptr && value->isDeclaration() && !value->use_empty();
   });
   read_promises(module);
-  show_replaced_operators(module);
+  const bool replaced = show_replaced_operators(module);
   know_replaced_malloc(module, *catalogue);
   const LinkInputs inputs = inspect_link_inputs(options_.link_inputs);
   keep_linked_symbols(module, inputs, *catalogue);
@@ -337,8 +337,9 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     if (const Status written = write_file(*path, to_json(analysis.report)); !written)
       stop(written.error().message);
   }
-  return removed || unwrapped || *changed || analysis.observation ? PreservedAnalyses::none()
-                                                                  : PreservedAnalyses::all();
+  return removed || replaced || unwrapped || *changed || analysis.observation
+             ? PreservedAnalyses::none()
+             : PreservedAnalyses::all();
 }
 
 } // namespace tandem

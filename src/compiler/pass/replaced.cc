@@ -132,7 +132,8 @@ Function &forward(Function &from, Function &to) {
 
 } // namespace
 
-void show_replaced_operators(Module &module) {
+bool show_replaced_operators(Module &module) {
+  bool any = false;
   for (const Forward &one : kForwards) {
     Function *from = module.getFunction(one.from);
     if (from == nullptr || is_defined(from) || from->use_empty())
@@ -146,7 +147,9 @@ void show_replaced_operators(Module &module) {
     for (User *user : made.users())
       if (auto *call = dyn_cast<CallBase>(user))
         call->removeFnAttr(Attribute::Builtin); // no library's
+    any = true;
   }
+  return any;
 }
 
 void know_replaced_malloc(const Module &module, Catalogue &catalogue) {

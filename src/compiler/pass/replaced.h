@@ -15,8 +15,8 @@ namespace tandem {
 
 // Where the program defines an allocation function of C++, and calls another that the library
 // defines by it, a function of the program that does what the library's would takes its place: the
-// analysis then sees what runs. Before the module is analysed.
-void show_replaced_operators(llvm::Module &module);
+// analysis then sees what runs. Before the module is analysed. Whether there was any.
+bool show_replaced_operators(llvm::Module &module);
 
 // Where the program defines malloc or one of its kin, what the library allocates runs its code: the
 // catalogue then says so.
