@@ -39,7 +39,8 @@ enum {
   TANDEM_TX_CSR = 5,      // a write of a control register that no abort could restore
   TANDEM_TX_LIMIT = 6,    // as many restarts as the control register stxlimit allows
   TANDEM_TX_RECALL = 7,   // a line was taken away
-  TANDEM_TX_TRAP = 8      // a trap from user mode: a page fault, the end of a time slice
+  TANDEM_TX_TRAP = 8,     // a trap from user mode: a page fault, the end of a time slice
+  TANDEM_TX_OWN = 16      // the first of the program's own codes
 };
 
 #define TANDEM_MACHINE_INLINE static __inline__ __attribute__((always_inline))

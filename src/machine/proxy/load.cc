@@ -19,9 +19,11 @@ constexpr std::uint64_t kBias = 0x2A'AAAA'A000;
 // signal trampoline.
 constexpr std::uint64_t kStackEnd = AddressSpace::kEnd - 16 * kPageBytes;
 constexpr std::uint64_t kStack = std::uint64_t{8} << 20;
-// Letters of the ISA as AT_HWCAP has them: a, c, d, f, i, m.
+// Letters of the ISA as AT_HWCAP has them: a, c, d, f, i, m; x, for what is not standard: the
+// transactions.
 constexpr std::uint64_t kCapabilities = 1U << ('a' - 'a') | 1U << ('c' - 'a') | 1U << ('d' - 'a') |
-                                        1U << ('f' - 'a') | 1U << ('i' - 'a') | 1U << ('m' - 'a');
+                                        1U << ('f' - 'a') | 1U << ('i' - 'a') | 1U << ('m' - 'a') |
+                                        1U << ('x' - 'a');
 
 Error does_not_fit(const ElfFile &program) {
   return Error{fmt::format("{}: does not fit into the machine's memory; use a larger --memory",

@@ -17,6 +17,7 @@
 #include "runtime/algorithms/norec.h"
 #include "runtime/irrevocable/serial.h"
 #include "runtime/memory/cell.h"
+#include "runtime/processor.h"
 #include "runtime/thread/thread.h"
 #include "runtime/transaction/guarded_by.h"
 #include "runtime/transaction/short.h"
@@ -62,7 +63,7 @@ using Norec = norec::Quick<InProgram>;
       thread->barriers->SAVING.write(address, value, thread);                                      \
   }                                                                                                \
   /* Before a store in Mode::guarded_by. */                                                        \
-  [[gnu::noinline, clang::preserve_most]] static void log_far_##NAME(const TYPE *address) {        \
+  [[gnu::noinline, TANDEM_PRESERVE_MOST]] static void log_far_##NAME(const TYPE *address) {        \
     _ITM_L##NAME(address);                                                                         \
   }                                                                                                \
   TANDEM_INLINE void _TANDEM_inline_L##NAME(const TYPE *address, void *data) {                     \
@@ -73,7 +74,7 @@ using Norec = norec::Quick<InProgram>;
   }
 
 #define TANDEM_ADD(WIDTH, TYPE)                                                                    \
-  [[gnu::noinline, clang::preserve_most]] static void add_far_##WIDTH(TYPE *address, TYPE by) {    \
+  [[gnu::noinline, TANDEM_PRESERVE_MOST]] static void add_far_##WIDTH(TYPE *address, TYPE by) {    \
     _TANDEM_add_##WIDTH(address, by);                                                              \
   }                                                                                                \
   TANDEM_INLINE void _TANDEM_inline_add_##WIDTH(TYPE *address, TYPE by, void *data) {              \
@@ -85,11 +86,11 @@ using Norec = norec::Quick<InProgram>;
 namespace {
 
 // What is rare saves all registers.
-[[gnu::noinline, clang::preserve_most]] std::uint64_t begin_guarded_by_far(std::uint32_t *skipped,
+[[gnu::noinline, TANDEM_PRESERVE_MOST]] std::uint64_t begin_guarded_by_far(std::uint32_t *skipped,
                                                                            const void *lock) {
   return _TANDEM_short_begin_guarded_by(skipped, lock);
 }
-[[gnu::noinline, clang::preserve_most]] void end_guarded_by_far(std::uint64_t how) {
+[[gnu::noinline, TANDEM_PRESERVE_MOST]] void end_guarded_by_far(std::uint64_t how) {
   _TANDEM_short_end_guarded_by(how);
 }
 

@@ -24,7 +24,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#if defined(__x86_64__)
 #include <immintrin.h>
+#endif
 
 using namespace tandem;
 
@@ -155,7 +157,9 @@ TANDEM_WORD(U8, std::uint64_t, u8, std::uint64_t)
 TANDEM_WORD(F, float, u4, std::uint32_t)
 TANDEM_WORD(D, double, u8, std::uint64_t)
 TANDEM_WORD(CF, float _Complex, u8, std::uint64_t)
+#if defined(__x86_64__)
 TANDEM_WORD(M64, __m64, u8, std::uint64_t)
+#endif
 
 // Where one of the words takes more, both begin again.
 #define TANDEM_READ_PAIR(NAME, TYPE, KIND)                                                         \
@@ -192,7 +196,9 @@ TANDEM_WORD(M64, __m64, u8, std::uint64_t)
   TANDEM_LOG(NAME, TYPE)
 
 TANDEM_PAIR(CD, double _Complex)
+#if defined(__x86_64__)
 TANDEM_PAIR(M128, __m128)
+#endif
 
 // TARGET: what the calling convention needs for the type.
 #define TANDEM_READ_BYTES(NAME, TYPE, TARGET, KIND)                                                \
@@ -222,6 +228,7 @@ TANDEM_PAIR(M128, __m128)
 TANDEM_BYTES(E, long double, TANDEM_ANY)
 TANDEM_BYTES(CE, long double _Complex, TANDEM_ANY)
 
+#if defined(__x86_64__)
 // AVX vectors are results and arguments in a register that only code for AVX names. A function that
 // has it by its target returns them there; but where its arguments are is decided for the whole
 // file, so that those that write are assembler: they pass on a copy on the stack.
@@ -251,6 +258,7 @@ extern "C" [[gnu::used]] void tandem_write_32_bytes(void *address, const void *v
 TANDEM_WRITE_M256(W)
 TANDEM_WRITE_M256(WaR)
 TANDEM_WRITE_M256(WaW)
+#endif
 // NOLINTEND(bugprone-macro-parentheses)
 
 // Updates that commute: `*address += by`.

@@ -14,6 +14,7 @@
 #include "runtime/transaction/describe.h"
 #include "runtime/transaction/guarded.h"
 #include "runtime/transaction/hardware.h"
+#include "runtime/transaction/jump.h"
 #include "runtime/transaction/transaction.h"
 
 #include <cstddef>
@@ -55,6 +56,42 @@ namespace {
 // transaction's go straight to the Thread, and the rest of begin returns to the caller by itself; a
 // nested one's, and a thread's very first one's, go to the stack and from there to their place.
 // Both begins are this, with other registers: the second argument stays in %rsi where there is one.
+#if defined(__riscv)
+#define TANDEM_BEGIN(THREAD, OUTERMOST, BUFFER, NESTED)                                            \
+  __asm__("la.tls.ie t0, _TANDEM_thread_4\n\t"                                                     \
+          "add t0, t0, tp\n\t"                                                                     \
+          "ld t1, 0(t0)\n\t"                                                                       \
+          "beqz t1, 1f\n\t"                                                                        \
+          "lw t2, %c[depth](t1)\n\t"                                                               \
+          "bnez t2, 1f\n\t"                                                                        \
+          "addi t2, t1, %c[jump]\n\t"                                                              \
+          "sd sp, %c[stack](t2)\n\t" TANDEM_EACH_SAVED(                                            \
+              "sd", "fsd", "%c[saved]", "%c[floating]",                                            \
+              "t2") "sd ra, %c[target](t2)\n\t"                                                    \
+                    "mv " THREAD ", t1\n\t"                                                        \
+                    "tail " OUTERMOST "\n"                                                         \
+                    "1:\n\t" /* Keeps the stack aligned to 16 bytes at the call. */                \
+                    "mv t1, sp\n\t"                                                                \
+                    "addi sp, sp, -%c[room]\n\t"                                                   \
+                    ".cfi_adjust_cfa_offset %c[room]\n\t"                                          \
+                    "sd t1, %c[stack](sp)\n\t" TANDEM_EACH_SAVED(                                  \
+                        "sd", "fsd", "%c[saved]", "%c[floating]",                                  \
+                        "sp") "sd ra, %c[target](sp)\n\t"                                          \
+                              "mv " BUFFER ", sp\n\t"                                              \
+                              ".cfi_offset ra, %c[target]-%c[room]\n\t"                            \
+                              "call " NESTED "\n\t"                                                \
+                              "ld ra, %c[target](sp)\n\t"                                          \
+                              "addi sp, sp, %c[room]\n\t"                                          \
+                              ".cfi_adjust_cfa_offset -%c[room]\n\t"                               \
+                              "ret"                                                                \
+          :                                                                                        \
+          : [depth] "i"(offsetof(Thread, depth)), [jump] "i"(offsetof(Thread, jump)),              \
+            [stack] "i"(offsetof(JumpBuffer, stack)), [saved] "i"(offsetof(JumpBuffer, saved)),    \
+            [floating] "i"(offsetof(JumpBuffer, floating)),                                        \
+            [target] "i"(offsetof(JumpBuffer, target)),                                            \
+            [room] "i"((sizeof(JumpBuffer) + 15) / 16 * 16))
+#define TANDEM_REGISTER(X86, RISCV) RISCV
+#else
 #define TANDEM_BEGIN(THREAD, OUTERMOST, BUFFER, NESTED)                                            \
   __asm__("movq _TANDEM_thread_4@gottpoff(%%rip), %%rax\n\t"                                       \
           "movq %%fs:(%%rax), %%" THREAD "\n\t"                                                    \
@@ -96,17 +133,21 @@ namespace {
             [r13] "i"(offsetof(JumpBuffer, r13)), [r14] "i"(offsetof(JumpBuffer, r14)),            \
             [r15] "i"(offsetof(JumpBuffer, r15)), [target] "i"(offsetof(JumpBuffer, target)),      \
             [room] "i"(sizeof(JumpBuffer) + 8))
+#define TANDEM_REGISTER(X86, RISCV) X86
+#endif
 
 // `status`: as tandem_begin_outermost has it.
 extern "C" [[gnu::naked, gnu::used]] std::uint32_t
 tandem_begin_by_registers(std::uint32_t, std::uintptr_t, std::uint32_t /*status*/) {
-  TANDEM_BEGIN("rsi", "tandem_begin_outermost", "rsi", "tandem_begin");
+  TANDEM_BEGIN(TANDEM_REGISTER("rsi", "a1"), "tandem_begin_outermost", TANDEM_REGISTER("rsi", "a1"),
+               "tandem_begin");
 }
 
 extern "C" [[gnu::naked, gnu::used]] std::uint32_t
 tandem_begin_section_by_registers(std::uint32_t, const tandem_section *, std::uintptr_t,
                                   std::uint32_t /*status*/) {
-  TANDEM_BEGIN("rdx", "tandem_begin_section", "rdx", "tandem_begin_section_nested");
+  TANDEM_BEGIN(TANDEM_REGISTER("rdx", "a2"), "tandem_begin_section", TANDEM_REGISTER("rdx", "a2"),
+               "tandem_begin_section_nested");
 }
 
 // The processor saves the registers of a transaction that it runs. Where it does not, or no longer,

@@ -21,6 +21,7 @@
 
 #include "runtime/memory/cell.h"
 #include "runtime/memory/write_map.h"
+#include "runtime/processor.h"
 #include "runtime/thread/thread.h"
 
 #include <cstdint>
@@ -48,7 +49,7 @@ inline bool waits(Thread &thread, const memory::WriteMap::Entry &entry) noexcept
 
 // At the commit of an algorithm that writes back, after its validation, while nobody else writes
 // there.
-[[gnu::noinline, clang::preserve_most]] void apply(Thread &thread) noexcept;
+[[gnu::noinline, TANDEM_PRESERVE_MOST]] void apply(Thread &thread) noexcept;
 
 // At the commit of `eager`, before its validation: acquires the orecs, and adds in place, to be
 // undone if that fails. Also where all have been folded: forgets their entries.

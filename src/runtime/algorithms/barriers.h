@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/memory/cell.h"
+#include "runtime/processor.h"
 #include "runtime/sync/clock.h"
 #include "runtime/thread/thread.h"
 
@@ -26,9 +27,9 @@ template <memory::Word U> struct WidthBarriers {
 // are aligned, and the functions save their caller's registers, so that the inline path costs it
 // none.
 template <memory::Word U> struct SavingBarriers {
-  U (*read)(const U *, Thread *) __attribute__((preserve_most));
-  U (*read_for_write)(const U *, Thread *) __attribute__((preserve_most));
-  void (*write)(U *, U, Thread *) __attribute__((preserve_most));
+  U (*read)(const U *, Thread *) TANDEM_PRESERVE_MOST_TYPE;
+  U (*read_for_write)(const U *, Thread *) TANDEM_PRESERVE_MOST_TYPE;
+  void (*write)(U *, U, Thread *) TANDEM_PRESERVE_MOST_TYPE;
 };
 
 struct Barriers {
@@ -140,25 +141,29 @@ template <Accesses A, memory::Word U>
 
 // In each of them: clang 19 aligns the stack, in a preserve_most function that saves nothing, by a
 // pop into rcx, which is the caller's. So it has something to save.
-[[gnu::always_inline]] inline void save_one() noexcept { __asm__ volatile("" : : : "rcx"); }
+[[gnu::always_inline]] inline void save_one() noexcept {
+#if defined(__x86_64__)
+  __asm__ volatile("" : : : "rcx");
+#endif
+}
 
 template <Accesses A, memory::Word U>
-[[gnu::noinline, clang::preserve_most]] U read_far(const U *address, Thread *thread) noexcept {
+[[gnu::noinline, TANDEM_PRESERVE_MOST]] U read_far(const U *address, Thread *thread) noexcept {
   return read_word<A>(address, thread);
 }
 template <Accesses A, memory::Word U>
-[[gnu::noinline, clang::preserve_most]] U read_for_write_far(const U *address,
+[[gnu::noinline, TANDEM_PRESERVE_MOST]] U read_for_write_far(const U *address,
                                                              Thread *thread) noexcept {
   return read_for_write_word<A>(address, thread);
 }
 template <Accesses A, memory::Word U>
-[[gnu::noinline, clang::preserve_most]] void write_far(U *address, U value,
+[[gnu::noinline, TANDEM_PRESERVE_MOST]] void write_far(U *address, U value,
                                                        Thread *thread) noexcept {
   write_word<A>(address, value, thread);
 }
 
 template <Accesses A, memory::Word U>
-[[clang::preserve_most]] U read_saving(const U *address, Thread *thread) noexcept {
+[[TANDEM_PRESERVE_MOST]] U read_saving(const U *address, Thread *thread) noexcept {
   save_one();
   if constexpr (requires { typename A::Fast; }) {
     U value;
@@ -168,7 +173,7 @@ template <Accesses A, memory::Word U>
   return read_far<A>(address, thread);
 }
 template <Accesses A, memory::Word U>
-[[clang::preserve_most]] U read_for_write_saving(const U *address, Thread *thread) noexcept {
+[[TANDEM_PRESERVE_MOST]] U read_for_write_saving(const U *address, Thread *thread) noexcept {
   save_one();
   if constexpr (requires { typename A::Fast; }) {
     U value;
@@ -178,7 +183,7 @@ template <Accesses A, memory::Word U>
   return read_for_write_far<A>(address, thread);
 }
 template <Accesses A, memory::Word U>
-[[clang::preserve_most]] void write_saving(U *address, U value, Thread *thread) noexcept {
+[[TANDEM_PRESERVE_MOST]] void write_saving(U *address, U value, Thread *thread) noexcept {
   save_one();
   if constexpr (requires { typename A::Fast; })
     if (memory::aligned(address) && A::Fast::write(address, value, thread)) [[likely]]
@@ -211,12 +216,7 @@ struct InLibrary {
   static std::atomic<std::uint64_t> &clock(Thread *) noexcept { return sync::global_clock.now; }
 };
 
-// Anything between the calling frame and its caller's.
-[[gnu::always_inline]] inline std::uintptr_t stack_pointer() noexcept {
-  std::uintptr_t stack;
-  __asm__("movq %%rsp, %0" : "=r"(stack));
-  return stack;
-}
+using processor::stack_pointer;
 
 // Whether `address` is in the last block that the transaction has allocated, or in the interval of
 // its exceptions.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/algorithms/hardware.h"
 
+#if defined(__x86_64__)
 #include <cpuid.h>
+#endif
+#include <sys/auxv.h>
 #include <sys/single_threaded.h>
 
 extern "C" {
@@ -14,6 +17,10 @@ namespace tandem::hardware {
 bool present() noexcept {
   if (&tandem_rtm_is_emulated != nullptr && tandem_rtm_is_emulated())
     return true;
+#if defined(__riscv)
+  // A program cannot ask a RISC-V processor in user mode: it says so (the machine's proxy kernel).
+  return (getauxval(AT_HWCAP) >> ('x' - 'a') & 1) != 0;
+#else
   // Source: the manual, volume 2, CPUID, leaf 7.
   constexpr unsigned kRtm = 1U << 11;          // EBX
   constexpr unsigned kAlwaysAborts = 1U << 11; // EDX: microcode has taken RTM away
@@ -23,6 +30,7 @@ bool present() noexcept {
   unsigned d = 0;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & kRtm) != 0 &&
          (d & kAlwaysAborts) == 0;
+#endif
 }
 
 void adopt_settings() noexcept {

@@ -29,10 +29,12 @@
 // software can still be reading it. So it commits only where `software` is 0; where it is not, the
 // same transaction runs instrumented, still in hardware.
 //
-// Orders: XBEGIN and XEND order as locked instructions do. Source: Intel 64 and IA-32 Architectures
-// Software Developer's Manual, volume 1, chapter 16 (Programming with TSX), and volume 2, XBEGIN.
-// Dalessandro et al., Hybrid NOrec: a case study in the effectiveness of best effort hardware
-// transactional memory, ASPLOS 2011.
+// On RV64 the instructions are those of the simulated machine (docs/machine/metatm.md).
+//
+// Orders: XBEGIN and XEND order as locked instructions do; so do xbegin and xend. Source: Intel 64
+// and IA-32 Architectures Software Developer's Manual, volume 1, chapter 16 (Programming with TSX),
+// and volume 2, XBEGIN. Dalessandro et al., Hybrid NOrec: a case study in the effectiveness of best
+// effort hardware transactional memory, ASPLOS 2011.
 #pragma once
 
 #include "runtime/irrevocable/serial.h"
@@ -40,6 +42,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <tandem/machine.h>
 
 namespace tandem::hardware {
 
@@ -78,8 +81,12 @@ inline constexpr std::uint32_t kOthersRun = 2;
 // Around its stores. The clock is odd.
 inline void stop_all() noexcept {
   if (in_use())
-    serial::word.writing.store(1, std::memory_order_relaxed); // x86: before the stores that follow
-  std::atomic_thread_fence(std::memory_order_release);
+    serial::word.writing.store(1, std::memory_order_relaxed); // before the stores that follow:
+#if defined(__x86_64__)
+  std::atomic_thread_fence(std::memory_order_release); // the processor keeps their order
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst); // stores before stores
+#endif
 }
 inline void let_run() noexcept {
   if (in_use())
@@ -149,6 +156,48 @@ constexpr Next decide(std::uint32_t status, std::uint32_t attempts) noexcept {
 
 // --- the instructions
 
+#if defined(__riscv)
+// Of the simulated machine (include/tandem/machine.h). Its processor begins again by itself, with
+// its own policy and backoff, until the limit of restarts (stxlimit): who is told that it has
+// restarted is in a transaction. Only what undid itself, by a Code, is to look at what follows.
+inline constexpr std::uint32_t kFirstCode = TANDEM_TX_OWN;
+
+template <Code kCode> [[gnu::always_inline]] inline void abort() noexcept {
+  tandem_xabort(kFirstCode + static_cast<std::uint32_t>(kCode));
+}
+
+// The status of an attempt that does not run for this reason. The limit: conflicts, as many as the
+// user wants, and software is next.
+constexpr std::uint32_t status_of(long cause) noexcept {
+  switch (cause) {
+  case TANDEM_TX_LIMIT:
+  case TANDEM_TX_RECALL:
+  case TANDEM_TX_IO:
+  case TANDEM_TX_CALL:
+  case TANDEM_TX_CSR:
+    return kCapacity; // it does not fit
+  default:
+    return kMayRetry; // a trap: a page that is there the next time
+  }
+}
+
+[[gnu::always_inline]] inline std::uint32_t start() noexcept {
+  const long answer = tandem_xbegin();
+  if (answer == 0) [[likely]]
+    return kStarted;
+  if (answer < 0)
+    return status_of(-answer);
+  const auto code = static_cast<std::uint32_t>(answer & 0xff);
+  if (code < kFirstCode)
+    return kStarted;
+  tandem_xend(); // nothing was done in it
+  return kExplicit | (code - kFirstCode) << 24;
+}
+
+[[gnu::always_inline]] inline void end() noexcept { tandem_xend(); }
+
+[[gnu::always_inline]] inline bool inside() noexcept { return tandem_xtest() != 0; }
+#else
 // Undoes everything since start, which returns for the second time. Outside: nothing.
 template <Code kCode> [[gnu::always_inline]] inline void abort() noexcept {
   __asm__ volatile("xabort %0" : : "i"(static_cast<int>(kCode)) : "memory");
@@ -168,6 +217,7 @@ template <Code kCode> [[gnu::always_inline]] inline void abort() noexcept {
   __asm__ volatile("xtest" : "=@ccnz"(is) : : "memory");
   return is;
 }
+#endif
 
 // Levels of nesting that the processor counts.
 inline constexpr std::uint32_t kMostLevels = 7;

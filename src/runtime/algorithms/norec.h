@@ -35,6 +35,7 @@
 #include "runtime/algorithms/write_back.h"
 #include "runtime/irrevocable/serial.h"
 #include "runtime/memory/cell.h"
+#include "runtime/processor.h"
 #include "runtime/settings/settings.h"
 #include "runtime/sync/clock.h"
 #include "runtime/thread/thread.h"
@@ -81,7 +82,7 @@ inline bool may_not_commit() noexcept {
 // is profiled.
 bool commit_quickly(Thread &thread, std::uint64_t &time) noexcept;
 
-[[gnu::cold, gnu::noinline, clang::preserve_most]] void tell_waiting(Thread &thread) noexcept;
+[[gnu::cold, gnu::noinline, TANDEM_PRESERVE_MOST]] void tell_waiting(Thread &thread) noexcept;
 void roll_back(Thread &thread) noexcept;
 
 // A transaction begins; its logs are empty, and the ends of the log of reads null.

@@ -24,6 +24,7 @@
 
 #include "runtime/algorithms/barriers.h"
 #include "runtime/memory/cell.h"
+#include "runtime/processor.h"
 #include "runtime/sync/clock.h"
 #include "runtime/thread/thread.h"
 #include "runtime/wait/wait.h"
@@ -82,7 +83,7 @@ inline std::uint64_t next_time() noexcept { return sync::global_clock.now.fetch_
 
 // Publishes what the commit at `time` has written.
 [[gnu::always_inline]] inline void release_all(Thread &thread, std::uint64_t time) noexcept;
-[[gnu::cold, gnu::noinline, clang::preserve_most]] void tell_waiting(Thread &thread) noexcept;
+[[gnu::cold, gnu::noinline, TANDEM_PRESERVE_MOST]] void tell_waiting(Thread &thread) noexcept;
 
 // After the undo log has been played back, if there is one.
 void roll_back_eager(Thread &thread) noexcept;

@@ -2,6 +2,7 @@
 #include "runtime/algorithms/two_phase.h"
 
 #include "runtime/algorithms/conflict.h"
+#include "runtime/processor.h"
 #include "runtime/profile/profile.h"
 #include "runtime/sync/futex.h"
 #include "runtime/transaction/transaction.h"
@@ -9,7 +10,6 @@
 #include <bit>
 #include <cerrno>
 #include <sys/mman.h>
-#include <x86intrin.h>
 
 namespace tandem::two_phase {
 namespace {
@@ -49,7 +49,7 @@ void meet(Thread &thread, Orec &orec, std::uint64_t word, bool writing,
     return;
   // Ages matter from the first conflict on.
   if (thread.contender.started.load(std::memory_order_relaxed) == kNotStarted)
-    thread.contender.started.store(__rdtsc(), std::memory_order_relaxed);
+    thread.contender.started.store(processor::ticks(), std::memory_order_relaxed);
   if ((word & kHeld) != 0)
     return conflict::meet(thread, orec::holder_of(word), orec, word, writing, attempts);
   if ((word & kWanted) == 0) {

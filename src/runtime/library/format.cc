@@ -193,10 +193,16 @@ public:
   }
   int print(char *to, std::size_t bytes, const char *format) noexcept {
     va_list list;
+#if defined(__x86_64__)
     list->gp_offset = 48;
     list->fp_offset = 176;
     list->overflow_arg_area = area_;
     list->reg_save_area = nullptr;
+#else // RV64: the address of the next one
+    void *next = area_;
+    static_assert(sizeof list == sizeof next);
+    std::memcpy(&list, &next, sizeof next);
+#endif
     return std::vsnprintf(to, bytes, format, list);
   }
 

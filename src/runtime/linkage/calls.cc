@@ -17,6 +17,12 @@ namespace tandem::linkage {
 namespace {
 
 // What tells the dynamic linker to treat calls in its own way.
+#if defined(__x86_64__)
+constexpr unsigned kCallSlot = R_X86_64_JUMP_SLOT;
+#else
+constexpr unsigned kCallSlot = R_RISCV_JUMP_SLOT;
+#endif
+
 constexpr const char *kOtherwise[] = {"LD_AUDIT", "LD_PROFILE", "LD_BIND_NOT", "LD_DYNAMIC_WEAK"};
 
 // Whether the slot of the object's call by that index was not looked up: it has the address of the
@@ -38,7 +44,7 @@ bool asks(const Object &object, std::uintptr_t value, std::size_t index) noexcep
 void look_up(const Object &object, std::span<const Object> scope) noexcept {
   for (std::size_t i = 0; i < object.call_count; ++i) {
     const ElfW(Rela) &call = object.calls[i];
-    if (ELF64_R_TYPE(call.r_info) != R_X86_64_JUMP_SLOT)
+    if (ELF64_R_TYPE(call.r_info) != kCallSlot)
       continue;
     auto *slot = reinterpret_cast<std::uintptr_t *>(object.base + call.r_offset);
     if (!asks(object, __atomic_load_n(slot, __ATOMIC_RELAXED), i))
@@ -70,7 +76,7 @@ unsigned kinds_asked_for(const Object &object, KindOf kind_of) noexcept {
     const std::size_t index = ELF64_R_SYM(entry.r_info);
     const ElfW(Sym) &symbol = object.symbols[index];
     // A program that is not position-independent has a value for what it takes the address of.
-    const bool is_call = ELF64_R_TYPE(entry.r_info) == R_X86_64_JUMP_SLOT && symbol.st_value == 0;
+    const bool is_call = ELF64_R_TYPE(entry.r_info) == kCallSlot && symbol.st_value == 0;
     if (index != STN_UNDEF && symbol.st_shndx == SHN_UNDEF)
       kinds |= kind_of(object.names + symbol.st_name, !is_call);
   };

@@ -2,6 +2,7 @@
 //
 // The profile of locks as JSON (docs/formats/profile.md), at the end of the process.
 #include "runtime/locks/counters.h"
+#include "runtime/processor.h"
 #include "runtime/profile/json.h"
 #include "runtime/profile/symbols.h"
 
@@ -17,7 +18,6 @@
 #include <tuple>
 #include <unistd.h>
 #include <vector>
-#include <x86intrin.h>
 
 namespace tandem::locks {
 namespace {
@@ -175,8 +175,9 @@ public:
     timespec now;
     ::clock_gettime(CLOCK_MONOTONIC, &now);
     wall_ns_ = now.tv_sec * 1'000'000'000LL + now.tv_nsec - began.ns;
-    ns_per_tick_ = static_cast<double>(wall_ns_) /
-                   static_cast<double>(std::max<std::uint64_t>(__rdtsc() - began.ticks, 1));
+    ns_per_tick_ =
+        static_cast<double>(wall_ns_) /
+        static_cast<double>(std::max<std::uint64_t>(processor::ticks() - began.ticks, 1));
   }
 
   void write() {

@@ -16,6 +16,7 @@
 
 #include "runtime/memory/cell.h"
 #include "runtime/memory/log.h"
+#include "runtime/processor.h"
 
 #include <cstdint>
 
@@ -160,7 +161,7 @@ private:
   void grow() noexcept;
   void grow_index() noexcept;
   // Only the bytes of the mask: the others belong to the program, which may be writing them.
-  [[gnu::noinline, clang::preserve_most]] static void
+  [[gnu::noinline, TANDEM_PRESERVE_MOST]] static void
   write_part(std::uintptr_t word, std::uint64_t value, std::uint64_t mask) noexcept;
 
   Log<Entry> entries_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/phases/inline.h"
+#include "runtime/processor.h"
 
 #include <cstdint>
 
@@ -24,6 +25,6 @@ std::int64_t keep_waiting(std::int64_t since) noexcept;
 // A short wait, in ticks of the processor: the thread has the lock by now, and looking at the clock
 // would keep others out for longer.
 void has_waited(std::uint64_t wait) noexcept;
-inline std::uint64_t ticks() noexcept { return __builtin_ia32_rdtsc(); }
+inline std::uint64_t ticks() noexcept { return processor::ticks(); }
 
 } // namespace tandem::phases

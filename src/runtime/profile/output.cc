@@ -4,6 +4,7 @@
 #include "base/output_file.h"
 #include "contention/names.h"
 #include "runtime/fatal.h"
+#include "runtime/processor.h"
 #include "runtime/profile/counters.h"
 #include "runtime/profile/json.h"
 #include "runtime/profile/symbols.h"
@@ -19,7 +20,6 @@
 #include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 namespace tandem::profile {
 namespace {
@@ -72,7 +72,7 @@ public:
     timespec steady;
     ::clock_gettime(CLOCK_MONOTONIC, &steady);
     wall_ns_ = steady.tv_sec * 1'000'000'000LL + steady.tv_nsec - process.steady_ns;
-    const std::uint64_t ticks = __rdtsc() - process.ticks;
+    const std::uint64_t ticks = processor::ticks() - process.ticks;
     ns_per_tick_ = ticks == 0 ? 0 : static_cast<double>(wall_ns_) / static_cast<double>(ticks);
   }
 

@@ -7,6 +7,7 @@
 #include "base/output_file.h"
 #include "runtime/algorithms/orec.h"
 #include "runtime/fatal.h"
+#include "runtime/processor.h"
 #include "runtime/profile/counters.h"
 #include "runtime/settings/environment.h"
 #include "runtime/settings/settings.h"
@@ -23,7 +24,6 @@
 #include <new>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 namespace tandem::profile {
 namespace {
@@ -126,13 +126,13 @@ void stop_waiting(ThreadProfile &profile, SectionCounts &counts) noexcept {
     return;
   // What is waited for while it cannot be undone counts as irrevocable.
   if (profile.irrevocable_since == 0)
-    counts.waiting_ticks += __rdtsc() - profile.waiting_since;
+    counts.waiting_ticks += processor::ticks() - profile.waiting_since;
   profile.waiting_since = 0;
 }
 
 void stop_irrevocable(ThreadProfile &profile, SectionCounts &counts) noexcept {
   if (profile.irrevocable_since != 0)
-    counts.irrevocable_ticks += __rdtsc() - profile.irrevocable_since;
+    counts.irrevocable_ticks += processor::ticks() - profile.irrevocable_since;
   profile.irrevocable_since = 0;
 }
 
@@ -221,7 +221,7 @@ void finish() noexcept {
       SectionCounts &counts = counts_of(*profile, profile->section.load(std::memory_order_relaxed));
       stop_waiting(*profile, counts);
       stop_irrevocable(*profile, counts);
-      counts.section_ticks += __rdtsc() - profile->began;
+      counts.section_ticks += processor::ticks() - profile->began;
     }
     for (std::size_t section = 1; section <= process.sections; ++section)
       if (profile->sections[section] != nullptr)
@@ -244,7 +244,7 @@ void remember_start() noexcept {
   timespec steady;
   ::clock_gettime(CLOCK_REALTIME, &real);
   ::clock_gettime(CLOCK_MONOTONIC, &steady);
-  process.ticks = __rdtsc();
+  process.ticks = processor::ticks();
   process.start_ns = real.tv_sec * 1'000'000'000LL + real.tv_nsec;
   process.steady_ns = steady.tv_sec * 1'000'000'000LL + steady.tv_nsec;
   process.pid = ::getpid();
@@ -323,7 +323,7 @@ void begin(Thread &thread) noexcept {
   profile.irrevocable_since = 0;
   profile.blame = Blame();
   profile.accesses.clear();
-  profile.began = __rdtsc();
+  profile.began = processor::ticks();
   ++counts_of(profile, section).starts;
 }
 
@@ -366,7 +366,7 @@ void abort(Thread &thread, Cause cause) noexcept {
   stop_waiting(profile, counts);
   stop_irrevocable(profile, counts);
   if (cause == Cause::cancel) {
-    counts.section_ticks += __rdtsc() - profile.began;
+    counts.section_ticks += processor::ticks() - profile.began;
     profile.executing = false;
   }
 }
@@ -402,7 +402,7 @@ void serialise(Thread &thread, Alone cause) noexcept {
 void irrevocable(Thread &thread) noexcept {
   const Hook hook(thread);
   if (hook.open() && thread.profile->irrevocable_since == 0)
-    thread.profile->irrevocable_since = __rdtsc();
+    thread.profile->irrevocable_since = processor::ticks();
 }
 
 Ending before_commit(Thread &thread) noexcept {
@@ -435,7 +435,7 @@ void after_commit(Thread &thread, const Ending &ending) noexcept {
   counts.retries.add(ending.aborted);
   stop_waiting(profile, counts);
   stop_irrevocable(profile, counts);
-  counts.section_ticks += __rdtsc() - ending.began; // last: the others are parts of it
+  counts.section_ticks += processor::ticks() - ending.began; // last: the others are parts of it
   profile.executing = false;
 }
 
@@ -512,7 +512,7 @@ void wait_for_colour(Thread &thread, const char *name) noexcept {
   if (!profile.executing)
     return;
   profile.colour = name;
-  profile.colour_since = __rdtsc();
+  profile.colour_since = processor::ticks();
   if (profile.waiting_since == 0)
     profile.waiting_since = profile.colour_since;
 }
@@ -525,7 +525,7 @@ void stop_waiting(Thread &thread) noexcept {
   const std::uint32_t section = profile.section.load(std::memory_order_relaxed);
   if (profile.colour != nullptr) {
     profile.colours.add({section, 0, profile.colour});
-    profile.colours.add({section, 1, profile.colour}, __rdtsc() - profile.colour_since);
+    profile.colours.add({section, 1, profile.colour}, processor::ticks() - profile.colour_since);
     profile.colour = nullptr;
   }
   if (profile.waiting_since != 0)
@@ -535,7 +535,7 @@ void stop_waiting(Thread &thread) noexcept {
 void Waiting::start(Thread &thread) noexcept {
   if (!thread.profile->executing || thread.profile->waiting_since != 0)
     return;
-  thread.profile->waiting_since = __rdtsc();
+  thread.profile->waiting_since = processor::ticks();
   waits_ = &thread;
 }
 

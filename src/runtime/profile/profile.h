@@ -10,6 +10,7 @@
 // this file: afterwards no counter changes.
 #pragma once
 
+#include "runtime/processor.h"
 #include "runtime/thread/thread.h"
 
 #include <cstddef>
@@ -17,7 +18,7 @@
 
 // Of functions that hot code calls in a process that is profiled, and must not pay for in another:
 // they save all registers, so that the caller keeps its own where it had them.
-#define TANDEM_PROFILE_HOOK [[gnu::cold, gnu::noinline, clang::preserve_most]]
+#define TANDEM_PROFILE_HOOK [[gnu::cold, gnu::noinline, TANDEM_PRESERVE_MOST]]
 
 namespace tandem::profile {
 

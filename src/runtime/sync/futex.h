@@ -4,6 +4,8 @@
 // (futex).
 #pragma once
 
+#include "runtime/processor.h"
+
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -16,7 +18,7 @@
 
 namespace tandem::sync {
 
-inline void pause() noexcept { __builtin_ia32_pause(); }
+inline void pause() noexcept { processor::pause(); }
 
 // Blocks while `word` has `value`; may return early.
 inline void wait_on(std::atomic<std::uint32_t> &word, std::uint32_t value) noexcept {
@@ -99,9 +101,9 @@ private:
       sleep_ns_ = sleep_ns_ < kLongestSleepNs / 2 ? 2 * sleep_ns_ : kLongestSleepNs;
       return;
     }
-    const std::uint64_t since = __builtin_ia32_rdtsc();
+    const std::uint64_t since = processor::ticks();
     ::sched_yield();
-    if (__builtin_ia32_rdtsc() - since > kLongYield)
+    if (processor::ticks() - since > kLongYield)
       sleep_ns_ = kShortestSleepNs;
   }
 

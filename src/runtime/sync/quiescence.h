@@ -11,6 +11,7 @@
 // the commit.
 #pragma once
 
+#include "runtime/processor.h"
 #include "runtime/sync/clock.h"
 #include "runtime/thread/thread.h"
 
@@ -20,7 +21,7 @@
 namespace tandem::sync {
 
 // Returns when marks[identity] is 0 or at least `newest`.
-[[gnu::cold, gnu::noinline, clang::preserve_most]] void wait_for(std::size_t identity,
+[[gnu::cold, gnu::noinline, TANDEM_PRESERVE_MOST]] void wait_for(std::size_t identity,
                                                                  std::uint64_t newest) noexcept;
 
 // Returns when no transaction is left that began before `time` and has not seen it. The caller's

@@ -38,12 +38,17 @@ struct Thread;
 // transaction called.
 struct JumpBuffer {
   std::uint64_t stack;
+#if defined(__riscv)
+  std::uint64_t saved[12];    // s0 to s11
+  std::uint64_t floating[12]; // fs0 to fs11
+#else
   std::uint64_t rbx;
   std::uint64_t rbp;
   std::uint64_t r12;
   std::uint64_t r13;
   std::uint64_t r14;
   std::uint64_t r15;
+#endif
   std::uint64_t target;
 };
 

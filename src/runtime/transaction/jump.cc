@@ -6,6 +6,19 @@
 namespace tandem::transaction {
 
 void jump(std::uint32_t actions, const JumpBuffer &buffer) noexcept {
+#if defined(__riscv)
+  register std::uint64_t answer __asm__("a0") = actions;
+  register const JumpBuffer *from __asm__("a1") = &buffer;
+  __asm__ volatile(
+      TANDEM_EACH_SAVED("ld", "fld", "%c[saved]", "%c[floating]", "a1") "ld t0, %c[target](a1)\n\t"
+                                                                        "ld sp, %c[stack](a1)\n\t"
+                                                                        "jr t0"
+      :
+      : "r"(answer), "r"(from), [saved] "i"(offsetof(JumpBuffer, saved)),
+        [floating] "i"(offsetof(JumpBuffer, floating)), [stack] "i"(offsetof(JumpBuffer, stack)),
+        [target] "i"(offsetof(JumpBuffer, target))
+      : "t0", "memory");
+#else
   // The stack pointer last but for the target: no memory operand below may be on the stack. The
   // buffer may be above it or in the thread's own memory.
   __asm__ volatile("movq %c[rbx](%[b]), %%rbx\n\t"
@@ -25,6 +38,7 @@ void jump(std::uint32_t actions, const JumpBuffer &buffer) noexcept {
                      [r15] "i"(offsetof(JumpBuffer, r15)), [stack] "i"(offsetof(JumpBuffer, stack)),
                      [target] "i"(offsetof(JumpBuffer, target))
                    : "rcx", "rdx", "memory");
+#endif
   __builtin_unreachable();
 }
 

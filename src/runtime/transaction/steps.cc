@@ -2,11 +2,11 @@
 #include "runtime/transaction/steps.h"
 
 #include "runtime/actions/actions.h"
+#include "runtime/processor.h"
 #include "runtime/sync/futex.h"
 #include "runtime/transaction/jump.h"
 
 #include <algorithm>
-#include <x86intrin.h>
 
 namespace tandem::transaction {
 namespace {
@@ -130,11 +130,11 @@ void back_off(Thread &thread, std::uint32_t waits) noexcept {
   if (waits >= kLongRow) [[unlikely]]
     units = std::max(units, contention::delay(contention::Backoff::exponential, waits - kLongRow,
                                               thread.random));
-  const std::uint64_t start = __rdtsc();
+  const std::uint64_t start = processor::ticks();
   std::uint64_t ticks = units * kTicksPerUnit;
   if (thread.serialise_after > kManyRestarts) [[unlikely]]
     ticks = std::max(ticks, ticks_in_endless_row(thread, start));
-  for (std::uint64_t past = 0; past < ticks; past = __rdtsc() - start) {
+  for (std::uint64_t past = 0; past < ticks; past = processor::ticks() - start) {
     if (ticks - past > kTicksBeforeSleep)
       sync::sleep_for(std::max<std::int64_t>(sync::Patience::kShortestSleepNs,
                                              static_cast<std::int64_t>((ticks - past) / 8)));

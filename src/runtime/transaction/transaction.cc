@@ -24,7 +24,6 @@
 #include <algorithm>
 #include <iterator>
 #include <sys/single_threaded.h>
-#include <x86intrin.h>
 
 namespace tandem::transaction {
 namespace {
