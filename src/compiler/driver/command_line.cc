@@ -91,6 +91,8 @@ void Parser::add_input(const std::string &path) {
   line_.inputs.push_back({path, kind});
 }
 
+bool is_for_harts(std::string_view target) { return target.starts_with("riscv64"); }
+
 bool Parser::stop_option(std::string_view word) {
   static constexpr auto kPreprocess =
       std::to_array<std::string_view>({"-E", "--preprocess", "-M", "-MM", "--dependencies",
@@ -140,6 +142,8 @@ bool Parser::value_option(std::string_view word) {
     linker_word(value);
   else if (word == "-T")
     linker_word("--script=" + value);
+  else if (word == "-target")
+    line_.for_harts = is_for_harts(value);
   else
     return false;
   return true;
@@ -160,6 +164,8 @@ bool Parser::joined_option(std::string_view word) {
     line_.output = value("--output=");
   } else if (word.starts_with("--language=")) {
     language_ = kind_by_language(value("--language="));
+  } else if (word.starts_with("--target=")) {
+    line_.for_harts = is_for_harts(word.substr(9));
   } else if (word.starts_with("--library-directory=")) {
     line_.search.folders.push_back(value("--library-directory="));
   } else if (word.starts_with("-o") && word.size() > 2 && !word.starts_with("-objcmt-") &&

@@ -57,6 +57,7 @@ struct CommandLine {
   bool is_static = false;
   bool relocatable = false;
   bool other_width = false; // -m32, -mx32, -m16
+  bool for_harts = false;   // --target=riscv64-...: of the simulated machine
   std::string output;       // -o; empty: clang's default
   std::string linker;       // -fuse-ld=; empty: unsaid
   std::string linker_path;  // --ld-path=; empty: unsaid

@@ -71,6 +71,14 @@ TEST(CommandLine, ValuesAreNotInputs) {
   EXPECT_EQ(line.inputs[0].kind, InputKind::c_family) << "the -x was the value of -mllvm";
 }
 
+TEST(CommandLine, TheTargetInItsForms) {
+  EXPECT_TRUE(parsed("--target=riscv64-linux-gnu a.c").for_harts);
+  EXPECT_TRUE(parsed("-target riscv64-unknown-linux-gnu a.c").for_harts);
+  EXPECT_FALSE(parsed("--target=x86_64-linux-gnu a.c").for_harts);
+  EXPECT_FALSE(parsed("--target=riscv64 --target=x86_64-linux-gnu a.c").for_harts) << "the last";
+  EXPECT_FALSE(parsed("a.c").for_harts);
+}
+
 TEST(CommandLine, TheOutputInItsForms) {
   EXPECT_EQ(parsed("-o out a.c").output, "out");
   EXPECT_EQ(parsed("-oout a.c").output, "out");

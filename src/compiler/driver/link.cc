@@ -78,7 +78,8 @@ Status plan_relocatable(const Request &request, const CommandLine &line, const S
 void link_engine(const Request &request, const CommandLine &line, const Settings &settings,
                  std::vector<std::string> &options) {
   if (settings.enforcement == Enforcement::none ||
-      settings.enforcement == Enforcement::global_lock || line.other_width || line.is_static)
+      settings.enforcement == Enforcement::global_lock || line.other_width || line.is_static ||
+      line.for_harts)
     return;
   options.push_back("-Wl,--push-state,--as-needed," + request.installation.libraries +
                     "/libtandem_tm.so,--pop-state");
@@ -105,6 +106,30 @@ std::vector<std::string> runtime_libraries(const Request &request, const Command
   if (!line.is_static && folder != "/usr/lib" && folder != "/lib")
     libraries.push_back("-Wl,-rpath," + folder);
   return libraries;
+}
+
+// Programs for the simulated machine's harts are static: its proxy kernel loads no others. What is
+// linked is made for all of RV64GC, also where the pass makes functions that have no such mark.
+Status plan_for_harts(const Request &request, const CommandLine &line, const Settings &settings,
+                      LinkStep &step) {
+  if (line.shared)
+    return Error{"-shared: programs for riscv64 are static; link what it is of with the program"};
+  if (settings.check_effects)
+    return Error{"-ftandem-check-effects: there is no recorder for riscv64; check the program as "
+                 "one for this machine"};
+  if (!line.is_static)
+    step.options.emplace_back("-static");
+  for (const char *word : {"-mllvm", "-mattr=+m,+a,+f,+d,+c"}) // whose commas -Wl would take
+    step.options.insert(step.options.end(), {"-Xlinker", word});
+  const std::string folder = request.installation.harts();
+  for (const char *name : {"/anchor.o", "/libtandem.a"})
+    step.checks.push_back({Check::Kind::present, folder + name,
+                           "install g++-riscv64-linux-gnu and libc6-dev-riscv64-cross, and build "
+                           "tandem again"});
+  if (settings.enforcement != Enforcement::none)
+    step.libraries.push_back(folder + "/libtandem.a");
+  step.libraries.push_back("-Wl," + folder + "/anchor.o");
+  return Unit{};
 }
 
 std::string absolute(const std::string &path, const std::string &folder) {
@@ -205,6 +230,12 @@ Result<LinkStep> plan_link(const Request &request, const CommandLine &line,
   step.checks.push_back(
       {Check::Kind::present, plugin, "the installation is incomplete: reinstall"});
   step.options.push_back("-Wl,--load-pass-plugin=" + plugin);
+  step.set = link_environment(request, line, settings);
+  if (line.for_harts) {
+    if (Status planned = plan_for_harts(request, line, settings, step); !planned)
+      return planned.error();
+    return step;
+  }
   link_engine(request, line, settings, step.options);
   step.libraries = runtime_libraries(request, line, settings);
   if (!line.other_width) {
@@ -215,7 +246,6 @@ Result<LinkStep> plan_link(const Request &request, const CommandLine &line,
         {Check::Kind::present, anchor, "the installation is incomplete: reinstall"});
     step.libraries.push_back("-Wl," + anchor); // not an input of clang: a -x would apply to it
   }
-  step.set = link_environment(request, line, settings);
   return step;
 }
 

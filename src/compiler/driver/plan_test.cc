@@ -77,6 +77,25 @@ TEST_F(PlanTest, ToolsByTheirNames) {
   EXPECT_EQ(tool_of(""), Tool::cc);
 }
 
+TEST_F(PlanTest, ProgramsForHartsAreStaticAndHaveTheirOwnRuntime) {
+  const std::string folder = "/t/lib/tandem/riscv64";
+  for (const char *target : {"--target=riscv64-linux-gnu a.o", "-target riscv64-linux-gnu a.o"}) {
+    const std::vector<std::string> all = arguments(target);
+    EXPECT_THAT(all, Contains("-static"));
+    EXPECT_THAT(all, Contains(folder + "/libtandem.a"));
+    EXPECT_THAT(all, Contains("-Wl," + folder + "/anchor.o"));
+    EXPECT_THAT(all, Not(Contains(kEngine)));
+    EXPECT_THAT(all, Not(Contains("-ltandem")));
+    EXPECT_THAT(all, Not(Contains("-Wl,/t/lib/tandem/anchor.o")));
+    EXPECT_THAT(checked(target, Check::Kind::present),
+                testing::IsSupersetOf({folder + "/libtandem.a", folder + "/anchor.o"}));
+  }
+  EXPECT_THAT(arguments("--target=riscv64-linux-gnu -c a.c"), Not(Contains("-static")));
+  EXPECT_THAT(mistake("--target=riscv64-linux-gnu -shared a.o"), HasSubstr("are static"));
+  EXPECT_THAT(mistake("--target=riscv64-linux-gnu -ftandem-check-effects=1 a.o"),
+              HasSubstr("no recorder"));
+}
+
 TEST_F(PlanTest, BinutilsKeepTheirArguments) {
   tool_ = Tool::ar;
   const Plan ar = plan("rcs lib.a -ftandem-enforce=what @list").value();

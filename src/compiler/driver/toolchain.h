@@ -27,6 +27,8 @@ struct Installation {
   [[nodiscard]] std::string attribute_plugin() const;
   [[nodiscard]] std::string pass_plugin() const;
   [[nodiscard]] std::string anchor() const; // an object of empty bitcode
+  // The same files, and libtandem.a, of programs for the harts of the simulated machine.
+  [[nodiscard]] std::string harts() const;
 };
 
 // `executable` is the absolute path of the running program, without links.

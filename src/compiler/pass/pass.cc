@@ -78,8 +78,10 @@ void link_runtime(Module &module, const std::string &path) {
   CHECK(!failed, "{} does not link", path);
 }
 
-std::string beside(const std::string &path, std::string_view name) {
-  return fmt::format("{}{}", path.substr(0, path.rfind('/') + 1), name);
+// The runtime's bitcode of that name for the module's processor, beside runtime.bc or below it.
+std::string bitcode_for(const Module &module, const std::string &path, std::string_view name) {
+  const bool harts = Triple(module.getTargetTriple()).isRISCV64();
+  return fmt::format("{}{}{}", path.substr(0, path.rfind('/') + 1), harts ? "riscv64/" : "", name);
 }
 
 bool finds_by_name(StringRef function) {
@@ -311,19 +313,19 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   if (!changed)
     stop(changed.error().message);
   if (mode == Enforcement::global_lock)
-    link_runtime(module, runtime_bitcode_);
+    link_runtime(module, bitcode_for(module, runtime_bitcode_, "runtime.bc"));
   if (phases == Phases::own_locks)
     holds = finish_own_locks(module, [](const Function &function) {
       return function.hasFnAttribute(kTransactionalAttribute);
     });
   finish_guarded_by(module);
   if (phases != Phases::none)
-    link_runtime(module, beside(runtime_bitcode_, "phases.bc"));
+    link_runtime(module, bitcode_for(module, runtime_bitcode_, "phases.bc"));
   if (const ReportInstrumentation &made = analysis.report.instrumentation;
       made.barriers + made.deferred_updates + made.short_sections != 0)
-    link_runtime(module, beside(runtime_bitcode_, "barriers.bc"));
+    link_runtime(module, bitcode_for(module, runtime_bitcode_, "barriers.bc"));
   if (holds)
-    link_runtime(module, beside(runtime_bitcode_, "held.bc"));
+    link_runtime(module, bitcode_for(module, runtime_bitcode_, "held.bc"));
   if (is_provoked("enforce", "verifier"))
     break_module(module);
   std::string broken;

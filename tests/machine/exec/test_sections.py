@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs that tandem-cc compiles for the machine's harts: unchanged, under every enforcement."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cross import SOURCE
+
+BUILD = Path(os.environ["TANDEM_BUILD"])
+MACHINE = BUILD / "libexec" / "tandem-machine"
+TARGET = "--target=riscv64-linux-gnu"
+ENFORCEMENTS = ("global-lock", "locks", "stm", "hybrid", "htm")
+
+COUNTER = """
+#include <pthread.h>
+#include <stdio.h>
+#include "tandem/tandem.h"
+static long counter, twice;
+TANDEM_ATOMIC void add(long more) { counter += more; twice += 2 * more; }
+static void *run(void *unused) {
+  (void)unused;
+  for (int i = 0; i < 300; ++i)
+    add(1);
+  return 0;
+}
+int main(void) {
+  pthread_t threads[4];
+  for (int i = 0; i < 4; ++i)
+    pthread_create(&threads[i], 0, run, 0);
+  for (int i = 0; i < 4; ++i)
+    pthread_join(threads[i], 0);
+  printf("%ld %ld\\n", counter, twice);
+  return 0;
+}
+"""
+
+# Sections that hold what the hardware refuses (a system call) and what it undoes (a cancel).
+MIXED = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tandem/tandem.h"
+static long entries, printed;
+static char *names[64];
+TANDEM_ATOMIC int enter(const char *name) {
+  for (long i = 0; i < entries; ++i)
+    if (strcmp(names[i], name) == 0)
+      return 0;
+  names[entries] = malloc(strlen(name) + 1);
+  strcpy(names[entries++], name);
+  return 1;
+}
+TANDEM_ATOMIC void tell(void) {
+  ++printed;
+  fputs("told\\n", stdout);
+}
+static void *run(void *unused) {
+  char name[16];
+  (void)unused;
+  for (int i = 0; i < 40; ++i) {
+    snprintf(name, sizeof name, "name %d", i);
+    enter(name);
+  }
+  tell();
+  return 0;
+}
+int main(void) {
+  pthread_t threads[4];
+  for (int i = 0; i < 4; ++i)
+    pthread_create(&threads[i], 0, run, 0);
+  for (int i = 0; i < 4; ++i)
+    pthread_join(threads[i], 0);
+  printf("%ld %ld %s\\n", entries, printed, names[39]);
+  return 0;
+}
+"""
+MIXED_RESULT = "told\n" * 4 + "40 4 name 39\n"
+
+
+def built(folder: Path, text: str, enforcement: str) -> Path:
+    source = folder / "program.c"
+    source.write_text(text)
+    program = folder / f"program-{enforcement}"
+    words = [
+        BUILD / "bin" / "tandem-cc",
+        TARGET,
+        "-O2",
+        "-pthread",
+        f"-I{SOURCE / 'include'}",
+    ]
+    words += [f"-ftandem-enforce={enforcement}", source, "-o", program]
+    done = subprocess.run(
+        [*map(str, words)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return program
+
+
+def run(program: Path, file: Path, *words: str) -> tuple[str, dict[str, Any]]:
+    command = [
+        MACHINE,
+        "exec",
+        "--harts",
+        "4",
+        "--quiet",
+        "--json",
+        file,
+        *words,
+        program,
+    ]
+    done = subprocess.run(
+        [*map(str, command)], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    result: dict[str, Any] = json.loads(file.read_text())
+    return done.stdout, result.get("transactions", {})
+
+
+@pytest.mark.parametrize("enforcement", ENFORCEMENTS)
+@pytest.mark.parametrize("protocol", [(), ("-p", "mesi-snoop")])
+def test_a_counter(tmp_path: Path, enforcement: str, protocol: tuple[str, ...]) -> None:
+    program = built(tmp_path, COUNTER, enforcement)
+    text, counts = run(program, tmp_path / "out.json", "--tx-limit", "16", *protocol)
+    assert text == "1200 2400\n"
+    if enforcement == "htm":
+        assert counts["commits"] >= 600
+        if protocol:
+            assert counts["restarts"] > 0
+    if enforcement in ("global-lock", "locks"):
+        assert counts.get("commits", 0) == 0
+
+
+@pytest.mark.parametrize("enforcement", ["stm", "hybrid", "htm"])
+@pytest.mark.parametrize("algorithm", ["serial", "eager", "lazy", "norec", "two-phase"])
+def test_algorithms_of_software(
+    tmp_path: Path, enforcement: str, algorithm: str
+) -> None:
+    program = built(tmp_path, MIXED, enforcement)
+    words = ["--env", f"TANDEM_ALGORITHM={algorithm}", "-p", "mesi-snoop"]
+    text, counts = run(program, tmp_path / "out.json", *words)
+    assert text == MIXED_RESULT
+    assert counts.get("commits", 0) == 0
+
+
+@pytest.mark.parametrize("enforcement", ENFORCEMENTS)
+def test_system_calls_and_allocations(tmp_path: Path, enforcement: str) -> None:
+    program = built(tmp_path, MIXED, enforcement)
+    text, counts = run(
+        program, tmp_path / "out.json", "--tx-limit", "16", "-p", "mesi-snoop"
+    )
+    assert text == MIXED_RESULT
+    assert counts.get("commits", 0) > 0 or enforcement != "htm"
+
+
+def test_a_limit_of_one_takes_the_fallback(tmp_path: Path) -> None:
+    program = built(tmp_path, COUNTER, "htm")
+    text, counts = run(
+        program, tmp_path / "out.json", "--tx-limit", "1", "-p", "mesi-snoop"
+    )
+    assert text == "1200 2400\n"
+    assert counts["fallbacks"] > 0
+
+
+def test_shared_libraries_are_refused(tmp_path: Path) -> None:
+    source = tmp_path / "a.c"
+    source.write_text("int a;\n")
+    words = [
+        BUILD / "bin" / "tandem-cc",
+        TARGET,
+        "-shared",
+        source,
+        "-o",
+        tmp_path / "a.so",
+    ]
+    done = subprocess.run(
+        [*map(str, words)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "tandem-cc: -shared: programs for riscv64 are static; link what it is of with the program"
+    ]
+    assert not (tmp_path / "a.so").exists()
