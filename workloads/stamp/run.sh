@@ -10,7 +10,8 @@
 #   cc-ENFORCEMENT                        tandem-cc (global-lock, locks, stm, hybrid, htm)
 #   cc-hybrid-malloc                      with allocations counted as irrevocable
 #
-# With STAMP_ATTEMPTS=1 the program is the one that counts the executions of sections.
+# With STAMP_ON it runs on the simulated machine, on as many harts as it has threads: words for
+# `tandem machine exec`. With STAMP_ATTEMPTS=1 the program is the one that counts the executions of sections.
 set -eu
 if [ $# -lt 6 ]; then
   echo 'run.sh: give WORK BUILD ROW VARIANT THREADS SIZE' >&2
@@ -33,7 +34,13 @@ tandem-*)
 *) program=$variant ;;
 esac
 [ "${STAMP_ATTEMPTS:-0}" = 0 ] || program=$program-attempts
+if [ -n "${STAMP_ON-}" ]; then
+  # shellcheck disable=SC2086 # words
+  on() { exec "$build/bin/tandem" machine exec --quiet --harts "$threads" $STAMP_ON "$@"; }
+else
+  on() { exec "$@"; }
+fi
 case $row in
-*-*) exec "$work/$program/${row%%-*}" --input "${row#*-}" --threads "$threads" --size "$size" "$@" ;;
-*) exec "$work/$program/$row" --threads "$threads" --size "$size" "$@" ;;
+*-*) on "$work/$program/${row%%-*}" --input "${row#*-}" --threads "$threads" --size "$size" "$@" ;;
+*) on "$work/$program/$row" --threads "$threads" --size "$size" "$@" ;;
 esac

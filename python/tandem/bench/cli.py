@@ -17,6 +17,7 @@ from typing import NoReturn
 from rich.console import Console
 
 from tandem.bench.experiment import (
+    TARGET,
     Comparison,
     aborts_table,
     build_command,
@@ -26,6 +27,7 @@ from tandem.bench.experiment import (
 from tandem.bench.sections import PROGRAMS, measure_sections, sections_table, sections_to_json
 from tandem.bench.suite import (
     DEFAULT_VARIANTS,
+    MACHINE_VARIANTS,
     ROWS,
     SIZES,
     VARIANTS,
@@ -49,6 +51,7 @@ from tandem.workload.steps import one_at_a_time
 __all__ = ["SUMMARY", "main"]
 
 PROGRAM = "tandem bench"
+PROTOCOLS = ("mesi-snoop", "token-b", "sparse-directory", "flask", "mosaic", "flask-plus")
 SUMMARY = "Compare the ways to run atomic sections on the STAMP-class suite"
 
 
@@ -73,6 +76,24 @@ def _threads(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(x) for x in words))
 
 
+def _machine(text: str) -> str:
+    kind, _, name = text.partition(":")
+    if kind != "machine" or name not in PROTOCOLS:
+        raise argparse.ArgumentTypeError(f"'{text}' is not machine: and {', '.join(PROTOCOLS)}")
+    return name
+
+
+def _complete(asked: argparse.Namespace) -> argparse.Namespace:
+    """Gives what was not said its usual value, which depends on where the suite runs."""
+    usual: dict[str, object] = {"threads": (1, 2), "size": "small", "reps": 5, "warm_ups": 1}
+    if asked.on:
+        usual = {"threads": (1, 2, 4, 8, 16), "size": "test", "reps": 1, "warm_ups": 0}
+    for name, value in usual.items():
+        if getattr(asked, name) is None:
+            setattr(asked, name, value)
+    return asked
+
+
 def _parser() -> _Parser:
     variants = "\n".join(f"  {x.name:<20}{x.summary}" for x in VARIANTS.values())
     parser = _Parser(
@@ -86,16 +107,24 @@ def _parser() -> _Parser:
     add = parser.add_argument
     add("applications", nargs="*", metavar="APPLICATION", help=argparse.SUPPRESS)
     add("--variants", metavar="LIST", help=f"separated by commas [{','.join(DEFAULT_VARIANTS)}]")
-    add("--threads", type=_threads, default=(1, 2), metavar="LIST", help="1 to 64 each [1,2]")
-    add("--size", choices=SIZES, default="small", help="[small]")
+    add(
+        "--on",
+        type=_machine,
+        default="",
+        metavar="machine:NAME",
+        help="run on the simulated machine, with this protocol and as many harts as threads; then "
+        f"[{','.join(MACHINE_VARIANTS)}], threads [1,2,4,8,16], size [test], one round",
+    )
+    add("--threads", type=_threads, metavar="LIST", help="1 to 64 each [1,2]")
+    add("--size", choices=SIZES, help="[small]")
     add("--seed", type=_number(0, 2**63 - 1), default=1, metavar="N", help="of the inputs [1]")
     add(
         "--baseline",
         metavar="VARIANT",
         help="what ratios are relative to, with as many threads where it has several [sequential]",
     )
-    add("--reps", type=_number(1, 1000), default=5, metavar="N", help="measured rounds [5]")
-    add("--warm-ups", type=_number(0, 100), default=1, metavar="N", help="rounds before [1]")
+    add("--reps", type=_number(1, 1000), metavar="N", help="measured rounds [5]")
+    add("--warm-ups", type=_number(0, 100), metavar="N", help="rounds before [1]")
     add("--aborts", action="store_true", help="also count aborts, by other builds, untimed")
     add("--sections", action="store_true", help="instead: lengths and sets of the sections")
     add("--list", action="store_true", help="instead: the variants, and what is not available")
@@ -113,7 +142,8 @@ def _parser() -> _Parser:
 
 def _result_file(asked: argparse.Namespace) -> Path:
     if asked.json in (None, "-"):
-        return work_folder() / "bench" / "stamp.json"
+        name = f"stamp-{asked.on}.json" if asked.on else "stamp.json"
+        return work_folder() / "bench" / name
     return Path(asked.json)
 
 
@@ -124,9 +154,10 @@ def _console(asked: argparse.Namespace) -> Console:
 
 
 def _comparison(asked: argparse.Namespace, build: Path) -> Comparison:
-    names = asked.variants.split(",") if asked.variants else list(DEFAULT_VARIANTS)
+    usual = MACHINE_VARIANTS if asked.on else DEFAULT_VARIANTS
+    names = asked.variants.split(",") if asked.variants else list(usual)
     base = asked.baseline or "sequential"
-    chosen = choose_variants([base, *names], build)
+    chosen = choose_variants([base, *names], build, TARGET if asked.on else "")
     return Comparison(
         rows=tuple(choose_rows(asked.applications)),
         variants=tuple(chosen),
@@ -134,13 +165,14 @@ def _comparison(asked: argparse.Namespace, build: Path) -> Comparison:
         size=asked.size,
         seed=asked.seed,
         baseline=chosen[0],
+        machine=asked.on,
     )
 
 
 def _show_list(asked: argparse.Namespace, build: Path) -> int:
     console = _console(asked)
     for variant in VARIANTS.values():
-        reason = why_unavailable(variant, build)
+        reason = why_unavailable(variant, build, TARGET if asked.on else "")
         note = f"; not available: {reason}" if reason else ""
         console.print(f"{variant.name:<20}{variant.summary}{note}", markup=False)
     return 0
@@ -219,9 +251,13 @@ def _act(asked: argparse.Namespace) -> int:
     if asked.resume and asked.fresh:
         raise UserError("--resume and --fresh exclude each other; give one")
     choose_rows(asked.applications)
+    if asked.on and (asked.sections or asked.aborts):
+        raise UserError("--on machine:… has neither --sections nor --aborts; leave them out")
     if asked.json not in (None, "-"):
         check_target(Path(asked.json), "--json")
     work = (asked.build_dir or work_folder() / "workloads" / "stamp").resolve()
+    if asked.on:
+        work /= TARGET
     progress = Progress.automatic(asked.progress)
     with one_at_a_time(work):
         if asked.sections:
@@ -239,7 +275,7 @@ def _run(arguments: Sequence[str]) -> int:
         if list(arguments) == ["--summary"]:
             print(SUMMARY)
             return 0
-        return _act(_parser().parse_args(arguments))
+        return _act(_complete(_parser().parse_args(arguments)))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

@@ -18,7 +18,19 @@ from tandem.bench.suite import Row, Variant
 from tandem.experiment.definition import Experiment, from_document
 from tandem.formats.result import Point, Result
 
-__all__ = ["Comparison", "aborts_table", "build_command", "make_experiment", "print_comparison"]
+__all__ = [
+    "TARGET",
+    "Comparison",
+    "aborts_table",
+    "build_command",
+    "make_experiment",
+    "print_comparison",
+]
+
+
+# Of the harts. A transaction of theirs that has restarted so often runs by software.
+TARGET = "riscv64-linux-gnu"
+RESTARTS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +43,11 @@ class Comparison:
     size: str
     seed: int
     baseline: Variant
+    machine: str = ""  # the protocol of the simulated machine; empty: on this one
+
+    @property
+    def target(self) -> str:
+        return TARGET if self.machine else ""
 
     def baseline_threads(self, threads: int) -> int:
         """Threads of what points with `threads` are relative to."""
@@ -40,8 +57,8 @@ class Comparison:
         return self.baseline.name + ("" if self.baseline.parallel else " on one thread")
 
 
-def build_command(programs: Sequence[str], rows: Sequence[Row]) -> list[str]:
-    """Builds what is missing in {work}."""
+def build_command(programs: Sequence[str], rows: Sequence[Row], target: str = "") -> list[str]:
+    """Builds what is missing in {work}, for this machine or for `target`."""
     return [
         "make",
         "--no-print-directory",
@@ -53,6 +70,7 @@ def build_command(programs: Sequence[str], rows: Sequence[Row]) -> list[str]:
         "TANDEM_INCLUDE={build}/include",
         f"VARIANTS={' '.join(dict.fromkeys(programs))}",
         f"APPLICATIONS={' '.join(dict.fromkeys(x.application for x in rows))}",
+        f"TARGET={target}",
     ]
 
 
@@ -66,9 +84,13 @@ def make_experiment(comparison: Comparison, *, counting: bool = False) -> Experi
     document: dict[str, Any] = {
         "version": 1,
         "title": f"The STAMP-class suite, size {comparison.size}"
+        + (f", on the simulated machine ({comparison.machine})" if comparison.machine else "")
         + (": aborts for each commit" if counting else ""),
         "parameters": {"size": comparison.size, "input_seed": comparison.seed},
-        "build": {"commands": [build_command(programs, comparison.rows)], "timeout_s": 3600},
+        "build": {
+            "commands": [build_command(programs, comparison.rows, comparison.target)],
+            "timeout_s": 3600,
+        },
         "axis": [
             {"name": "application", "values": [x.name for x in comparison.rows]},
             {"name": "variant", "values": [x.name for x in variants]},
@@ -96,6 +118,12 @@ def make_experiment(comparison: Comparison, *, counting: bool = False) -> Experi
         ],
         "exclude": [],
     }
+    if comparison.machine:
+        words = f"--mode timing --protocol {comparison.machine} --tx-limit {RESTARTS}"
+        document["run"]["environment"]["STAMP_ON"] = words
+        document["run"]["side_by_side"] = True
+        for metric in document["metric"]:
+            metric["depends_on_load"] = False
     if serial and several:
         document["exclude"].append({"variant": serial, "threads": several})
     if 1 not in comparison.threads:  # it is there for the baseline only
@@ -150,6 +178,14 @@ def print_comparison(result: Result, comparison: Comparison, console: Console) -
             )
             console.print(_ratios(result, comparison, threads, metric))
     rounds = result.configuration["repetitions"]
+    if comparison.machine:
+        console.print(
+            Text(
+                f"simulated time on {comparison.machine}, harts as threads, size {comparison.size}",
+                style="dim",
+            )
+        )
+        return
     console.print(
         Text(
             f"median of {rounds} interleaved rounds, size {comparison.size}; {result.host['cpu']}, "

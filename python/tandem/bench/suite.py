@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from tandem.errors import UserError
 __all__ = [
     "APPLICATIONS",
     "DEFAULT_VARIANTS",
+    "MACHINE_VARIANTS",
     "NINE_ROWS",
     "ROWS",
     "SIZES",
@@ -111,6 +113,7 @@ _VARIANTS = (
     ),
 )
 VARIANTS = {x.name: x for x in _VARIANTS}
+MACHINE_VARIANTS = ("sequential", "mutex", "cc-locks", "cc-stm", "cc-hybrid", "cc-htm")
 DEFAULT_VARIANTS = ("sequential", "mutex", "libitm-ml_wt", "libitm-gl_wt", "tandem-auto", "cc-stm")
 
 
@@ -126,14 +129,15 @@ def choose_rows(names: Sequence[str]) -> list[Row]:
     return list(chosen.values())
 
 
-def choose_variants(names: Sequence[str], build: Path) -> list[Variant]:
-    """The variants of these names; UserError where one is unknown or cannot be built."""
+def choose_variants(names: Sequence[str], build: Path, target: str = "") -> list[Variant]:
+    """The variants of these names; UserError where one is unknown or cannot be built for
+    `target`; empty: this machine."""
     chosen: dict[str, Variant] = {}
     for name in names:
         variant = VARIANTS.get(name)
         if variant is None:
             raise UserError(f"there is no variant '{name}'; there are {', '.join(VARIANTS)}")
-        reason = why_unavailable(variant, build)
+        reason = why_unavailable(variant, build, target)
         if reason:
             raise UserError(f"variant {name} is not available: {reason}; leave it out")
         chosen[name] = variant
@@ -151,8 +155,12 @@ int main(void) {
 """
 
 
-def why_unavailable(variant: Variant, build: Path) -> str:
-    """Why the variant cannot be built as its name says; empty where it can."""
+def why_unavailable(variant: Variant, build: Path, target: str = "") -> str:
+    """Why the variant cannot be built as its name says, for `target`; empty where it can."""
+    if target and variant.program.startswith("gnu-tm"):
+        return f"there is no library of gcc's transactions for {target}"
+    if target and shutil.which(f"{target}-gcc") is None:
+        return f"{target}-gcc is not there; install gcc-{target} and libc6-dev-riscv64-cross"
     if variant.name.startswith("tandem-") and not (build / "lib" / "libitm.so.1").exists():
         return f"{build}/lib/libitm.so.1 is not there"
     if not variant.enforcement:
@@ -167,6 +175,7 @@ def why_unavailable(variant: Variant, build: Path) -> str:
             [
                 str(compiler),
                 f"-ftandem-enforce={variant.enforcement}",
+                *([f"--target={target}"] if target else []),
                 f"-I{Path(__file__).resolve().parents[3] / 'include'}",
                 str(source),
                 "-o",
