@@ -15,9 +15,7 @@ from conftest import ROWS, Suite
 REPOSITORY = Path(__file__).parents[2]
 
 
-def bench(
-    suite: Suite, *words: str | Path, build: Path | None = None
-) -> tuple[int, str, str]:
+def bench(suite: Suite, *words: str | Path, build: Path | None = None) -> tuple[int, str, str]:
     done = subprocess.run(
         [str((build or suite.build) / "libexec" / "tandem-bench"), *map(str, words)],
         stdin=subprocess.DEVNULL,
@@ -55,8 +53,7 @@ def test_a_comparison(suite: Suite, tmp_path: Path) -> None:
     assert status == 0, error
     result = json.loads(target.read_text(encoding="utf-8"))
     places = {
-        (x["at"]["application"], x["at"]["variant"], x["at"]["threads"])
-        for x in result["points"]
+        (x["at"]["application"], x["at"]["variant"], x["at"]["threads"]) for x in result["points"]
     }
     rows = ("kmeans-high", "kmeans-low", "ssca2")
     expected = {
@@ -140,9 +137,7 @@ def test_a_baseline_with_threads_has_as_many(suite: Suite, tmp_path: Path) -> No
     points = {x["at"]["variant"]: x for x in json.loads(output)["points"]}
     assert {x["at"]["threads"] for x in points.values()} == {2}
     assert set(points) == {"mutex", "cc-stm"}
-    seconds = {
-        name: x["samples"][0]["metrics"]["seconds"] for name, x in points.items()
-    }
+    seconds = {name: x["samples"][0]["metrics"]["seconds"] for name, x in points.items()}
     ratio = points["cc-stm"]["ratios"]["seconds"]["value"]
     assert ratio == pytest.approx(seconds["cc-stm"] / seconds["mutex"])
 
@@ -179,9 +174,7 @@ def test_sections(suite: Suite, tmp_path: Path) -> None:
         assert 0 < measured["write_mean"] <= measured["write_most"]
     # What STAMP's authors call small sets is less than what they call large ones.
     largest = {
-        kind: [
-            x["measured"]["read_p90"] for x in rows if x["published"]["sets"] == kind
-        ]
+        kind: [x["measured"]["read_p90"] for x in rows if x["published"]["sets"] == kind]
         for kind in ("small", "large")
     }
     assert max(largest["small"]) < min(largest["large"])
@@ -202,33 +195,20 @@ def test_the_list(suite: Suite) -> None:
 
 
 def test_mistakes(suite: Suite, tmp_path: Path) -> None:
-    assert mistake(suite, "genom").startswith(
-        "there is no application 'genom'; there are bayes, "
-    )
-    assert mistake(suite, "--variants", "fast").startswith(
-        "there is no variant 'fast'; there are "
-    )
-    assert mistake(suite, "--threads", "0").startswith(
-        "argument --threads: '0' is not a list of "
-    )
+    assert mistake(suite, "genom").startswith("there is no application 'genom'; there are bayes, ")
+    assert mistake(suite, "--variants", "fast").startswith("there is no variant 'fast'; there are ")
+    assert mistake(suite, "--threads", "0").startswith("argument --threads: '0' is not a list of ")
     assert mistake(suite, "--resume", "--fresh") == (
         "--resume and --fresh exclude each other; give one"
     )
-    assert mistake(suite, "--on", "machine:bus").startswith(
-        "argument --on: 'machine:bus' is not "
-    )
+    assert mistake(suite, "--on", "machine:bus").startswith("argument --on: 'machine:bus' is not ")
     on = ("--on", "machine:flask")
     assert "leave it out" in mistake(suite, *on, "--variants", "libitm-gl_wt")
     assert "leave them out" in mistake(suite, *on, "--sections")
-    assert (
-        mistake(suite, "--json", tmp_path)
-        == f"--json {tmp_path}: is a directory; name a file"
-    )
+    assert mistake(suite, "--json", tmp_path) == f"--json {tmp_path}: is a directory; name a file"
 
 
-def test_what_the_compiler_cannot_build_is_refused(
-    suite: Suite, tmp_path: Path
-) -> None:
+def test_what_the_compiler_cannot_build_is_refused(suite: Suite, tmp_path: Path) -> None:
     (tmp_path / "libexec").mkdir()
     (tmp_path / "bin").mkdir()
     shutil.copy(
@@ -236,9 +216,7 @@ def test_what_the_compiler_cannot_build_is_refused(
         tmp_path / "libexec",
     )
     compiler = tmp_path / "bin" / "tandem-cc"
-    compiler.write_text(
-        "#!/bin/sh\necho 'tandem-cc: the installation is incomplete' >&2\nexit 2\n"
-    )
+    compiler.write_text("#!/bin/sh\necho 'tandem-cc: the installation is incomplete' >&2\nexit 2\n")
     compiler.chmod(0o755)
     words = (
         "ssca2",
@@ -257,17 +235,11 @@ def test_what_the_compiler_cannot_build_is_refused(
     )
 
 
-@pytest.mark.parametrize(
-    "application", ["bayes", "genome", "kmeans", "labyrinth", "vacation"]
-)
-def test_the_analysis_of_the_papers_applications(
-    suite: Suite, application: str
-) -> None:
+@pytest.mark.parametrize("application", ["bayes", "genome", "kmeans", "labyrinth", "vacation"])
+def test_the_analysis_of_the_papers_applications(suite: Suite, application: str) -> None:
     """LockSTM's Figure 7, by the reading that made non-revocable sections of STAMP."""
     script = REPOSITORY / "workloads" / "stamp" / "analyse.py"
-    subprocess.run(
-        [script, "prepare", suite.build, suite.work, application], check=True
-    )
+    subprocess.run([script, "prepare", suite.build, suite.work, application], check=True)
     found = {}
     for catalogue in ("malloc-irrevocable", "built-in"):
         done = subprocess.run(

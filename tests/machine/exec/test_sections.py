@@ -96,9 +96,7 @@ def built(folder: Path, text: str, enforcement: str) -> Path:
         f"-I{SOURCE / 'include'}",
     ]
     words += [f"-ftandem-enforce={enforcement}", source, "-o", program]
-    done = subprocess.run(
-        [*map(str, words)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return program
 
@@ -139,9 +137,7 @@ def test_a_counter(tmp_path: Path, enforcement: str, protocol: tuple[str, ...]) 
 
 @pytest.mark.parametrize("enforcement", ["stm", "hybrid", "htm"])
 @pytest.mark.parametrize("algorithm", ["serial", "eager", "lazy", "norec", "two-phase"])
-def test_algorithms_of_software(
-    tmp_path: Path, enforcement: str, algorithm: str
-) -> None:
+def test_algorithms_of_software(tmp_path: Path, enforcement: str, algorithm: str) -> None:
     program = built(tmp_path, MIXED, enforcement)
     words = ["--env", f"TANDEM_ALGORITHM={algorithm}", "-p", "mesi-snoop"]
     text, counts = run(program, tmp_path / "out.json", *words)
@@ -152,18 +148,14 @@ def test_algorithms_of_software(
 @pytest.mark.parametrize("enforcement", ENFORCEMENTS)
 def test_system_calls_and_allocations(tmp_path: Path, enforcement: str) -> None:
     program = built(tmp_path, MIXED, enforcement)
-    text, counts = run(
-        program, tmp_path / "out.json", "--tx-limit", "16", "-p", "mesi-snoop"
-    )
+    text, counts = run(program, tmp_path / "out.json", "--tx-limit", "16", "-p", "mesi-snoop")
     assert text == MIXED_RESULT
     assert counts.get("commits", 0) > 0 or enforcement != "htm"
 
 
 def test_a_limit_of_one_takes_the_fallback(tmp_path: Path) -> None:
     program = built(tmp_path, COUNTER, "htm")
-    text, counts = run(
-        program, tmp_path / "out.json", "--tx-limit", "1", "-p", "mesi-snoop"
-    )
+    text, counts = run(program, tmp_path / "out.json", "--tx-limit", "1", "-p", "mesi-snoop")
     assert text == "1200 2400\n"
     assert counts["fallbacks"] > 0
 
@@ -179,9 +171,7 @@ def test_shared_libraries_are_refused(tmp_path: Path) -> None:
         "-o",
         tmp_path / "a.so",
     ]
-    done = subprocess.run(
-        [*map(str, words)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         "tandem-cc: -shared: programs for riscv64 are static; link what it is of with the program"
