@@ -5,10 +5,11 @@
 //   structures WHAT HOW THREADS [OPERATIONS]
 //
 // WHAT: counter (one word, no think time), list (sorted, 64 keys), tree (binary, 512 keys), hash
-// (256 chains, 2,048 keys). HOW: htm, lock. Every thread does OPERATIONS (500, 100, 150, 200): on the counter
-// increments, else two lookups to one insertion and one removal, of keys drawn by a generator of
-// its own. A transaction subscribes to the lock, and takes it where its xbegin says so. Region 1 is
-// what is measured. Ends with 1 if the structure does not hold what the threads have put there.
+// (256 chains, 2,048 keys). HOW: htm, lock. Every thread does OPERATIONS (500, 100, 150, 200): on
+// the counter increments, else two lookups to one insertion and one removal, of keys drawn by a
+// generator of its own. A transaction subscribes to the lock, and takes it where its xbegin says
+// so. Region 1 is what is measured. Ends with 1 if the structure does not hold what the threads
+// have put there.
 #include "tandem/machine.h"
 
 #include <pthread.h>
