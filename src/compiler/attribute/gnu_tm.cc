@@ -48,7 +48,8 @@ public:
     take(*keyword.getIdentifierInfo(), next());
     auto tokens = std::make_unique<Token[]>(out_.size());
     std::copy(out_.begin(), out_.end(), tokens.get());
-    pp_->EnterTokenStream(std::move(tokens), out_.size(), /*DisableMacroExpansion=*/false,
+    pp_->EnterTokenStream(std::move(tokens), static_cast<unsigned>(out_.size()),
+                          /*DisableMacroExpansion=*/false,
                           /*IsReinject=*/false);
   }
 

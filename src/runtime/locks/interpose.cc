@@ -58,7 +58,7 @@ Counts *release(Thread &thread, const void *lock) noexcept {
     const Held held = thread.held[i];
     if (held.lock != lock)
       continue;
-    const std::uint64_t time = processor::ticks() - held.since;
+    const std::uint64_t time = tandem::processor::ticks() - held.since;
     held.counts->held.add(time);
     held.counts->longest.at_least(time);
     for (std::size_t j = i + 1; j < thread.held_count; ++j)
@@ -86,12 +86,12 @@ int acquire(const Lock &lock, const Try &try_lock, const Block &block) noexcept 
     return block();
   Counts *counts = counts_of(*self, lock.address, lock.site, lock.kind, lock.shared);
   int result = try_lock();
-  std::uint64_t now = processor::ticks();
+  std::uint64_t now = tandem::processor::ticks();
   // Not only EBUSY: what else a trylock cannot do, the call itself must say.
   if (!got(result)) {
     const std::uint64_t before = now;
     result = block();
-    now = processor::ticks();
+    now = tandem::processor::ticks();
     if (counts != nullptr) {
       counts->waited.add(now - before);
       (got(result) ? counts->contended : counts->failed).add(1);
@@ -114,7 +114,7 @@ template <class Try> int try_only(const Lock &lock, const Try &try_lock) noexcep
   if (counts != nullptr)
     (got(result) ? counts->acquired : counts->failed).add(1);
   if (got(result))
-    hold(*self, lock.address, counts, processor::ticks());
+    hold(*self, lock.address, counts, tandem::processor::ticks());
   return result;
 }
 
@@ -128,7 +128,7 @@ template <class Wait> int wait_on(const void *mutex, const void *site, const Wai
   Counts *counts = counts_of(*self, mutex, site, Kind::mutex, false);
   if (counts != nullptr)
     counts->waits.add(1);
-  hold(*self, mutex, counts, processor::ticks());
+  hold(*self, mutex, counts, tandem::processor::ticks());
   return result;
 }
 
@@ -163,7 +163,7 @@ __attribute__((constructor)) void prepare() noexcept {
   timespec wall;
   ::clock_gettime(CLOCK_MONOTONIC, &steady);
   ::clock_gettime(CLOCK_REALTIME, &wall);
-  began = {processor::ticks(), steady.tv_sec * 1'000'000'000LL + steady.tv_nsec,
+  began = {tandem::processor::ticks(), steady.tv_sec * 1'000'000'000LL + steady.tv_nsec,
            wall.tv_sec * 1'000'000'000LL + wall.tv_nsec};
   ::pthread_atfork(nullptr, nullptr, after_fork_in_child);
   std::atexit(write_at_exit);
