@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -84,21 +85,70 @@ int main(void) {
 MIXED_RESULT = "told\n" * 4 + "40 4 name 39\n"
 
 
-def built(folder: Path, text: str, enforcement: str) -> Path:
-    source = folder / "program.c"
-    source.write_text(text)
-    program = folder / f"program-{enforcement}"
-    words = [
-        BUILD / "bin" / "tandem-cc",
-        TARGET,
-        "-O2",
-        "-pthread",
-        f"-I{SOURCE / 'include'}",
-    ]
-    words += [f"-ftandem-enforce={enforcement}", source, "-o", program]
-    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return program
+# Containers, strings, exceptions that leave a section.
+CPP = """
+#include <cstdio>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <tandem/tandem.hpp>
+#include <thread>
+#include <vector>
+static std::map<std::string, long> counts;
+static long refused;
+__attribute__((atomic)) void add(const std::string &name) { ++counts[name]; }
+__attribute__((atomic)) void refuse(long number) {
+  if (number % 7 != 0)
+    return;
+  ++refused;
+  throw std::runtime_error("seven");
+}
+static void run() {
+  for (int i = 0; i < 30; ++i) {
+    add("name " + std::to_string(i % 5));
+    try {
+      refuse(i);
+    } catch (const std::exception &) {
+    }
+  }
+}
+int main() {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back(run);
+  for (std::thread &thread : threads)
+    thread.join();
+  long sum = 0;
+  for (const auto &[name, count] : counts)
+    sum += count;
+  std::printf("%ld %ld %zu\\n", sum, refused, counts.size());
+}
+"""
+
+Build = Callable[[str, str], Path]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """A text under an enforcement, built once."""
+    made: dict[tuple[str, str], Path] = {}
+
+    def build(text: str, enforcement: str) -> Path:
+        if (text, enforcement) in made:
+            return made[text, enforcement]
+        folder = tmp_path_factory.mktemp("program")
+        source = folder / ("program.cc" if text is CPP else "program.c")
+        source.write_text(text)
+        program = folder / enforcement
+        compiler = BUILD / "bin" / ("tandem-c++" if text is CPP else "tandem-cc")
+        words = [compiler, TARGET, "-O2", "-pthread", f"-I{SOURCE / 'include'}"]
+        words += [f"-ftandem-enforce={enforcement}", source, "-o", program]
+        done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        made[text, enforcement] = program
+        return program
+
+    return build
 
 
 def run(program: Path, file: Path, *words: str) -> tuple[str, dict[str, Any]]:
@@ -123,8 +173,10 @@ def run(program: Path, file: Path, *words: str) -> tuple[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("enforcement", ENFORCEMENTS)
 @pytest.mark.parametrize("protocol", [(), ("-p", "mesi-snoop")])
-def test_a_counter(tmp_path: Path, enforcement: str, protocol: tuple[str, ...]) -> None:
-    program = built(tmp_path, COUNTER, enforcement)
+def test_a_counter(
+    built: Build, tmp_path: Path, enforcement: str, protocol: tuple[str, ...]
+) -> None:
+    program = built(COUNTER, enforcement)
     text, counts = run(program, tmp_path / "out.json", "--tx-limit", "16", *protocol)
     assert text == "1200 2400\n"
     if enforcement == "htm":
@@ -137,8 +189,10 @@ def test_a_counter(tmp_path: Path, enforcement: str, protocol: tuple[str, ...]) 
 
 @pytest.mark.parametrize("enforcement", ["stm", "hybrid", "htm"])
 @pytest.mark.parametrize("algorithm", ["serial", "eager", "lazy", "norec", "two-phase"])
-def test_algorithms_of_software(tmp_path: Path, enforcement: str, algorithm: str) -> None:
-    program = built(tmp_path, MIXED, enforcement)
+def test_algorithms_of_software(
+    built: Build, tmp_path: Path, enforcement: str, algorithm: str
+) -> None:
+    program = built(MIXED, enforcement)
     words = ["--env", f"TANDEM_ALGORITHM={algorithm}", "-p", "mesi-snoop"]
     text, counts = run(program, tmp_path / "out.json", *words)
     assert text == MIXED_RESULT
@@ -146,15 +200,23 @@ def test_algorithms_of_software(tmp_path: Path, enforcement: str, algorithm: str
 
 
 @pytest.mark.parametrize("enforcement", ENFORCEMENTS)
-def test_system_calls_and_allocations(tmp_path: Path, enforcement: str) -> None:
-    program = built(tmp_path, MIXED, enforcement)
+def test_system_calls_and_allocations(built: Build, tmp_path: Path, enforcement: str) -> None:
+    program = built(MIXED, enforcement)
     text, counts = run(program, tmp_path / "out.json", "--tx-limit", "16", "-p", "mesi-snoop")
     assert text == MIXED_RESULT
     assert counts.get("commits", 0) > 0 or enforcement != "htm"
 
 
-def test_a_limit_of_one_takes_the_fallback(tmp_path: Path) -> None:
-    program = built(tmp_path, COUNTER, "htm")
+@pytest.mark.parametrize("enforcement", ["locks", "stm", "htm"])
+def test_cpp(built: Build, tmp_path: Path, enforcement: str) -> None:
+    program = built(CPP, enforcement)
+    text, counts = run(program, tmp_path / "out.json", "--tx-limit", "16", "-p", "mesi-snoop")
+    assert text == "120 20 5\n"
+    assert counts.get("commits", 0) > 0 or enforcement != "htm"
+
+
+def test_a_limit_of_one_takes_the_fallback(built: Build, tmp_path: Path) -> None:
+    program = built(COUNTER, "htm")
     text, counts = run(program, tmp_path / "out.json", "--tx-limit", "1", "-p", "mesi-snoop")
     assert text == "1200 2400\n"
     assert counts["fallbacks"] > 0
