@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The runtime for the simulated machine's harts, where Debian's cross C library is: one archive, as programs for it are
 # static, and the same bitcode as beside it. The driver and the pass look for them in lib/tandem/riscv64.
-find_path(TANDEM_RISCV64_HEADERS pthread.h PATHS /usr/riscv64-linux-gnu/include NO_DEFAULT_PATH)
-file(GLOB TANDEM_RISCV64_CXX /usr/lib/gcc-cross/riscv64-linux-gnu/*/libstdc++.a)
+# Looked for at each build: they may be installed later.
+file(GLOB TANDEM_RISCV64_HEADERS CONFIGURE_DEPENDS /usr/riscv64-linux-gnu/include/pthread.h)
+file(GLOB TANDEM_RISCV64_CXX CONFIGURE_DEPENDS /usr/lib/gcc-cross/riscv64-linux-gnu/*/libstdc++.a)
 if(NOT TANDEM_RISCV64_HEADERS OR NOT TANDEM_RISCV64_CXX)
   message(STATUS "no runtime for riscv64-linux-gnu: g++-riscv64-linux-gnu and libc6-dev-riscv64-cross are not installed")
   return()
