@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The command line: `tandem workload memcached ACTION`, for the actions of options.py, and
-`tandem workload apache ACTION` and `tandem workload txlinux ACTION`, which are apache/cli.py's and
-txlinux/cli.py's.
+`tandem workload apache ACTION`, `tandem workload txlinux ACTION` and `tandem workload programs
+[NAME...]`, which are apache/cli.py's, txlinux/cli.py's and programs/cli.py's.
 
 Exit status: 0; 1 where a build, a check or a test failed; 2 for the user's mistake; 130 after
 Ctrl-C.
@@ -36,6 +36,7 @@ from tandem.workload.options import (
     only_variant,
     parser,
 )
+from tandem.workload.programs.cli import run_programs
 from tandem.workload.replay import (
     LOADS,
     build_clients,
@@ -303,6 +304,8 @@ def _run(arguments: Sequence[str]) -> int:
             status = run_apache(arguments[1:])
         elif list(arguments)[:1] == ["txlinux"]:
             status = run_txlinux(arguments[1:])
+        elif list(arguments)[:1] == ["programs"]:
+            status = run_programs(arguments[1:])
         else:
             status = _act(parser().parse_args(arguments))
         sys.stdout.flush()

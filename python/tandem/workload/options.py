@@ -20,7 +20,7 @@ from tandem.workload.steps import Quiet
 __all__ = ["PROGRAM", "SUITE_JOBS", "SUMMARY", "check_options", "only_variant", "parser"]
 
 PROGRAM = "tandem workload"
-SUMMARY = "Fetch, build, analyse and test real programs: memcached, httpd's cache, Linux"
+SUMMARY = "Fetch, build, analyse and test programs: memcached, httpd's cache, Linux, others"
 ACTIONS = {
     "fetch": "fetch the source package; print its version and checksums",
     "build": "build a pristine copy of it; nothing is done where nothing has changed",
@@ -90,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
         prog=PROGRAM,
         usage=f"{PROGRAM} memcached ACTION [OPTIONS]",
         description=f"{SUMMARY}. For httpd's cache see {PROGRAM} apache --help, for Linux"
-        f" {PROGRAM} txlinux --help.\n\n{text}",
+        f" {PROGRAM} txlinux --help, for others {PROGRAM} programs --help.\n\n{text}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
