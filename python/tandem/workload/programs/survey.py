@@ -22,7 +22,7 @@ from tandem.paths import ROOT
 from tandem.statistics import median
 from tandem.workload.programs.description import Program
 from tandem.workload.programs.sources import acquisitions_below
-from tandem.workload.steps import must_run, say
+from tandem.workload.steps import must_run, run, say
 
 __all__ = ["ENFORCEMENTS", "Outcome", "Survey"]
 
@@ -69,12 +69,13 @@ def _fetch(program: Program, source: Path) -> None:
         shutil.copytree(program.source, source, symlinks=True)
         return
     say(f"{program.name}: fetching {program.source}")
-    must_run(
-        [str(ROOT / "scripts" / "fetch-source"), program.source, str(source)],
-        folder=ROOT,
-        environment=os.environ,
-        log=source.parent / "fetch.log",
-    )
+    log = source.parent / "fetch.log"
+    command = [str(ROOT / "scripts" / "fetch-source"), program.source, str(source)]
+    if run(command, folder=ROOT, environment=os.environ, log=log) != 0:
+        said = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        kinds = ("E: ", "fetch-source: ")
+        errors = [x.removeprefix("E: ") for x in said if x.startswith(kinds)]
+        raise CommandError(f"{errors[0] if errors else 'not fetched'}; all of it is in {log}")
 
 
 class _Build:
