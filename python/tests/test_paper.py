@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import HERE, Harness
 
+from tandem.experiment.paper import Campaign, estimate_s
 from tandem.experiment.plan import read_plan
 from tandem.formats import read_result
 from tandem.formats.published import read_published
@@ -174,6 +175,30 @@ def test_the_quick_form_says_so_and_takes_what_is_declared(paper: Harness, tmp_p
     result = read_result(tmp_path / "out" / "counts.json")
     assert [x.at["n"] for x in result.points] == [1, 2]
     assert states(page)["made-up.three"] == "undecided"
+
+
+def test_some_experiments_alone(paper: Harness, tmp_path: Path) -> None:
+    done = paper("--only", "no*")
+    assert done.returncode == 2
+    assert "no experiment is left to run: counts are in " in done.stderr
+    assert not (tmp_path / "out").exists()
+    assert paper("--only", "no*", "--only", "c?unts").returncode == 0
+    text = EXPERIMENT.replace("only = { n = [1, 2] }", "counts = false")
+    (tmp_path / "counts.toml").write_text(text)
+    assert paper("--quick", "--counts").returncode == 2
+    assert paper("--counts").returncode == 0
+
+
+def test_the_quick_forms_fit_their_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By their estimates on two processors, without what is built once."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    published = read_published(PUBLISHED)
+    plan = read_plan(PAPER, published)
+    for counts, most_s in ((False, 15 * 60), (True, 3 * 60)):
+        campaign = Campaign(plan, published, HERE, HERE, HERE, quick=True, counts_only=counts)
+        chosen = campaign.chosen().values()
+        assert len(chosen) >= 6
+        assert sum(estimate_s(x, quick=True) for x in chosen) <= most_s
 
 
 def test_a_check_that_was_met_and_is_missed_is_status_1(paper: Harness, tmp_path: Path) -> None:

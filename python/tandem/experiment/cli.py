@@ -299,8 +299,18 @@ def paper(
         bool, typer.Option("--resume", help="Keep what is done; continue what was interrupted.")
     ] = False,
     counts: Annotated[
-        bool, typer.Option("--counts", help="Leave out experiments that measure times.")
+        bool,
+        typer.Option(
+            "--counts",
+            help="Leave out experiments that measure times; with --quick at most 3 minutes.",
+        ),
     ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN", help="Run experiments of these names ('flask-*'); others stay."
+        ),
+    ] = None,
     results: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where results, plots and the pages go.")
     ] = None,
@@ -331,7 +341,6 @@ def paper(
     values = read_published(published)
     rows = read_plan(plan, values)
     folder = results or _results() / ("paper-quick" if quick else "paper")
-    check_target(folder, "--results", directory=True)
     campaign = Campaign(
         plan=rows,
         published=values,
@@ -341,8 +350,14 @@ def paper(
         quick=quick,
         resume=resume,
         counts_only=counts,
+        only=tuple(only or ()),
         scheduler=scheduler,
     )
+    if not campaign.chosen():
+        raise UserError(
+            f"no experiment is left to run: {', '.join(rows.experiments)} are in {plan}"
+        )
+    check_target(folder, "--results", directory=True)
     shower = Progress.automatic(progress)
     try:
         run_campaign(campaign, shower)

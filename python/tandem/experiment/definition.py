@@ -143,6 +143,7 @@ def _quick(table: Mapping[str, Any] | None) -> Quick | None:
         repetitions=table.get("repetitions"),
         warm_ups=table.get("warm_ups"),
         estimate_s=table.get("estimate_s", 0),
+        counts=table.get("counts", True),
     )
 
 

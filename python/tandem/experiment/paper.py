@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from tandem.errors import CheckMissed, FormatError, InterruptedRun, RunError, TandemError
@@ -39,7 +40,8 @@ class Campaign:
     build: Path
     quick: bool = False
     resume: bool = False
-    counts_only: bool = False  # leave out experiments that measure times
+    counts_only: bool = False  # leave out experiments that measure times, or are too long for that
+    only: tuple[str, ...] = ()  # patterns of names; empty: all
     scheduler: str | None = None
 
     def chosen(self) -> dict[str, Experiment]:
@@ -47,8 +49,14 @@ class Campaign:
         return {
             name: x
             for name, x in self.plan.experiments.items()
-            if not self.counts_only or not any(m.is_time for m in x.metrics)
+            if (not self.counts_only or self._counts(x))
+            and (not self.only or any(fnmatchcase(name, pattern) for pattern in self.only))
         }
+
+    def _counts(self, experiment: Experiment) -> bool:
+        if self.quick and experiment.quick is not None and not experiment.quick.counts:
+            return False
+        return not any(metric.is_time for metric in experiment.metrics)
 
     def settings(self, experiment: Experiment) -> Settings:
         target = self.folder / f"{experiment.name}.json"

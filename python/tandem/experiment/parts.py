@@ -182,6 +182,7 @@ class Quick:
     repetitions: int | None = None
     warm_ups: int | None = None
     estimate_s: float = 0  # as Run's
+    counts: bool = True  # whether `paper --quick --counts` has it
 
 
 @dataclass(frozen=True, slots=True)
