@@ -45,7 +45,8 @@ def mistake(compilers: Compilers, folder: Path, *words: str) -> str:
             ("-ftandem-reports=x",),
             "'-ftandem-reports=x' is not an option; use -ftandem-enforce=, -ftandem-report=, "
             "-ftandem-catalogue=, -ftandem-convert=, -ftandem-points-to=, "
-            "-ftandem-inline-barriers=, -ftandem-short-sections= or -ftandem-check-effects=",
+            "-ftandem-inline-barriers=, -ftandem-short-sections=, -ftandem-check-effects= or "
+            "-ftandem-verbose=",
         ),
         (
             ("-flto=thin",),

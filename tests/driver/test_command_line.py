@@ -178,3 +178,31 @@ def test_archives_of_bitcode(either: Compilers, folder: Path) -> None:
     assert " T twice" in either.run([either.tool("nm"), "libtwice.a"], folder).stdout
     either.cc("-O2", "main.c", "-L.", "-ltwice", "-o", "program", folder=folder)
     assert either.run(["./program"], folder).stdout == "42\n"
+
+
+@pytest.mark.parametrize(
+    ("enforce", "said"),
+    [
+        ("hybrid", "1 transactions, 1 by locks"),
+        ("stm", "2 transactions, 0 by locks"),
+        ("locks", "0 transactions, 2 by locks"),
+    ],
+)
+def test_a_link_says_what_became_of_sections(
+    compilers: Compilers, folder: Path, enforce: str, said: str
+) -> None:
+    (folder / "three.c").write_text(
+        "#include <pthread.h>\n#include <stdio.h>\n"
+        "static long x, y, z;\nstatic pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n"
+        "__attribute__((atomic)) void f(void) { x++; }\n"
+        '__attribute__((atomic)) void g(void) { y++; printf("%ld", y); }\n'
+        "void h(void) { pthread_mutex_lock(&lock); z++; pthread_mutex_unlock(&lock); }\n"
+        "int main(void) { f(); g(); h(); }\n"
+    )
+    given = (f"-ftandem-enforce={enforce}", "three.c", "-o", "three")
+    assert compilers.cc(*given, folder=folder).stderr == ""
+    told = compilers.cc(*given, "-ftandem-verbose", folder=folder).stderr
+    assert (
+        f"three: 2 atomic sections under {enforce}: {said}; 1 lock regions keep their own" in told
+    )
+    assert told.count("\n") == 1

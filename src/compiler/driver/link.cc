@@ -148,6 +148,7 @@ Environment link_environment(const Request &request, const CommandLine &line,
   set[kEnvInlineBarriers] = settings.inline_barriers ? "1" : "0";
   set[kEnvShortSections] = settings.short_sections ? "1" : "0";
   set[kEnvCheckEffects] = settings.check_effects ? "1" : "";
+  set[kEnvVerbose] = settings.verbose ? "1" : "";
   set[kEnvLinkOutput] = line.output.empty() ? "a.out" : line.output;
   set[kEnvLinkInputs] = joined_lines(
       link_inputs(line, request.files, known == request.environment.end() ? "" : known->second));

@@ -63,6 +63,10 @@ constexpr std::array kOwnOptions = {
               [](Settings &settings, const std::string &value) {
                 return assign_switch(settings.check_effects, value);
               }},
+    OwnOption{"-ftandem-verbose=", kEnvVerbose,
+              [](Settings &settings, const std::string &value) {
+                return assign_switch(settings.verbose, value);
+              }},
 };
 
 const OwnOption *option_of(std::string_view word) {
@@ -78,13 +82,15 @@ Result<Settings> read_settings(const std::vector<std::string> &own_options,
                                const Environment &environment) {
   Settings settings;
   std::array<const std::string *, kOwnOptions.size()> last{};
-  for (const std::string &word : own_options) {
+  static const std::string kVerbose = "-ftandem-verbose=1";
+  for (const std::string &given : own_options) {
+    const std::string &word = given == "-ftandem-verbose" ? kVerbose : given;
     const OwnOption *option = option_of(word);
     if (option == nullptr)
       return Error{fmt::format("'{}' is not an option; use -ftandem-enforce=, -ftandem-report=, "
                                "-ftandem-catalogue=, -ftandem-convert=, -ftandem-points-to=, "
-                               "-ftandem-inline-barriers=, -ftandem-short-sections= or "
-                               "-ftandem-check-effects=",
+                               "-ftandem-inline-barriers=, -ftandem-short-sections=, "
+                               "-ftandem-check-effects= or -ftandem-verbose=",
                                word)};
     last[static_cast<std::size_t>(option - kOwnOptions.data())] = &word;
   }
@@ -138,6 +144,8 @@ TANDEM OPTIONS (each also an environment variable; the command line wins):
   -ftandem-check-effects=0|1
                           Enforce by one global lock, and build a program that checks, while it
                           runs, what the analysis says of its sections [0] (TANDEM_CHECK_EFFECTS)
+  -ftandem-verbose[=0|1]  Say in one line of each link what became of its sections [0]
+                          (TANDEM_VERBOSE)
   With -ftandem-enforce=none and no report nothing is analysed. TANDEM_LLVM_BIN names the folder of
   clang and ld.lld [/usr/lib/llvm-19/bin].
 

@@ -25,6 +25,7 @@ struct Settings {
   bool inline_barriers = true;
   bool short_sections = true;
   bool check_effects = false; // enforcement is global_lock then
+  bool verbose = false;       // links say what became of the sections
 
   // Whether links run the pass at all.
   [[nodiscard]] bool analyses() const {

@@ -53,6 +53,8 @@ TEST(Settings, AccessesAreInlinedUnlessToldOtherwise) {
             "-ftandem-inline-barriers: 'no' is neither 0 nor 1");
   EXPECT_TRUE(read_settings({}, {}).value().short_sections);
   EXPECT_FALSE(read_settings({"-ftandem-short-sections=0"}, {}).value().short_sections);
+  EXPECT_TRUE(read_settings({"-ftandem-verbose"}, {}).value().verbose);
+  EXPECT_FALSE(read_settings({"-ftandem-verbose=0"}, {{"TANDEM_VERBOSE", "1"}}).value().verbose);
 }
 
 TEST(Settings, NoneWithoutAReportAnalysesNothing) {
@@ -72,7 +74,7 @@ TEST(Settings, AMistakeNamesItsPlaceAndTheRightValues) {
       mistake({"-ftandem-enforcement=stm"}, {}),
       "'-ftandem-enforcement=stm' is not an option; use -ftandem-enforce=, -ftandem-report=, "
       "-ftandem-catalogue=, -ftandem-convert=, -ftandem-points-to=, -ftandem-inline-barriers=, "
-      "-ftandem-short-sections= or -ftandem-check-effects=");
+      "-ftandem-short-sections=, -ftandem-check-effects= or -ftandem-verbose=");
   EXPECT_EQ(mistake({"-ftandem-enforce"}, {}).substr(0, 36),
             "'-ftandem-enforce' is not an option;");
   EXPECT_EQ(mistake({"-ftandem-enforce=stm"}, {{"TANDEM_ENFORCE", "nonsense"}}), "no mistake");

@@ -88,6 +88,7 @@ Result<PassOptions> PassOptions::from_environment() {
   options.check_effects = environment(kEnvCheckEffects) == "1";
   if (options.check_effects)
     options.check_effects_drop = environment(kEnvCheckEffectsDrop);
+  options.verbose = environment(kEnvVerbose) == "1";
   options.catalogue = environment(kEnvCatalogue);
   options.convert = environment(kEnvConvert);
   options.link_output = environment(kEnvLinkOutput);

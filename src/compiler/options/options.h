@@ -31,6 +31,7 @@ inline constexpr const char *kEnvPointsTo = "TANDEM_POINTS_TO";
 inline constexpr const char *kEnvCheckEffects = "TANDEM_CHECK_EFFECTS";     // "1", or empty
 inline constexpr const char *kEnvInlineBarriers = "TANDEM_INLINE_BARRIERS"; // "0", or else
 inline constexpr const char *kEnvShortSections = "TANDEM_SHORT_SECTIONS";   // "0", or else
+inline constexpr const char *kEnvVerbose = "TANDEM_VERBOSE";                // "1", or empty
 inline constexpr const char *kEnvConvert = "TANDEM_CONVERT";                // a path, or empty
 // Read by the pass alone: an effect to delete, so that the check must fail.
 inline constexpr const char *kEnvCheckEffectsDrop = "TANDEM_CHECK_EFFECTS_DROP";
@@ -51,6 +52,7 @@ struct PassOptions {
   bool short_sections = true;
   bool check_effects = false; // build a program that checks its analysis while it runs
   std::string check_effects_drop;
+  bool verbose = false; // say in a line what became of the sections
   std::string link_output;
   std::vector<std::string> link_inputs;
   bool link_shared = false;

@@ -241,6 +241,28 @@ void break_module(Module &module) {
           function.getEntryBlock().getTerminator());
 }
 
+// What became of the sections, for people.
+std::string summary(const Report &report, Enforcement mode, const std::string &output) {
+  std::size_t transactions = 0;
+  std::size_t locked = 0;
+  std::size_t regions = 0;
+  for (const ReportSection &section : report.sections) {
+    const bool is_undone =
+        mode == Enforcement::stm || mode == Enforcement::htm ||
+        (mode == Enforcement::hybrid && section.klass != SectionClass::non_revocable);
+    if (section.kind == SectionKind::lock_region)
+      ++regions;
+    else
+      ++(is_undone ? transactions : locked);
+  }
+  if (mode == Enforcement::none)
+    return fmt::format("{}: {} atomic sections, none enforced; {} lock regions", output,
+                       transactions + locked, regions);
+  return fmt::format("{}: {} atomic sections under {}: {} transactions, {} by locks; {} lock "
+                     "regions keep their own",
+                     output, transactions + locked, to_string(mode), transactions, locked, regions);
+}
+
 } // namespace
 
 PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
@@ -332,6 +354,8 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   raw_string_ostream stream(broken);
   CHECK(!verifyModule(module, &stream), "enforcement {} built wrong code: {}", to_string(mode),
         broken);
+  if (options_.verbose)
+    say("note: " + summary(analysis.report, mode, options_.link_output));
   if (!options_.report.empty()) {
     const Result<std::string> path = report_path(options_.report, options_.link_output);
     if (!path)
