@@ -150,6 +150,20 @@ CODE = {
             "it is called by pointer; keep the lock"
         ),
     ),
+    "acquired by more than a wrapper": (
+        (
+            "static void take(pthread_mutex_t *m, int n) {\n"
+            "  if (pthread_mutex_trylock(m)) { ++y; take(m, n - 1); } }\n"
+            "static void f(void) { take(&a, 3); ++x;\n"
+            "  pthread_mutex_unlock(&a); }\n"
+            "void (*volatile p)(void) = f;\n"
+            "int main(void) { p(); return x; }\n"
+        ),
+        (
+            f"p.c:{FIRST + 3}: f releases 'a', which it has by 'take' (p.c:{FIRST + 1}): how that "
+            "acquires it is not understood"
+        ),
+    ),
     "reader and writer": (
         "static pthread_rwlock_t r = PTHREAD_RWLOCK_INITIALIZER;\n"
         "static void f(void) { pthread_rwlock_wrlock(&r); ++x; pthread_rwlock_unlock(&r); }\n"

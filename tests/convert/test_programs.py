@@ -24,10 +24,12 @@ NAMES = (
     "flag",
     "gate",
     "one_line",
+    "one_wrapper",
     "lock_region",
     "striped",
     "truncated",
     "trylock",
+    "tryloops",
 )
 THREADS = (1, 4)
 LEVELS = ("-O0", "-O1", "-O2", "-O3") if os.environ.get("TANDEM_LONG") == "1" else ("-O2",)
@@ -67,6 +69,9 @@ EXPECTED = {
     "lock_region": ([19, 21, 33, 40, 54, 64, 73, 82], [19]),
     "one_line": ([21, 27], [18, 24]),
     "striped": ([20], []),
+    "one_wrapper": ([16, 19, 22], [25]),
+    # In the callers of the loops, none in the loops.
+    "tryloops": ([59, 62, 65, 68, 71, 74, 77], []),
 }
 
 

@@ -29,6 +29,15 @@ using namespace llvm;
 // Functions put into their callers one after another, at most.
 constexpr unsigned kMostRounds = 32;
 
+// The first few of these names, and how many more there are.
+std::string first_names(const std::vector<std::string> &names) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i)
+    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", names[i]);
+  return names.size() <= kShown ? text : fmt::format("{} and {} more", text, names.size() - kShown);
+}
+
 class Converter {
 public:
   Converter(Module &module, const ConversionFile &file, const PassOptions &options,
@@ -166,9 +175,10 @@ private:
       if (!changed)
         return Unit{};
     }
-    return Error{fmt::format("{}: more than {} functions would have to be put into their callers; "
-                             "keep more locks, or add [[balanced]]",
-                             file_.path, kMostRounds)};
+    return Error{
+        fmt::format("{}: more than {} functions would have to be put into their callers ({}); "
+                    "keep their locks, or add [[balanced]]",
+                    file_.path, kMostRounds, first_names(result_.inlined))};
   }
 
   // The functions with bodies, each behind those that it calls, as far as they do not call it.
@@ -194,10 +204,34 @@ private:
     return balanced_entry(function) != nullptr;
   }
 
+  // The first function that `function` calls which acquires its caller's lock and does more than a
+  // wrapper: "'take' (a.c:7)"; empty where there is none.
+  static std::string acquires_unseen(const Function &function, const LockCalls &calls) {
+    for (const Instruction &instruction : instructions(function)) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      const Function *callee = call == nullptr ? nullptr : called_function(*call);
+      if (callee == nullptr || callee->isDeclaration() || calls.is_wrapper(*callee))
+        continue;
+      for (const LockSite *site : calls.sites(*callee))
+        if (!site->named && site->operation != LockOperation::unlock)
+          return fmt::format("'{}' ({})", source_name(*callee), source_place(*site->call));
+    }
+    return "";
+  }
+
   Status put_into_callers(Function &function, const Balance &balance, const LockCalls &calls) {
     const std::string name = source_name(function);
     const LockSite *site = balance.at == nullptr ? nullptr : calls.at(*balance.at);
+    const std::string unknown =
+        balance.returns_inside ? std::string() : acquires_unseen(function, calls);
     const auto cannot = [&](std::string_view why) {
+      if (!unknown.empty())
+        return Error{
+            fmt::format("{}: {} releases '{}', which it has by {}: how that acquires it is "
+                        "not understood; make it do nothing but acquire, or keep the "
+                        "lock",
+                        source_place(*balance.at), name,
+                        site == nullptr ? "a converted lock" : site->locks.front(), unknown)};
       return Error{fmt::format(
           "{}: {} '{}', and it cannot be put into its callers: {}; keep the lock, or say "
           "with [[balanced]] that no such path is taken",

@@ -65,6 +65,7 @@ public:
         others > 1)
       return mistake(fmt::format("the program has {} functions '{}': give them different names",
                                  others, region_.function));
+    std::string latest; // of the functions that were put into it
     for (unsigned round = 0; round < kMostRounds; ++round) {
       const LockCalls calls(module_);
       const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls);
@@ -79,12 +80,16 @@ public:
           find_if(sites, [](const LockSite *site) { return site->wrapper != nullptr; });
       if (wrapper == sites.end())
         return expand(sites, calls, *named);
+      latest = source_name(*(*wrapper)->wrapper);
       InlineFunctionInfo info;
       if (const InlineResult done = InlineFunction(*const_cast<CallBase *>((*wrapper)->call), info);
           !done.isSuccess())
         return at(**wrapper, done.getFailureReason());
     }
-    return mistake("its lock is acquired through too many functions");
+    return mistake(
+        fmt::format("its lock is acquired through more than {} functions, '{}' the latest "
+                    "that was looked into",
+                    kMostRounds, latest));
   }
 
 private:

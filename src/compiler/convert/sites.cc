@@ -348,6 +348,10 @@ Status check_locks(const Module &module, const ConversionFile &file, const LockC
       const LockSite *site = call == nullptr ? nullptr : calls.at(*call);
       if (site == nullptr || named.section_of(*site))
         continue;
+      // A wrapper that hands on what it is given: its own callers say what that is.
+      const Function &caller = *call->getFunction();
+      if (calls.is_wrapper(caller) && takes_its_lock(caller, calls))
+        continue;
       const std::vector<ObjectRange> here = lock_ranges(*site, points_to);
       for (std::size_t i = 0; i < converted.size(); ++i)
         if (overlap(here, converted[i]))

@@ -9,9 +9,11 @@
 #include "compiler/sections/section.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 #include <set>
 
@@ -193,13 +195,38 @@ private:
     return now;
   }
 
+  // A trylock in a loop that ends with the lock held.
+  void replace_loop(CallBase &call, const LockSite &site, std::size_t section) {
+    Function &function = *call.getFunction();
+    const bool spins = called_function(call)->getName().starts_with("pthread_spin_");
+    call.setCalledFunction(module_.getOrInsertFunction(
+        spins ? "pthread_spin_lock" : "pthread_mutex_lock", call.getFunctionType()));
+    LockSite lock = site;
+    lock.operation = LockOperation::lock;
+    CallBase *now = replace(call, lock, section);
+    now->replaceAllUsesWith(Constant::getNullValue(now->getType()));
+    for (BasicBlock &block : function) {
+      for (Instruction &instruction : make_early_inc_range(block))
+        if (Constant *value = ConstantFoldInstruction(&instruction, module_.getDataLayout())) {
+          instruction.replaceAllUsesWith(value);
+          if (isInstructionTriviallyDead(&instruction))
+            instruction.eraseFromParent();
+        }
+      ConstantFoldTerminator(&block);
+    }
+    removeUnreachableBlocks(function);
+  }
+
   // The call of a wrapper becomes one of its copy.
   CallBase *redirect(CallBase &call, const LockSite &site, std::size_t section) {
-    call.setCalledOperand(&copy_of(*const_cast<Function *>(site.wrapper), section));
+    call.setCalledOperand(&copy_of(*const_cast<Function *>(site.wrapper), section,
+                                   site.operation == LockOperation::lock));
     return &call;
   }
 
-  Function &copy_of(Function &wrapper, std::size_t section) {
+  // `acquires`: the wrapper comes back with the lock held. One that tries in a loop acquires then
+  // as others do, without the loop.
+  Function &copy_of(Function &wrapper, std::size_t section, bool acquires) {
     Function *&copy = copies_[{&wrapper, section}];
     if (copy != nullptr)
       return *copy;
@@ -214,10 +241,13 @@ private:
       replaced_.push_back(&wrapper);
     for (const LockSite *inner : calls_.sites(wrapper)) {
       auto *call = cast<CallBase>(&*map[inner->call]);
-      if (inner->wrapper == nullptr)
-        replace(*call, *inner, section);
-      else
+      if (inner->wrapper != nullptr) {
         redirect(*call, *inner, section);
+      } else if (acquires && inner->operation == LockOperation::trylock) {
+        replace_loop(*call, *inner, section);
+      } else {
+        replace(*call, *inner, section);
+      }
     }
     return *copies_[{&wrapper, section}];
   }

@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ConstantFolding.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -48,6 +49,17 @@ bool is_idle_call(const CallBase &call) {
          (callee != nullptr && (callee->doesNotReturn() || returns_its_argument(*callee) ||
                                 callee->getName() == "__clang_call_terminate" ||
                                 callee->getName().starts_with("__cxa_")));
+}
+
+// Calls by which a loop of trylocks waits between two of them.
+bool is_pause(const CallBase &call) {
+  if (const auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand()))
+    return is_contained({"", "pause", "rep; nop", "rep;nop", "nop", "yield"},
+                        StringRef(assembly->getAsmString()).trim(" \t\n;"));
+  const Function *callee = called_function(call);
+  return callee != nullptr && callee->isDeclaration() &&
+         is_contained({"sched_yield", "pthread_yield", "thrd_yield", "usleep", "nanosleep"},
+                      callee->getName());
 }
 
 // The pointer that `copy` puts `offset` bytes into the variable `guard` from a constant
@@ -301,8 +313,8 @@ void LockCalls::find_bindings(const Function &function) {
 }
 
 // The one operation of a function that does nothing else: no other call, no store but to its own
-// variables. Null where there is none.
-const LockSite *LockCalls::only_site(const Function &function) const {
+// variables. Null where there is none. `pauses`: whether it also waits a moment, as loops do.
+const LockSite *LockCalls::only_site(const Function &function, bool &pauses) const {
   const DataLayout &layout = function.getParent()->getDataLayout();
   const LockSite *only = nullptr;
   for (const Instruction &instruction : instructions(function)) {
@@ -312,6 +324,10 @@ const LockSite *LockCalls::only_site(const Function &function) const {
     } else if (const auto *call = dyn_cast<CallBase>(&instruction)) {
       if (is_idle_call(*call))
         continue;
+      if (is_pause(*call)) {
+        pauses = true;
+        continue;
+      }
       const auto found = sites_.find(call);
       if (found == sites_.end()) {
         // A guard that a constructor makes of its members.
@@ -332,8 +348,10 @@ const LockSite *LockCalls::only_site(const Function &function) const {
 bool LockCalls::find_wrapper(const Function &function) {
   if (function.isDeclaration() || function.isVarArg() || wrappers_.contains(&function))
     return false;
-  const LockSite *only = only_site(function);
-  if (only == nullptr)
+  bool pauses = false;
+  const LockSite *only = only_site(function, pauses);
+  const bool loops = only != nullptr && acquires_in_loop(function, *only, *this);
+  if (only == nullptr || (pauses && !loops))
     return false;
   Wrapper wrapper;
   LockFunction &does = wrapper.does;
@@ -343,7 +361,10 @@ bool LockCalls::find_wrapper(const Function &function) {
   does.primitive = only->primitive;
   does.shared = only->shared;
   does.acquired = only->acquired;
-  if (only->operation == LockOperation::trylock) {
+  if (loops) {
+    does.operation = LockOperation::lock;
+    does.acquired = Acquired::nonzero; // its result is no error's number: it always acquires
+  } else if (only->operation == LockOperation::trylock) {
     // The result must be recognisable at the call: a pointer to the lock, or the operation's own.
     if (function.getReturnType()->isPointerTy()) {
       does.acquired = Acquired::nonzero;

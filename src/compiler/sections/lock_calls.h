@@ -76,7 +76,7 @@ private:
   };
   void find_library_calls(const llvm::Module &module);
   bool find_wrapper(const llvm::Function &function);
-  const LockSite *only_site(const llvm::Function &function) const;
+  const LockSite *only_site(const llvm::Function &function, bool &pauses) const;
   void find_bindings(const llvm::Function &function);
   // `targets` are a wrapper's own locks, if it has any.
   void apply(const llvm::CallBase &call, const LockFunction &does, std::vector<Target> targets,

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/sections/trylock.h"
 
+#include "compiler/sections/flags.h"
 #include "compiler/sections/origin.h"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
+
+#include <set>
+#include <tuple>
 
 namespace tandem {
 namespace {
@@ -138,6 +142,87 @@ std::optional<Acquired> returned_result(const Function &function, const LockSite
       return std::nullopt;
   }
   return result;
+}
+
+namespace {
+
+// The ways through a function whose only operation is a trylock.
+class TryLoop {
+public:
+  TryLoop(const Function &function, const LockSite &site, const LockCalls &calls)
+      : site_(site), calls_(calls), flags_(function, &calls) {
+    push({&function.getEntryBlock(), Lock::none, flags_.before(function.getEntryBlock().front())});
+  }
+
+  bool always_acquires() {
+    while (!work_.empty()) {
+      State state = std::move(work_.back());
+      work_.pop_back();
+      if (seen_.size() > kMostStates || !walk(std::move(state)))
+        return false;
+    }
+    return true;
+  }
+
+private:
+  enum class Lock { none, asked, held };
+  struct State {
+    const BasicBlock *block;
+    Lock lock;
+    Flags::Values flags;
+    bool operator<(const State &other) const {
+      return std::tie(block, lock, flags) < std::tie(other.block, other.lock, other.flags);
+    }
+  };
+  static constexpr std::size_t kMostStates = 1000; // more than a thin wrapper has
+
+  void push(State state) {
+    if (seen_.insert(state).second)
+      work_.push_back(std::move(state));
+  }
+
+  // False where a way returns without the lock, acquires twice, or nobody knows.
+  bool walk(State state) {
+    for (const Instruction &instruction : *state.block) {
+      if (&instruction == site_.call) {
+        if (state.lock != Lock::none)
+          return false;
+        state.lock = Lock::asked;
+      }
+      if (isa<ReturnInst>(instruction) && state.lock != Lock::held)
+        return false;
+      flags_.apply(instruction, state.flags);
+    }
+    const Instruction &branch = *state.block->getTerminator();
+    const BasicBlock *acquired =
+        state.lock == Lock::asked ? acquired_side(site_, branch, calls_) : nullptr;
+    if (state.lock == Lock::asked && acquired == nullptr && branch.getNumSuccessors() > 1)
+      return false;
+    for (unsigned number = 0; number < branch.getNumSuccessors(); ++number) {
+      State next{branch.getSuccessor(number), state.lock, state.flags};
+      if (acquired != nullptr)
+        next.lock = next.block == acquired ? Lock::held : Lock::none;
+      std::optional<Flags::Values> flags = flags_.follow(branch, number, state.flags);
+      if (!flags)
+        continue;
+      next.flags = std::move(*flags);
+      push(std::move(next));
+    }
+    return true;
+  }
+
+  const LockSite &site_;
+  const LockCalls &calls_;
+  const Flags flags_;
+  std::set<State> seen_;
+  std::vector<State> work_;
+};
+
+} // namespace
+
+bool acquires_in_loop(const Function &function, const LockSite &site, const LockCalls &calls) {
+  return site.operation == LockOperation::trylock &&
+         TryLoop(function, site, calls).always_acquires();
 }
 
 const BasicBlock *acquired_side(const LockSite &entry, const Instruction &terminator,

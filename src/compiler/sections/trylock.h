@@ -15,6 +15,10 @@ namespace tandem {
 // where that cannot be told from the result.
 std::optional<Acquired> returned_result(const llvm::Function &function, const LockSite &site);
 
+// Whether `function`, whose only operation is the trylock `site`, comes back only once that has
+// acquired, and then once: it tries in a loop.
+bool acquires_in_loop(const llvm::Function &function, const LockSite &site, const LockCalls &calls);
+
 // Where `terminator` asks whether the acquisition at `entry`, a trylock or a lock that returns an
 // error's number, succeeded: the block that runs if it did.
 // Null where it asks something else.

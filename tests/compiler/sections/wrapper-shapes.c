@@ -86,14 +86,15 @@ int main(int argc, char **argv) {
   return 0;
 }
 // CHECK:section checks_1 lock-region line 49: mutex pthread-mutex a, 1 exits, same-function
-// CHECK-NEXT:section spins_1 lock-region line 54: trylock pthread-mutex b, 1 exits, same-function
+// CHECK-NEXT:section spins_1 lock-region line 54: mutex pthread-mutex b, 1 exits, same-function
 // CHECK-NEXT:section waits_1 lock-region line 59: mutex pthread-mutex a, 2 exits, same-function
 // CHECK-NEXT:section waits_2 lock-region line 61: wait pthread-mutex a, 2 exits, same-function
 // CHECK-NEXT:section works_1 lock-region line 65: mutex pthread-mutex b, 1 exits, same-function
 // CHECK-NEXT:section may_1 lock-region line 70: mutex pthread-mutex a, 1 exits, flag-guarded
 // CHECK-NEXT:section with_1 lock-region line 75: mutex pthread-mutex b, 1 exits, same-function
+// CHECK-NEXT:site line 26 spin: trylock pthread-mutex *m: inside a wrapper of the operation: its callers are the sites
 // CHECK-NEXT:site line 49 checks: lock pthread-mutex a: checks_1
-// CHECK-NEXT:site line 54 spins: trylock pthread-mutex b: spins_1
+// CHECK-NEXT:site line 54 spins: lock pthread-mutex b: spins_1
 // CHECK-NEXT:site line 59 waits: lock pthread-mutex a: waits_1
 // CHECK-NEXT:site line 61 waits: wait pthread-mutex a: waits_1 waits_2
 // CHECK-NEXT:site line 65 works: lock pthread-mutex b: works_1
