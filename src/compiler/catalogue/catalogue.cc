@@ -28,6 +28,8 @@ public:
   explicit Reader(const std::string &place) : place_(place) {}
 
   Status read(const toml::table &root);
+  // After read(): what the file calls unsafe, in the entries that it extends.
+  Status make_unsafe(Entries &builtin);
   [[nodiscard]] bool extends_builtin() const { return extends_builtin_; }
   [[nodiscard]] Entries &entries() { return entries_; }
   [[nodiscard]] Names &own_variables() { return own_variables_; }
@@ -58,6 +60,7 @@ private:
   Status read_allocator(const toml::node &node);
   Status read_deallocator(const toml::node &node);
   Status add(std::string_view name, CatalogueEntry entry, const toml::source_position &position);
+  Status read_unsafe(const toml::node &node);
 
   const std::string &place_;
   bool extends_builtin_ = true;
@@ -66,6 +69,8 @@ private:
   Names allocators_;
   Arguments deallocators_;
   Hooks hooks_;
+  std::map<std::string, toml::source_position, std::less<>> unsafe_;
+  std::optional<toml::source_position> all_unsafe_; // where "all" stands
 };
 
 Status Reader::read_version(const toml::node *node) {
@@ -121,13 +126,60 @@ Status Reader::read_lists(const toml::node &node) {
   if (!node.is_table())
     return at(node, "functions is not a table; write [functions] and lists by effect below it");
   for (const auto &[key, value] : *node.as_table()) {
+    if (key.str() == "unsafe") {
+      if (Status read = read_unsafe(value); !read)
+        return read;
+      continue;
+    }
     const std::optional<ExternalEffect> effect = effect_from(key.str());
     if (!effect)
-      return at(key, fmt::format("'{}' is not an effect; use {}", key.str(), kEffectNames));
+      return at(key,
+                fmt::format("'{}' is not an effect; use {}, or unsafe", key.str(), kEffectNames));
     if (*effect == ExternalEffect::tm_safe)
       return at(key, "tm-safe functions need a replacement each; write them below [function]");
     if (Status read = read_names(value, key.str(), worst(*effect)); !read)
       return read;
+  }
+  return Unit{};
+}
+
+// Functions that cannot be undone, and else do what the built-in catalogue says.
+Status Reader::read_unsafe(const toml::node &node) {
+  if (node.is_string() && node.as_string()->get() == "all") {
+    all_unsafe_ = node.source().begin;
+    return Unit{};
+  }
+  if (!node.is_array())
+    return at(node, "unsafe is neither \"all\" nor a list of function names");
+  for (const toml::node &element : *node.as_array()) {
+    if (!element.is_string())
+      return at(element, "a function name is not a string; write it in quotes");
+    if (!unsafe_.emplace(element.as_string()->get(), element.source().begin).second)
+      return at(element, fmt::format("'{}' is listed twice; keep one", element.as_string()->get()));
+  }
+  return Unit{};
+}
+
+Status Reader::make_unsafe(Entries &builtin) {
+  const auto become = [](CatalogueEntry &entry) {
+    entry.effect = ExternalEffect::irrevocable;
+    entry.replacement.clear();
+  };
+  if (!extends_builtin_ && (all_unsafe_ || !unsafe_.empty()))
+    return at(all_unsafe_ ? *all_unsafe_ : unsafe_.begin()->second,
+              "unsafe keeps what the built-in catalogue says, which this file does not extend; "
+              "use irrevocable");
+  if (all_unsafe_)
+    for (auto &[name, entry] : builtin)
+      become(entry);
+  for (const auto &[name, position] : unsafe_) {
+    const auto found = builtin.find(name);
+    if (found == builtin.end())
+      return at(position,
+                fmt::format("the built-in catalogue has no '{}'; list it in irrevocable", name));
+    if (entries_.contains(name))
+      return at(position, fmt::format("'{}' is listed twice; keep one of its entries", name));
+    become(found->second);
   }
   return Unit{};
 }
@@ -297,20 +349,24 @@ Result<Catalogue> Catalogue::parse(std::string_view text, const std::string &pla
     return parsed.error();
   if (Status read = reader.read(*parsed); !read)
     return read.error();
+  Catalogue builtin;
+  if (reader.extends_builtin()) {
+    Result<Catalogue> loaded = load("");
+    if (!loaded)
+      return loaded.error();
+    builtin = std::move(*loaded);
+  }
+  if (Status unsafe = reader.make_unsafe(builtin.entries_); !unsafe)
+    return unsafe.error();
   Catalogue catalogue;
   catalogue.entries_ = std::move(reader.entries());
   catalogue.own_variables_ = std::move(reader.own_variables());
   catalogue.allocators_ = std::move(reader.allocators());
   catalogue.deallocators_ = std::move(reader.deallocators());
   catalogue.hooks_ = std::move(reader.hooks());
-  if (reader.extends_builtin()) {
-    Result<Catalogue> builtin = load("");
-    if (!builtin)
-      return builtin.error();
-    catalogue.entries_.merge(builtin->entries_); // keeps what the file says about the same name
-    catalogue.own_variables_.merge(builtin->own_variables_);
-    std::ranges::move(builtin->hooks_, std::back_inserter(catalogue.hooks_));
-  }
+  catalogue.entries_.merge(builtin.entries_); // keeps what the file says about the same name
+  catalogue.own_variables_.merge(builtin.own_variables_);
+  std::ranges::move(builtin.hooks_, std::back_inserter(catalogue.hooks_));
   return catalogue;
 }
 

@@ -296,6 +296,24 @@ TEST(Catalogue, AFileOverridesAndExtendsTheBuiltinOne) {
   EXPECT_EQ(catalogue.lookup("my_copy").writes, set(1));
 }
 
+TEST(Catalogue, UnsafeKeepsWhatAnEntryTouches) {
+  const Catalogue builtin = Catalogue::load("").value();
+  const Catalogue some = parsed("version = 1\n[functions]\nunsafe = [\"strlen\", \"memcpy\"]\n");
+  for (const char *name : {"strlen", "memcpy"}) {
+    const CatalogueEntry now = some.lookup(name);
+    EXPECT_EQ(now.effect, ExternalEffect::irrevocable);
+    EXPECT_EQ(now.replacement, "");
+    EXPECT_EQ(now.reads, builtin.lookup(name).reads);
+    EXPECT_EQ(now.writes, builtin.lookup(name).writes);
+    EXPECT_FALSE(now.touches_anything);
+  }
+  EXPECT_EQ(some.lookup("wcslen").effect, ExternalEffect::reads);
+  const Catalogue all = parsed("version = 1\n[functions]\nunsafe = \"all\"\npure = [\"strlen\"]\n");
+  EXPECT_EQ(all.lookup("wcslen").effect, ExternalEffect::irrevocable);
+  EXPECT_FALSE(all.lookup("wcslen").touches_anything);
+  EXPECT_EQ(all.lookup("strlen").effect, ExternalEffect::pure); // the file's own entry
+}
+
 TEST(Catalogue, HooksMakeWhatRunsThemTouchAnything) {
   const std::string text = "version = 1\nextends = \"nothing\"\n"
                            "[[group]]\neffect = \"tm-safe\"\nreplacement = \"_ZGTt*\"\n"
@@ -351,7 +369,16 @@ TEST(Catalogue, NamesThePlaceOfAWrongEntry) {
   EXPECT_EQ(mistake("version = 1\nextends = 3\n"),
             "c.toml:2:11: extends is neither \"built-in\" nor \"nothing\"");
   EXPECT_EQ(mistake("version = 1\n[functions]\nsafe = []\n"),
-            "c.toml:3:1: 'safe' is not an effect; use " + effects);
+            "c.toml:3:1: 'safe' is not an effect; use " + effects + ", or unsafe");
+  EXPECT_EQ(mistake("version = 1\n[functions]\nunsafe = [\"my_hash\"]\n"),
+            "c.toml:3:11: the built-in catalogue has no 'my_hash'; list it in irrevocable");
+  EXPECT_EQ(mistake("version = 1\n[functions]\nunsafe = [\"strlen\"]\npure = [\"strlen\"]\n"),
+            "c.toml:3:11: 'strlen' is listed twice; keep one of its entries");
+  EXPECT_EQ(mistake("version = 1\n[functions]\nunsafe = \"most\"\n"),
+            "c.toml:3:10: unsafe is neither \"all\" nor a list of function names");
+  EXPECT_EQ(mistake("version = 1\nextends = \"nothing\"\n[functions]\nunsafe = \"all\"\n"),
+            "c.toml:4:10: unsafe keeps what the built-in catalogue says, which this file does not "
+            "extend; use irrevocable");
   EXPECT_EQ(mistake("version = 1\n[functions]\ntm-safe = []\n"),
             "c.toml:3:1: tm-safe functions need a replacement each; write them below [function]");
   EXPECT_EQ(mistake("version = 1\n[functions]\npure = \"sin\"\n"),
