@@ -61,7 +61,8 @@ int main() {
   __transaction_atomic { area = shape.area(); }
   const long value = __transaction_atomic(x + 1);
   __transaction_relaxed { trace(value); }
-  std::printf("%ld %ld %ld %ld\n", area, value, twice(4L), plain.load());
+  const long nested = __transaction_atomic noexcept(true)(value + __transaction_atomic(x + 2));
+  std::printf("%ld %ld %ld %ld %ld\n", area, value, nested, twice(4L), plain.load());
   try {
     __transaction_atomic {
       x = 50;

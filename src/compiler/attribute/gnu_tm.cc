@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -33,8 +34,16 @@ public:
   void HandlePragma(Preprocessor &preprocessor, PragmaIntroducer introducer, Token &) override {
     const tandem::OurTurn turn;
     pp_ = &preprocessor;
-    place_ = introducer.Loc;
-    out_.clear();
+    // Behind the keyword there may be another one, whose handler then runs within this one.
+    std::vector<Token> outer = std::exchange(out_, {});
+    const SourceLocation outer_place = std::exchange(place_, introducer.Loc);
+    replace();
+    out_ = std::move(outer);
+    place_ = outer_place;
+  }
+
+private:
+  void replace() {
     Token word;
     pp_->LexUnexpandedToken(word); // gnu_tm
     const bool ours = word.is(tok::identifier) && word.getIdentifierInfo()->isStr("gnu_tm");
@@ -53,7 +62,6 @@ public:
                           /*IsReinject=*/false);
   }
 
-private:
   void take(IdentifierInfo &keyword, Token after) {
     if (keyword.isStr("__transaction_atomic") || keyword.isStr("__transaction_relaxed"))
       take_transaction(keyword.isStr("__transaction_atomic"), after);
