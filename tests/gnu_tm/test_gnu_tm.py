@@ -123,6 +123,20 @@ def test_a_pure_function_may_do_what_cannot_be_undone(tmp_path: Path) -> None:
     assert "trace" not in told, "the way is not through the pure function"
 
 
+def test_a_function_is_not_pure_because_it_calls_one_that_calls_it(tmp_path: Path) -> None:
+    text = """
+    #include <stdio.h>
+    static void say(int n);
+    __attribute__((transaction_pure)) static void trace(int n) {{ if (n > 0) say(n - 1); }}
+    static void say(int n) {{ puts("said"); trace(n); }}
+    int main(void) {{ __transaction_atomic {{ {}(1); }} return 0; }}
+    """
+    status, told = build(tmp_path, text.format("say"))
+    assert status == 2
+    assert "reaches 'puts'" in told
+    assert build(tmp_path, text.format("trace")) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [

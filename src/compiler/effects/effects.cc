@@ -499,7 +499,8 @@ void Effects::summarise(const Module &module, const std::set<const Function *> &
       append_range(calls, facts.calls);
     }
     add(calls, summary);
-    if (any_of(group, [](const Function *function) { return is_pure(*function); }))
+    // Of functions that call each other those that are not pure keep what cannot be undone.
+    if (all_of(group, [](const Function *function) { return is_pure(*function); }))
       summary.actions.clear();
   }
 }
