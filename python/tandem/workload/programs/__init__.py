@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Real programs that nobody has prepared: built, analysed, converted, run and compared."""
+"""Real programs that were not prepared for Tandem: built, analysed, converted, run and compared."""

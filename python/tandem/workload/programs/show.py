@@ -31,7 +31,7 @@ def _rows(outcomes: Sequence[Outcome], threads: Sequence[int]) -> list[list[str]
         ratios = [outcome.ratio(name, count) for name, count in columns]
         counts = (
             *(outcome.sites_in_sources, outcome.sites, outcome.understood, outcome.shown),
-            *(outcome.sections, outcome.gates + len(outcome.kept)),
+            *(outcome.sections, outcome.locks + len(outcome.kept)),
         )
         rows.append(
             [

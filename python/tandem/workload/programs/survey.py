@@ -43,7 +43,7 @@ class Outcome:
     missed: list[str] = field(default_factory=list)  # sites that were not understood, and why
     findings: dict[str, int] = field(default_factory=dict)
     sections: int = 0
-    gates: int = 0
+    locks: int = 0  # that the suggestion keeps
     kept: list[str] = field(default_factory=list)  # what the compiler refused of the suggestion
     seconds: dict[str, dict[int, float]] = field(default_factory=dict)
     differ: list[str] = field(default_factory=list)
@@ -168,6 +168,7 @@ def _run_job(build: _Build, threads: int, given: Path) -> tuple[float, str]:
         "output": str(output),
     }
     words = [word.format_map(names) for word in job.command]
+    output.unlink(missing_ok=True)  # of the run before
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with (
         given.open("rb") as source,
@@ -265,8 +266,8 @@ class Survey:
             outcome.kept = [suggested.stderr.strip().rpartition("\n")[2]]
             return
         text = conversion.read_text(encoding="utf-8")
-        outcome.sections = text.count("[[section]]")
-        outcome.gates = text.count("[[gate]]")
+        outcome.sections = text.count("\n[[section]]\n")
+        outcome.locks = text.count("\n[[lock]]\n")
         if outcome.sections == 0:
             return
         for enforcement in self.enforcements:
@@ -296,7 +297,7 @@ class Survey:
                     say(f"{outcome.name}: {name}, {count} threads")
                     try:
                         seconds, digest = _run_job(build, count, given)
-                    except (CommandError, subprocess.SubprocessError) as error:
+                    except (CommandError, OSError, subprocess.SubprocessError) as error:
                         outcome.differ.append(f"{name} at {count} threads: {error}")
                         continue
                     wanted = wanted or digest
