@@ -20,7 +20,7 @@ struct Arguments {
   std::string intervals;
 };
 
-// More intervals than anybody plots, and a gigabyte.
+// More intervals than a plot can show; so many take a gigabyte.
 constexpr std::uint64_t kMostIntervals = 100'000;
 
 Status check_intervals(const Arguments &arguments) {

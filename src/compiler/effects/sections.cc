@@ -136,7 +136,7 @@ private:
         follow(call, self, pure);
   }
 
-  // What pure functions call is undone by nobody, and asks nobody to.
+  // What pure functions do is not undone, nor what they call.
   [[nodiscard]] bool is_below_pure(const Function *self) const {
     return self != nullptr && (is_pure(*self) || below_pure_.contains(self));
   }

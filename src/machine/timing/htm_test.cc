@@ -484,7 +484,7 @@ TEST_P(Transactions, LinesThatLeaveTheCachesCost) {
   EXPECT_EQ(run(500, overflows), without + 500);
 }
 
-// A mark that is lost with its line is a write of another hart that nobody notices.
+// A mark that is lost with its line is a write of another hart that goes unnoticed.
 TEST_P(Transactions, MarksOutliveTheirLines) {
   using Mistake = TransactionalMemory::Mistake;
   if (GetParam() == "functional")
