@@ -248,6 +248,25 @@ def test_sources_become_a_report(sources: Tandem, program: Path) -> None:
     assert sources.output("analyze", "again.json", "--json", "-", folder=program) == written
 
 
+def test_sources_are_seen_as_a_link_sees_them(sources: Tandem, program: Path) -> None:
+    (program / "own.cc").write_text(
+        "#include <cstdlib>\n"
+        "#include <pthread.h>\n"
+        "long made;\n"
+        "void *operator new(std::size_t n) { ++made; return std::malloc(n); }\n"
+        "int *kept;\n"
+        "__attribute__((atomic)) void make() { kept = new int[3]; }\n"
+        "void *run(void *none) { make(); return none; }\n"
+        "int main() {\n"
+        "  pthread_t other;\n"
+        "  pthread_create(&other, nullptr, run, nullptr);\n"
+        "  make();\n"
+        "}\n"
+    )
+    report = json.loads(sources.output("analyze", "own.cc", "--json", "-", folder=program))
+    assert "made" in report["sections"][0]["writes"], "new[] calls the program's own new"
+
+
 def test_sources_give_tables(sources: Tandem, program: Path) -> None:
     text = sources.output("analyze", "queue.c", "main.cc", "--", "-DSCALE=2", folder=program)
     assert re.search(r"^push +queue\.c:5 +function ", text, re.MULTILINE)

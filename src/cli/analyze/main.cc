@@ -13,6 +13,7 @@
 #include "cli/graph/graph.h"
 #include "cli/page/page.h"
 #include "compiler/pass/analyse.h"
+#include "compiler/pass/prepare.h"
 #include "compiler/sections/unwrap.h"
 #include "compiler/strict/strict.h"
 
@@ -101,7 +102,7 @@ Result<std::vector<LockUse>> lock_uses(const Arguments &arguments) {
 }
 
 Result<Subject> analyse_sources(const Arguments &arguments, const std::vector<LockUse> &uses) {
-  const Result<Catalogue> catalogue = Catalogue::load(arguments.catalogue);
+  Result<Catalogue> catalogue = Catalogue::load(arguments.catalogue);
   if (!catalogue)
     return catalogue.error();
   const Result<std::vector<CompileUnit>> units = units_of(arguments);
@@ -117,6 +118,7 @@ Result<Subject> analyse_sources(const Arguments &arguments, const std::vector<Lo
   Subject subject;
   {
     const Progress progress("analysing", 0);
+    prepare(**module, *catalogue);
     unwrap_locks(**module, [](const llvm::Function &) { return false; });
     subject.report = analyse(**module, options, *catalogue);
   }

@@ -15,9 +15,8 @@
 #include "compiler/pass/analyse.h"
 #include "compiler/pass/link_inputs.h"
 #include "compiler/pass/link_symbols.h"
+#include "compiler/pass/prepare.h"
 #include "compiler/pass/process_colour.h"
-#include "compiler/pass/replaced.h"
-#include "compiler/sections/promises.h"
 #include "compiler/sections/section.h"
 #include "compiler/sections/told.h"
 #include "compiler/sections/unwrap.h"
@@ -271,13 +270,7 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   Result<Catalogue> catalogue = Catalogue::load(options_.catalogue);
   if (!catalogue)
     stop(catalogue.error().message);
-  catalogue->enable_hooks([&](std::string_view name) {
-    const GlobalValue *value = module.getNamedValue(name);
-    return value != nullptr && value->isDeclaration() && !value->use_empty();
-  });
-  read_promises(module);
-  const bool replaced = show_replaced_operators(module);
-  know_replaced_malloc(module, *catalogue);
+  const bool prepared = prepare(module, *catalogue);
   const LinkInputs inputs = inspect_link_inputs(options_.link_inputs);
   keep_linked_symbols(module, inputs, *catalogue);
   if (!inputs.thin.empty())
@@ -363,7 +356,7 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     if (const Status written = write_file(*path, to_json(analysis.report)); !written)
       stop(written.error().message);
   }
-  return removed || replaced || unwrapped || *changed || analysis.observation
+  return removed || prepared || unwrapped || *changed || analysis.observation
              ? PreservedAnalyses::none()
              : PreservedAnalyses::all();
 }
