@@ -63,7 +63,9 @@ private:
   [[nodiscard]] std::optional<unsigned> flag_of(const llvm::Value *address) const;
 
   // A condition that decides about lock operations in several places, such as `threads > 1`: a flag
-  // that is set by the branch that asks first, and no longer known when what it reads is written.
+  // that is set by the branch that asks first, and no longer known when the function itself stores
+  // to what it reads, by an address that is computed alike. Other stores, those of called functions
+  // and of other threads among them, are taken not to change it.
   struct Condition {
     const llvm::Value *value;
     unsigned flag;

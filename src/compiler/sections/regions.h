@@ -29,8 +29,9 @@ ForeignReleases find_foreign_releases(const llvm::Module &module, const LockCall
 // Finds the region of every acquisition in a function. Locks are told apart by their
 // access path, and paths through the function by its branches on a trylock's result and, where a
 // region would leave its function otherwise, on local flags. So a region may seem to leave its
-// function although a flag that is not looked at prevents it, and never the other way round unless
-// two different paths name one lock.
+// function although a flag that is not looked at prevents it. The other way round only where
+// two different paths name one lock, or where a condition that both operations ask changes in
+// between (Flags::Condition).
 std::vector<Region> find_regions_in(const llvm::Function &function, const LockCalls &calls,
                                     const ForeignReleases &foreign);
 
