@@ -74,8 +74,9 @@ struct _TANDEM_no_throw {
 };
 #define TANDEM_GNU_ATOMIC_NOEXCEPT_ TANDEM_GNU_ATOMIC_ TANDEM_GNU_NOEXCEPT_
 #define TANDEM_GNU_RELAXED_NOEXCEPT_ tandem_atomic TANDEM_GNU_NOEXCEPT_
-#define TANDEM_GNU_NOEXCEPT_(condition)                                                            \
-  if (_TANDEM_no_throw TANDEM_JOIN_(tandem_guard_, __COUNTER__)(condition); false) {               \
+/* The condition, which may have commas of its own. */
+#define TANDEM_GNU_NOEXCEPT_(...)                                                                  \
+  if (_TANDEM_no_throw TANDEM_JOIN_(tandem_guard_, __COUNTER__)(__VA_ARGS__); false) {             \
   } else
 
 #define __cpp_transactional_memory 201500L

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <pthread.h>
 #include <stdexcept>
+#include <type_traits>
 
 static long x, y;
 static std::atomic<long> plain{1}; // `atomic` is a keyword before `do` only
@@ -54,6 +55,9 @@ int main() {
   }
   __transaction_atomic noexcept { add(5); }
   __transaction_relaxed noexcept(sizeof(int) == 4) { add(6); }
+  __transaction_relaxed noexcept(std::is_same<std::atomic<int>, std::atomic<int>>::value) {
+    add(0);
+  }
   y = 4;
   const Square square;
   const Shape &shape = square;
