@@ -51,6 +51,8 @@ GOOD = 'version = 1\nsource = "s"\noutput = "o"\nbuild = [["make"]]\n[job]\ncomm
         (GOOD + "input_mib = 0\n", "job.input_mib is not a number from 1 to 1024"),
         (GOOD + "stdin = 1\n", "job.stdin is neither true nor false"),
         (GOOD.replace('command = ["x"]', ""), "has no job.command"),
+        (GOOD.replace('"x"', '"{nope}"'), "job.command: '{nope}' is none of program, "),
+        (GOOD.replace('"make"', '"a{"'), "build: 'a{': "),
         ("version = ", "invalid value"),
     ],
 )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 from tandem.errors import FormatError
@@ -19,6 +20,8 @@ _KEYS = {
     *("version", "source", "folder", "output", "configure", "build", "environment", "wrappers"),
     *("needs", "job"),
 }
+_BUILD_NAMES = ("cc", "cxx", "ar", "ranlib")
+_JOB_NAMES = ("program", "threads", "input", "output")
 _JOB_KEYS = {"command", "stdin", "undo", "input_mib", "writes_output"}
 
 
@@ -52,10 +55,25 @@ def _words(value: Any, where: str) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _filled(value: Any, where: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Words in which `{name}` stands for something."""
+    words = _words(value, where)
+    for word in words:
+        try:
+            used = [name for _, name, _, _ in Formatter().parse(word) if name is not None]
+        except ValueError as error:
+            raise FormatError(
+                f"{where}: '{word}': {str(error).lower()}; a brace itself is {{{{ or }}}}"
+            ) from error
+        if unknown := [x for x in used if x not in names]:
+            raise FormatError(f"{where}: '{{{unknown[0]}}}' is none of {', '.join(names)}")
+    return words
+
+
 def _commands(value: Any, where: str) -> tuple[tuple[str, ...], ...]:
     if not isinstance(value, list):
         raise FormatError(f"{where} is not a list of commands")
-    return tuple(_words(x, where) for x in value)
+    return tuple(_filled(x, where, _BUILD_NAMES) for x in value)
 
 
 def _text(value: Any, where: str) -> str:
@@ -72,7 +90,7 @@ def _job(data: Any, path: Path) -> Job:
     if not isinstance(mib, int) or isinstance(mib, bool) or not 1 <= mib <= 1024:
         raise FormatError(f"{path}: job.input_mib is not a number from 1 to 1024")
     return Job(
-        command=_words(data["command"], f"{path}: job.command"),
+        command=_filled(data["command"], f"{path}: job.command", _JOB_NAMES),
         undo=_words(data.get("undo", []), f"{path}: job.undo"),
         stdin=data.get("stdin", False),
         writes_output=data.get("writes_output", False),
@@ -111,7 +129,7 @@ def read_program(path: Path) -> Program:
         output=_text(data["output"], f"{path}: output"),
         configure=_commands(data.get("configure", []), f"{path}: configure"),
         build=_commands(data["build"], f"{path}: build"),
-        environment=_words(data.get("environment", []), f"{path}: environment"),
+        environment=_filled(data.get("environment", []), f"{path}: environment", _BUILD_NAMES),
         wrappers=_words(data.get("wrappers", []), f"{path}: wrappers"),
         needs=_words(data.get("needs", []), f"{path}: needs"),
         job=_job(job, path),
