@@ -228,8 +228,10 @@ bool acquires_in_loop(const Function &function, const LockSite &site, const Lock
 const BasicBlock *acquired_side(const LockSite &entry, const Instruction &terminator,
                                 const LockCalls &calls) {
   const auto *branch = dyn_cast<BranchInst>(&terminator);
+  // A robust mutex is also held where the result is EOWNERDEAD.
+  const bool robust = entry.call->getModule()->getFunction("pthread_mutex_consistent") != nullptr;
   const bool tells = entry.operation == LockOperation::trylock ||
-                     (entry.operation == LockOperation::lock &&
+                     (entry.operation == LockOperation::lock && !robust &&
                       entry.call->getType()->isIntegerTy() && entry.acquired == Acquired::zero);
   if (!tells || branch == nullptr || branch->isUnconditional())
     return nullptr;

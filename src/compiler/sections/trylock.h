@@ -21,7 +21,7 @@ bool acquires_in_loop(const llvm::Function &function, const LockSite &site, cons
 
 // Where `terminator` asks whether the acquisition at `entry`, a trylock or a lock that returns an
 // error's number, succeeded: the block that runs if it did.
-// Null where it asks something else.
+// Null where it asks something else, and for locks of programs with robust mutexes.
 const llvm::BasicBlock *acquired_side(const LockSite &entry, const llvm::Instruction &terminator,
                                       const LockCalls &calls);
 
