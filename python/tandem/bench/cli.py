@@ -110,7 +110,6 @@ def _parser() -> _Parser:
     add(
         "--on",
         type=_machine,
-        default="",
         metavar="machine:NAME",
         help="run on the simulated machine, with this protocol and as many harts as threads; then "
         f"[{','.join(MACHINE_VARIANTS)}], threads [1,2,4,8,16], size [test], one round",
@@ -165,7 +164,7 @@ def _comparison(asked: argparse.Namespace, build: Path) -> Comparison:
         size=asked.size,
         seed=asked.seed,
         baseline=chosen[0],
-        machine=asked.on,
+        machine=asked.on or "",
     )
 
 
