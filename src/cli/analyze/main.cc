@@ -118,7 +118,7 @@ Result<Subject> analyse_sources(const Arguments &arguments, const std::vector<Lo
   Subject subject;
   {
     const Progress progress("analysing", 0);
-    prepare(**module, *catalogue);
+    prepare(**module, *catalogue, {});
     unwrap_locks(**module, [](const llvm::Function &) { return false; });
     subject.report = analyse(**module, options, *catalogue);
   }

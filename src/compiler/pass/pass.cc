@@ -270,8 +270,8 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   Result<Catalogue> catalogue = Catalogue::load(options_.catalogue);
   if (!catalogue)
     stop(catalogue.error().message);
-  const bool prepared = prepare(module, *catalogue);
   const LinkInputs inputs = inspect_link_inputs(options_.link_inputs);
+  const bool prepared = prepare(module, *catalogue, inputs.native_definitions);
   keep_linked_symbols(module, inputs, *catalogue);
   if (!inputs.thin.empty())
     stop(fmt::format(

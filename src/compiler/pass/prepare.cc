@@ -10,14 +10,14 @@ namespace tandem {
 
 using namespace llvm;
 
-bool prepare(Module &module, Catalogue &catalogue) {
+bool prepare(Module &module, Catalogue &catalogue, const std::set<std::string> &native) {
   catalogue.enable_hooks([&](std::string_view name) {
     const GlobalValue *value = module.getNamedValue(name);
     return value != nullptr && value->isDeclaration() && !value->use_empty();
   });
   read_promises(module);
-  const bool replaced = show_replaced_operators(module);
-  know_replaced_malloc(module, catalogue);
+  const bool replaced = show_replaced_operators(module, native);
+  know_replaced_malloc(module, native, catalogue);
   return replaced;
 }
 

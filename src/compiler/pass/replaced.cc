@@ -65,8 +65,9 @@ bool is_defined(const Function *function) {
 }
 
 // The function of the program that the library's `name` comes to call; null: none.
-Function *program_function(const Module &module, StringRef name) {
-  for (;;) {
+Function *program_function(const Module &module, const std::set<std::string> &native,
+                           StringRef name) {
+  while (!native.contains(name.str())) {
     const auto *next =
         std::ranges::find_if(kForwards, [&](const Forward &one) { return one.from == name; });
     if (next == kForwards.end())
@@ -75,6 +76,7 @@ Function *program_function(const Module &module, StringRef name) {
     if (Function *function = module.getFunction(name); is_defined(function))
       return function;
   }
+  return nullptr;
 }
 
 // Catches all that `call` may throw, and returns null then.
@@ -132,13 +134,13 @@ Function &forward(Function &from, Function &to) {
 
 } // namespace
 
-bool show_replaced_operators(Module &module) {
+bool show_replaced_operators(Module &module, const std::set<std::string> &native) {
   bool any = false;
   for (const Forward &one : kForwards) {
     Function *from = module.getFunction(one.from);
     if (from == nullptr || is_defined(from) || from->use_empty())
       continue;
-    Function *to = program_function(module, one.from);
+    Function *to = program_function(module, native, one.from);
     if (to == nullptr || to->arg_size() != parameters(to->getName()).size() ||
         from->getReturnType() != to->getReturnType())
       continue;

@@ -7,6 +7,9 @@
 
 #include "compiler/catalogue/catalogue.h"
 
+#include <set>
+#include <string>
+
 namespace llvm {
 class Module;
 }
@@ -15,11 +18,13 @@ namespace tandem {
 
 // Where the program defines an allocation function of C++, and calls another that the library
 // defines by it, a function of the program that does what the library's would takes its place: the
-// analysis then sees what runs. Before the module is analysed. Whether there was any.
-bool show_replaced_operators(llvm::Module &module);
+// analysis then sees what runs. Before the module is analysed. `native`: symbols that machine code
+// of the link defines. Whether there was any.
+bool show_replaced_operators(llvm::Module &module, const std::set<std::string> &native);
 
-// Where the program defines malloc or one of its kin, what the library allocates runs its code: the
-// catalogue then says so.
-void know_replaced_malloc(const llvm::Module &module, Catalogue &catalogue);
+// Where the program defines malloc or one of its kin, or machine code an operator of C++, what the
+// library allocates runs its code: the catalogue then says so.
+void know_replaced_malloc(const llvm::Module &module, const std::set<std::string> &native,
+                          Catalogue &catalogue);
 
 } // namespace tandem
