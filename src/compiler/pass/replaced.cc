@@ -154,9 +154,17 @@ bool show_replaced_operators(Module &module, const std::set<std::string> &native
   return any;
 }
 
-void know_replaced_malloc(const Module &module, Catalogue &catalogue) {
-  if (std::ranges::any_of(kMalloc,
-                          [&](const char *name) { return is_defined(module.getFunction(name)); }))
+void know_replaced_malloc(const Module &module, const std::set<std::string> &native,
+                          Catalogue &catalogue) {
+  const bool replaced =
+      std::ranges::any_of(kMalloc,
+                          [&](const char *name) {
+                            return is_defined(module.getFunction(name)) || native.contains(name);
+                          }) ||
+      std::ranges::any_of(native, [](const std::string &name) {
+        return name.starts_with("_Zn") || name.starts_with("_Zd");
+      });
+  if (replaced)
     catalogue.allocates_by_program();
 }
 
