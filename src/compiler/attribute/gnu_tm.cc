@@ -146,6 +146,10 @@ private:
   // the function does is found out.
   void take_safe(IdentifierInfo &keyword, Token after) {
     const SourceManager &sources = pp_->getSourceManager();
+    if (!place_.isMacroID()) { // a pragma of the source's own
+      out_.push_back(after);
+      return;
+    }
     const SourceLocation word =
         sources.getSpellingLoc(sources.getImmediateExpansionRange(place_).getBegin());
     const unsigned offset = sources.getFileOffset(word);
