@@ -89,7 +89,7 @@ def test_catalogue_with_an_unknown_effect(compilers: Compilers, folder: Path) ->
     message = mistake(compilers, folder, "main.c", "-ftandem-catalogue=mine.toml")
     assert message == (
         "mine.toml:3:1: 'harmless' is not an effect; "
-        "use pure, thread-local, reads, tm-safe, deferrable, irrevocable, or unsafe"
+        "use unsafe, pure, thread-local, reads, tm-safe, deferrable or irrevocable"
     )
 
 

@@ -133,8 +133,7 @@ Status Reader::read_lists(const toml::node &node) {
     }
     const std::optional<ExternalEffect> effect = effect_from(key.str());
     if (!effect)
-      return at(key,
-                fmt::format("'{}' is not an effect; use {}, or unsafe", key.str(), kEffectNames));
+      return at(key, fmt::format("'{}' is not an effect; use unsafe, {}", key.str(), kEffectNames));
     if (*effect == ExternalEffect::tm_safe)
       return at(key, "tm-safe functions need a replacement each; write them below [function]");
     if (Status read = read_names(value, key.str(), worst(*effect)); !read)

@@ -369,7 +369,7 @@ TEST(Catalogue, NamesThePlaceOfAWrongEntry) {
   EXPECT_EQ(mistake("version = 1\nextends = 3\n"),
             "c.toml:2:11: extends is neither \"built-in\" nor \"nothing\"");
   EXPECT_EQ(mistake("version = 1\n[functions]\nsafe = []\n"),
-            "c.toml:3:1: 'safe' is not an effect; use " + effects + ", or unsafe");
+            "c.toml:3:1: 'safe' is not an effect; use unsafe, " + effects);
   EXPECT_EQ(mistake("version = 1\n[functions]\nunsafe = [\"my_hash\"]\n"),
             "c.toml:3:11: the built-in catalogue has no 'my_hash'; list it in irrevocable");
   EXPECT_EQ(mistake("version = 1\n[functions]\nunsafe = [\"strlen\"]\npure = [\"strlen\"]\n"),
