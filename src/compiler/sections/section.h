@@ -30,7 +30,7 @@ struct Section {
   // Demands that nothing in it is irrevocable (kStrictAnnotation); checked by compiler/strict.
   bool strict = false;
   bool may_throw = false; // strict as it is, an exception may leave it or be caught in it
-  LockSite entry; // only for lock regions; of a block's, only the call: its enter marker
+  LockSite entry;         // only for lock regions; of a block's, only the call: its enter marker
   // Lock regions: releases, and calls that return with the lock released. Blocks: the leave
   // markers.
   std::vector<const llvm::CallBase *> exits;
