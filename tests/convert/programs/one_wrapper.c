@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Locks of two sections, and one that stays real, through the same wrappers; one that wraps a
-// wrapper.
+// Locks of two sections, and one that stays real, through the same wrappers; one wraps another.
 #include "threads.h"
 
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
