@@ -181,7 +181,7 @@ private:
       work_.push_back(std::move(state));
   }
 
-  // False where a way returns without the lock, acquires twice, or nobody knows.
+  // False where a way returns without the lock or acquires twice, and where that is unknown.
   bool walk(State state) {
     for (const Instruction &instruction : *state.block) {
       if (&instruction == site_.call) {

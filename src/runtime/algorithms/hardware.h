@@ -158,8 +158,9 @@ constexpr Next decide(std::uint32_t status, std::uint32_t attempts) noexcept {
 
 #if defined(__riscv)
 // Of the simulated machine (include/tandem/machine.h). Its processor begins again by itself, with
-// its own policy and backoff, until the limit of restarts (stxlimit): who is told that it has
-// restarted is in a transaction. Only what undid itself, by a Code, is to look at what follows.
+// its own policy and backoff, until the limit of restarts (stxlimit): where the state says that an
+// attempt was restarted, it runs in a transaction already. Only an attempt that undid itself, by a
+// Code, has to look at what follows.
 inline constexpr std::uint32_t kFirstCode = TANDEM_TX_OWN;
 
 template <Code kCode> [[gnu::always_inline]] inline void abort() noexcept {
