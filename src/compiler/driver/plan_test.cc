@@ -263,7 +263,8 @@ TEST_F(PlanTest, TheEnvironmentOfALink) {
                          {"TANDEM_SHORT_SECTIONS", "1"},
                          {"TANDEM_LINK_OUTPUT", "out/x.so"},
                          {"TANDEM_LINK_INPUTS", "b.o\nc.a\nw.a\nlib/libone.a\nlib/exact.a\n"},
-                         {"TANDEM_LINK_SHARED", "1"}}));
+                         {"TANDEM_LINK_SHARED", "1"},
+                         {"TANDEM_VERBOSE", ""}}));
   present_.insert({"hidden.lo", "far/libfar.a", "near/libnear.a"});
   environment_["LIBRARY_PATH"] = "/nowhere::far";
   EXPECT_EQ(plan("-lfar -Wl,-Lnear,-lnear,@rest,hidden.lo,-soname,x.so.1 a.o")
