@@ -5,10 +5,12 @@
 #pragma once
 
 #include "machine/simulation/counted.h"
+#include "machine/simulation/driver.h"
 #include "machine/simulation/simulation.h"
 #include "machine/simulation/tester.h"
 #include "machine/timed/system.h"
 #include "machine/trace/trace.h"
+#include "machine/traffic/generator.h"
 
 #include <ctime>
 #include <sys/resource.h>
@@ -104,8 +106,8 @@ void fill_from_system(RunResult &result, const S &system, const Configuration &c
   result.memory_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-template <class P, class S, class Cores>
-void fill_result(RunResult &result, const S &system, const Cores &cores,
+template <class P, class S>
+void fill_result(RunResult &result, const S &system, const TrafficCores &cores,
                  const RunRequest &request) {
   fill_from_system<P>(result, system, request.configuration, system.measured_cycles());
   result.seed = request.seed;
@@ -115,8 +117,8 @@ void fill_result(RunResult &result, const S &system, const Cores &cores,
 }
 
 // The latest interval, of which `before` is the beginning and becomes the end.
-template <class P, class S, class Cores>
-RunResult interval_of(const S &system, const Cores &cores, const RunRequest &request,
+template <class P, class S>
+RunResult interval_of(const S &system, const TrafficCores &cores, const RunRequest &request,
                       Counted &before) {
   const Counted now{system.statistics(), system.mesh().statistics(), system.measured_cycles(),
                     cores.instructions(), cores.issued() - unmeasured(request.work)};
@@ -131,12 +133,11 @@ RunResult interval_of(const S &system, const Cores &cores, const RunRequest &req
   return result;
 }
 
-template <class P, class Source>
-Result<RunResult> run_with(const RunRequest &request, Source &source) {
-  using Cores = TrafficCores<Source>;
-  Cores cores(request.configuration.core, source, request.work);
-  System<P, Cores> system(request.configuration, config_of<P>(request.configuration),
-                          {.seed = request.seed, .check_values = request.check_values}, cores);
+template <class P> Result<RunResult> run_with(const RunRequest &request, Source &source) {
+  TrafficCores cores(request.configuration.core, source, request.work);
+  Driver driver(cores);
+  System<P, Driver> system(request.configuration, config_of<P>(request.configuration),
+                           {.seed = request.seed, .check_values = request.check_values}, driver);
   constexpr std::uint64_t kSlice = 1 << 18; // events between two looks at the outside
   double began = cpu_seconds();
   cores.call_when_timed([&] { began = cpu_seconds(); });

@@ -7,7 +7,7 @@
 
 #include "base/output_file.h"
 #include "base/result.h"
-#include "machine/traffic/generator.h"
+#include "machine/traffic/source.h"
 
 #include <array>
 #include <cstdio>
@@ -64,16 +64,16 @@ private:
 
 // A source of accesses (traffic/cores.h). Reads ahead only as far as the slowest core asks: the
 // records of the others wait in memory.
-class TraceReader {
+class TraceReader final : public Source {
 public:
   // Error: not a trace, another version, or more cores than `cores`.
   static Result<TraceReader> open(const std::string &path, std::uint32_t cores);
 
-  [[nodiscard]] unsigned cores() const { return static_cast<unsigned>(waiting_.size()); }
+  [[nodiscard]] unsigned cores() const override { return static_cast<unsigned>(waiting_.size()); }
   // Of the trace: those above have no accesses.
   [[nodiscard]] unsigned traced_cores() const { return traced_cores_; }
-  // False: the core has no more accesses, or the file is broken, which error() then says.
-  bool next(unsigned core, Operation &operation);
+  // False: also where the file is broken, which error() then says.
+  bool next(unsigned core, Operation &operation) override;
   [[nodiscard]] const std::string &error() const { return error_; }
 
 private:

@@ -12,7 +12,7 @@
 
 #include "machine/configuration/configuration.h"
 #include "machine/timed/port.h"
-#include "machine/traffic/generator.h"
+#include "machine/traffic/source.h"
 
 #include <array>
 #include <functional>
@@ -29,7 +29,7 @@ struct Work {                     // accesses to data, over all cores
 // Accesses before the first that is measured.
 inline std::uint64_t unmeasured(const Work &work) { return work.fast_forward + work.warm_up; }
 
-template <class Source> class TrafficCores {
+class TrafficCores {
 public:
   TrafficCores(const CoreConfiguration &configuration, Source &source, const Work &work)
       : configuration_(configuration), source_(source), work_(work), cores_(source.cores()) {}
@@ -176,9 +176,8 @@ private:
 
   template <class S> void count(S &system, const Operation &next) {
     ++data_;
-    if constexpr (requires(DeviceOperation &operation) { source_.device(data_, operation); })
-      if (DeviceOperation operation; source_.device(data_, operation))
-        system.device(operation.block, operation.access);
+    if (DeviceOperation operation; source_.device(data_, operation))
+      system.device(operation.block, operation.access);
     if (measuring_)
       instructions_ += next.gap + 1;
     if (data_ == work_.fast_forward) {

@@ -8,44 +8,28 @@
 // system's page allocation does: sets and slices are loaded evenly but not perfectly.
 #pragma once
 
-#include "machine/timed/port.h"
 #include "machine/traffic/profile.h"
+#include "machine/traffic/source.h"
 
 #include <array>
 #include <vector>
 
 namespace tandem::machine {
 
-// An access as a program makes it.
-struct Operation {
-  std::uint64_t block = 0;
-  std::uint32_t gap = 0; // instructions before it that access no memory
-  RequestKind kind = RequestKind::load;
-  bool dependent = false; // what follows needs its value
-};
-
-// An access of a device, without a cache.
-struct DeviceOperation {
-  std::uint64_t block = 0;
-  Access access = Access::load;
-};
-
-class TrafficGenerator {
+class TrafficGenerator final : public Source {
 public:
   TrafficGenerator(const Profile &profile, unsigned cores, unsigned dependent_percent,
                    std::uint64_t seed);
 
-  [[nodiscard]] unsigned cores() const { return static_cast<unsigned>(streams_.size()); }
+  [[nodiscard]] unsigned cores() const override { return static_cast<unsigned>(streams_.size()); }
   // Blocks of all regions together.
   [[nodiscard]] std::uint64_t footprint() const { return layout_.end; }
-  // What a device does after so many accesses to data of all cores; false: nothing. Every access is
-  // asked about once, in order.
-  bool device(std::uint64_t accesses, DeviceOperation &operation) {
+  bool device(std::uint64_t accesses, DeviceOperation &operation) override {
     return profile_.device_period != 0 && accesses % profile_.device_period == 0 &&
            next_of_device(operation);
   }
   // The streams never end.
-  bool next(unsigned core, Operation &operation) {
+  bool next(unsigned core, Operation &operation) override {
     Stream &stream = streams_[core];
     if (stream.to_fetch == 0 || stream.queued != 0)
       return data(stream, core, operation);
