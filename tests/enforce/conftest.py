@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from collections.abc import Mapping
@@ -26,6 +27,12 @@ class Outcome:
     output: str
 
 
+def call(command: list[str]) -> None:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("TANDEM_")}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+
+
 @dataclass(frozen=True)
 class Compilers:
     """`build` is Tandem's; programs go to `folder`."""
@@ -37,21 +44,26 @@ class Compilers:
     def compile(
         self, source: Path, name: str, *, enforce: str, level: str, flags: tuple[str, ...] = ()
     ) -> Path:
-        """The program. A warning of clang is an error."""
-        cxx = source.suffix == ".cc"
-        program = self.folder / name
-        command = [
-            str(self.build / "bin" / ("tandem-c++" if cxx else "tandem-cc")),
-            *(["-std=c++20"] if cxx else ["-std=gnu17"]),
-            *("-Wall", "-Wextra", "-Werror", level, "-g", "-pthread", "-I", str(PROGRAMS)),
+        """The program. A warning of clang is an error. What enforces is decided at the link: the
+        object is made once for all ways."""
+        compiler = self.build / "bin" / ("tandem-c++" if source.suffix == ".cc" else "tandem-cc")
+        common = [
+            str(compiler),
+            *(["-std=c++20"] if source.suffix == ".cc" else ["-std=gnu17"]),
+            *("-Wall", "-Wextra", "-Werror", "-Wno-unused-command-line-argument", level),
+            *("-g", "-pthread", "-I", str(PROGRAMS)),
             f"-ftandem-enforce={enforce}",
             f"-ftandem-catalogue={PROGRAMS / 'interleave.toml'}",
             *flags,
-            *(str(source), str(self.interleave), "-o", str(program)),
         ]
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("TANDEM_")}
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-        assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+        marked = "none" if enforce == "none" else "sections"
+        told = repr((source.read_bytes(), level, flags, marked))
+        key = hashlib.sha256(told.encode()).hexdigest()[:16]
+        made = self.folder / f"{source.name}-{key}.o"
+        if not made.exists():
+            call([*common, "-c", str(source), "-o", str(made)])
+        program = self.folder / name
+        call([*common, str(made), str(self.interleave), "-o", str(program)])
         return program
 
     @staticmethod
