@@ -91,11 +91,8 @@ std::int64_t call_prlimit64(Call &call) {
 }
 
 std::int64_t call_getrusage(Call &call) {
-  std::uint64_t ran = 0;
-  for (const auto &[id, thread] : call.kernel.threads())
-    ran += call.kernel.threads().ran(*thread);
-  if (call.a[0] == RUSAGE_THREAD)
-    ran = call.kernel.threads().ran(call.thread);
+  const Cycle ran = call.a[0] == RUSAGE_THREAD ? call.kernel.threads().ran(call.thread)
+                                               : call.kernel.threads().all_ran();
   std::array<std::uint64_t, 18> usage{};
   usage[0] = ran / 1'000'000'000;
   usage[1] = ran % 1'000'000'000 / 1000;

@@ -36,12 +36,8 @@ std::optional<std::uint64_t> read_clock(Call &call, std::uint64_t clock) {
     return call.kernel.now();
   case CLOCK_THREAD_CPUTIME_ID:
     return call.kernel.threads().ran(call.thread);
-  case CLOCK_PROCESS_CPUTIME_ID: {
-    std::uint64_t sum = 0;
-    for (const auto &[id, thread] : call.kernel.threads())
-      sum += call.kernel.threads().ran(*thread);
-    return sum;
-  }
+  case CLOCK_PROCESS_CPUTIME_ID:
+    return call.kernel.threads().all_ran();
   default:
     return std::nullopt;
   }
@@ -150,10 +146,8 @@ std::int64_t call_setitimer(Call &call) {
 
 // In ticks of 10 ms.
 std::int64_t call_times(Call &call) {
-  std::uint64_t sum = 0;
-  for (const auto &[id, thread] : call.kernel.threads())
-    sum += call.kernel.threads().ran(*thread);
-  const std::array<std::uint64_t, 4> ticks = {sum / 10'000'000, 0, 0, 0};
+  const std::array<std::uint64_t, 4> ticks = {call.kernel.threads().all_ran() / 10'000'000, 0, 0,
+                                              0};
   if (call.a[0] != 0 && !call.kernel.space().put(call.a[0], ticks))
     return -EFAULT;
   return static_cast<std::int64_t>(call.kernel.now() / 10'000'000);

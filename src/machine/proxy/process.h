@@ -33,6 +33,8 @@ public:
   [[nodiscard]] HartsDma &dma() override { return kernel_->dma(); }
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> counts() const override;
   [[nodiscard]] const Kernel &kernel() const { return *kernel_; }
+  // The program's memory, also after its end.
+  [[nodiscard]] AddressSpace &space() { return kernel_->space(); }
 
 private:
   Process() = default;

@@ -59,7 +59,7 @@ void Threads::put_on(Thread &thread, unsigned hart) {
   thread.state = Thread::State::running;
   thread.hart = hart;
   HartState &state = (*harts_)[hart].state();
-  thread.since = state.instret;
+  thread.since = harts_->clock().now;
   state.activity = Activity::running;
   state.reservation = kNoReservation;
   constexpr std::uint64_t kStatus = status::kUxl | status::kSxl | status::kFs | status::kSpie;
@@ -80,15 +80,23 @@ void Threads::put_on(Thread &thread, unsigned hart) {
 void Threads::take_off(Thread &thread) {
   CHECK(thread.state == Thread::State::running);
   store_registers(thread);
-  thread.ran += (*harts_)[thread.hart].state().instret - thread.since;
+  thread.ran = ran(thread);
   current_[thread.hart] = nullptr;
   (*harts_)[thread.hart].stop();
 }
 
-std::uint64_t Threads::ran(const Thread &thread) const {
-  return thread.state == Thread::State::running
-             ? thread.ran + (*harts_)[thread.hart].state().instret - thread.since
-             : thread.ran;
+// Another hart than the one that asks may be ahead of it.
+Cycle Threads::ran(const Thread &thread) const {
+  const Cycle now = harts_->clock().now;
+  const bool more = thread.state == Thread::State::running && now > thread.since;
+  return thread.ran + (more ? now - thread.since : 0);
+}
+
+Cycle Threads::all_ran() const {
+  Cycle sum = ended_ran_;
+  for (const auto &[id, thread] : threads_)
+    sum += ran(*thread);
+  return sum;
 }
 
 // A hart that is free gets the first ready thread that may run there.
@@ -165,6 +173,7 @@ void Threads::remove(Thread &thread) {
     take_off(thread);
     fill(hart);
   }
+  ended_ran_ += thread.ran;
   std::erase(ready_, &thread);
   threads_.erase(thread.id);
 }

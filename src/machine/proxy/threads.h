@@ -72,8 +72,8 @@ struct Thread {
   std::optional<std::uint64_t> mask_to_restore{}; // sigsuspend, ppoll
   SignalStack signal_stack{};
 
-  std::uint64_t ran = 0;   // instructions, up to when it last got a hart
-  std::uint64_t since = 0; // the hart's instret then
+  Cycle ran = 0;   // had a hart for so long, up to when it last got one
+  Cycle since = 0; // when that was
 
   // Of the ecall that it is at, while it does not run.
   void answer(std::int64_t value) {
@@ -122,8 +122,9 @@ public:
   // Wakes those whose deadline has come (`expired` is called for each before), ends turns.
   void run(Cycle now, const std::function<void(Thread &)> &expired);
 
-  // Instructions that a thread has run.
-  [[nodiscard]] std::uint64_t ran(const Thread &thread) const;
+  // For how long a thread has had a hart; and all, those that have ended too.
+  [[nodiscard]] Cycle ran(const Thread &thread) const;
+  [[nodiscard]] Cycle all_ran() const;
   [[nodiscard]] std::uint64_t switches() const { return switches_; }
 
 private:
@@ -144,6 +145,7 @@ private:
   std::set<std::pair<Cycle, int>> deadlines_; // of blocked threads that have one
   Cycle turn_ends_ = kNever;                  // of all harts, while somebody waits for one
   std::uint64_t switches_ = 0;
+  Cycle ended_ran_ = 0; // threads that are no more
 };
 
 } // namespace tandem::machine::proxy

@@ -55,7 +55,7 @@ def execute(
 
 
 @pytest.mark.parametrize("harts", ["1", "3"])
-@pytest.mark.parametrize("name", ["memory", "signals"])
+@pytest.mark.parametrize("name", ["clocks", "memory", "signals"])
 def test_programs_that_check_themselves(programs: dict[str, Path], name: str, harts: str) -> None:
     done = execute("--harts", harts, programs[name])
     assert (done.returncode, done.stdout) == (0, f"{name}: ok\n"), done.stderr
