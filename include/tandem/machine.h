@@ -58,6 +58,19 @@ TANDEM_MACHINE_INLINE long tandem_xbegin(void) {
 #endif
 }
 
+// The same, and what is counted of it is counted as `place`'s: an address in the program, or a
+// struct tandem_section (tandem/abi.h). Null: the place of the instruction.
+TANDEM_MACHINE_INLINE long tandem_xbegin_at(const void *place) {
+#if defined(__riscv)
+  long status;
+  __asm__ volatile(".insn i 0x0b, 0, %0, %1, 0" : "=r"(status) : "r"(place) : "memory");
+  return status;
+#else
+  (void)place;
+  return -TANDEM_TX_LIMIT;
+#endif
+}
+
 // Ends a level; the outermost commits. Outside of a transaction it is an illegal instruction.
 TANDEM_MACHINE_INLINE void tandem_xend(void) {
 #if defined(__riscv)

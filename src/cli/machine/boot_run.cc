@@ -194,9 +194,10 @@ Status BoardRunner::write_files(const machine::Outcome &outcome) {
                                        board_->harts().size()));
         !written)
       return written;
+  Places places(run_->symbols);
   const std::string kernel = arguments().kernel.empty() ? "Linux" : arguments().kernel;
   if (Status written =
-          write_profile(arguments().transactions, *board_, run_->symbols, kernel,
+          write_profile(arguments().transactions, *board_, places, kernel,
                         {"tandem", "machine", "boot"}, timing_ ? timing_->clock_mhz() : 1000);
       !written)
     return written;
@@ -213,7 +214,7 @@ Status BoardRunner::write_files(const machine::Outcome &outcome) {
   json.update(watch_.summary());
   if (timing_)
     json["timing"] = timing_->json();
-  nlohmann::ordered_json transactions = transactions_json(*board_, run_->symbols);
+  nlohmann::ordered_json transactions = transactions_json(*board_, places);
   if (transactions["transactions"] != 0)
     json["transactions"] = std::move(transactions);
   return write_file(arguments().watch.json, json.dump(2) + "\n");

@@ -38,11 +38,12 @@ struct Arguments {
 struct Guest {
   machine::Machine &machine;
   const machine::Symbols &symbols;
+  Places places;
   const char *kind;
 };
 
 Status write_json(const Arguments &arguments, const Watch &watch, const machine::Outcome &outcome,
-                  const Guest &guest, Timing *timing) {
+                  Guest &guest, Timing *timing) {
   if (arguments.watch.json.empty())
     return Unit{};
   nlohmann::ordered_json json{{"format", "tandem-machine-run"},
@@ -56,14 +57,14 @@ Status write_json(const Arguments &arguments, const Watch &watch, const machine:
   json.update(watch.summary());
   if (timing != nullptr)
     json["timing"] = timing->json();
-  nlohmann::ordered_json transactions = transactions_json(guest.machine, guest.symbols);
+  nlohmann::ordered_json transactions = transactions_json(guest.machine, guest.places);
   if (transactions["transactions"] != 0)
     json["transactions"] = std::move(transactions);
   return write_file(arguments.watch.json, json.dump(2) + "\n");
 }
 
 Result<int> finish(const Arguments &arguments, Watch &watch, const machine::Outcome &outcome,
-                   const Guest &guest, Timing *timing) {
+                   Guest guest, Timing *timing) {
   if (Status written = watch.finish(); !written)
     return written.error();
   if (Status written = write_json(arguments, watch, outcome, guest, timing); !written)
@@ -72,7 +73,7 @@ Result<int> finish(const Arguments &arguments, Watch &watch, const machine::Outc
   if (!program)
     return program.error();
   if (Status written =
-          write_profile(arguments.transactions, guest.machine, guest.symbols, *program,
+          write_profile(arguments.transactions, guest.machine, guest.places, *program,
                         arguments.words, timing != nullptr ? timing->clock_mhz() : 1000);
       !written)
     return written.error();
@@ -119,7 +120,8 @@ Result<int> run_process(const Arguments &arguments, const Watching &watching,
   if (!stop)
     return stop.error();
   return finish(arguments, watch, outcome_of(**process, symbols, *stop),
-                {**process, symbols, "process"}, timing->get());
+                {**process, symbols, Places(symbols, &(*process)->space()), "process"},
+                timing->get());
 }
 
 Result<int> run_bare(const Arguments &arguments, const Watching &watching,
@@ -151,7 +153,7 @@ Result<int> run_bare(const Arguments &arguments, const Watching &watching,
     return stop.error();
   return finish(arguments, watch,
                 machine::outcome_of(**board, *symbols, {.stop = *stop, .panic = std::nullopt}),
-                {**board, *symbols, "bare"}, timing->get());
+                {**board, *symbols, Places(*symbols), "bare"}, timing->get());
 }
 
 Result<int> run(const Arguments &arguments) {

@@ -74,11 +74,13 @@ double percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-ordered_json sites_json(const HtmCounters &counters, const machine::Symbols &symbols) {
+ordered_json sites_json(const HtmCounters &counters, Places &places) {
   ordered_json sites = ordered_json::array();
   for (const auto &[address, site] : counters.sites)
-    sites.push_back({{"site", symbols.describe(address)},
+    sites.push_back({{"site", places.of(address).name},
                      {"address", address},
+                     {"file", places.of(address).file},
+                     {"line", places.of(address).line},
                      {"transactions", site.transactions},
                      {"commits", site.commits},
                      {"restarts", site.restarts},
@@ -92,14 +94,14 @@ ordered_json sites_json(const HtmCounters &counters, const machine::Symbols &sym
 
 } // namespace
 
-ordered_json transactions_json(machine::Machine &machine, const machine::Symbols &symbols) {
+ordered_json transactions_json(machine::Machine &machine, Places &places) {
   const machine::TransactionalMemory &memory = machine.harts().transactions();
   const HtmCounters &c = memory.counters();
   const machine::HtmOptions &options = memory.options();
   ordered_json pairs = ordered_json::array();
   for (const auto &[pair, count] : c.pairs)
-    pairs.push_back({{"loser", symbols.describe(pair.first)},
-                     {"winner", pair.second == 0 ? "" : symbols.describe(pair.second)},
+    pairs.push_back({{"loser", places.of(pair.first).name},
+                     {"winner", pair.second == 0 ? "" : places.of(pair.second).name},
                      {"count", count}});
   return {{"policy", contention::kPolicyNames[unsigned(options.policy)].first},
           {"backoff", contention::kBackoffNames[unsigned(options.backoff)].first},
@@ -135,7 +137,7 @@ ordered_json transactions_json(machine::Machine &machine, const machine::Symbols
             {"blocks", counts_of(c.blocks)},
             {"written_bytes", counts_of(c.written_bytes)},
             {"written_blocks", counts_of(c.written_blocks)}}},
-          {"sites", sites_json(c, symbols)},
+          {"sites", sites_json(c, places)},
           {"pairs", pairs}};
 }
 
@@ -161,7 +163,7 @@ const char *profile_cause(AbortCause cause) {
 
 // Conflicts by winner; all other causes together.
 ordered_json aborts_of(std::uint64_t address, const HtmSite &site, const HtmCounters &counters,
-                       const machine::Symbols &symbols, std::uint64_t &aborts) {
+                       Places &places, std::uint64_t &aborts) {
   ordered_json json = ordered_json::array();
   for (const auto &[pair, count] : counters.pairs) {
     if (pair.first != address)
@@ -169,7 +171,7 @@ ordered_json aborts_of(std::uint64_t address, const HtmSite &site, const HtmCoun
     aborts += count;
     json.push_back({{"cause", profile_cause(AbortCause::conflict)}, {"count", count}});
     if (pair.second != 0)
-      json.back()["other"] = symbols.describe(pair.second);
+      json.back()["other"] = places.of(pair.second).name;
   }
   std::uint64_t others = 0;
   for (unsigned cause = 0; cause < machine::kAbortCauses; ++cause)
@@ -198,18 +200,20 @@ std::uint64_t nanoseconds(std::uint64_t cycles, std::uint32_t clock_mhz) {
 }
 
 ordered_json section_of(std::uint64_t address, const HtmSite &site, const HtmCounters &counters,
-                        const machine::Symbols &symbols, const std::string &output,
-                        std::uint32_t clock_mhz) {
+                        Places &places, const std::string &output, std::uint32_t clock_mhz) {
   std::uint64_t aborts = 0;
-  const ordered_json undone = aborts_of(address, site, counters, symbols, aborts);
+  const ordered_json undone = aborts_of(address, site, counters, places, aborts);
   const std::uint64_t unfinished = site.transactions - site.commits - site.fallbacks;
-  return {
-      {"name", symbols.describe(address)},
-      {"output", output},
-      {"file", ""},
-      {"line", 0},
-      {"kind", "transaction"},
-      {"colours", ordered_json::array()},
+  const Place &place = places.of(address);
+  ordered_json json{{"name", place.name},
+                    {"output", place.output.empty() ? output : place.output},
+                    {"file", place.file},
+                    {"line", place.line},
+                    {"kind", place.kind}};
+  if (*place.section_class != '\0')
+    json["class"] = place.section_class;
+  json.update(ordered_json{
+      {"colours", place.colours},
       {"starts", site.commits + aborts + unfinished},
       {"commits", site.commits},
       {"unfinished", unfinished},
@@ -221,13 +225,14 @@ ordered_json section_of(std::uint64_t address, const HtmSite &site, const HtmCou
       {"time",
        {{"section_ns", nanoseconds(site.cycles + site.lost_cycles + site.wait_cycles, clock_mhz)},
         {"waiting_ns", nanoseconds(site.wait_cycles, clock_mhz)},
-        {"irrevocable_ns", 0}}}};
+        {"irrevocable_ns", 0}}}});
+  return json;
 }
 
 } // namespace
 
 Status write_profile(const TransactionArguments &arguments, machine::Machine &machine,
-                     const machine::Symbols &symbols, const std::string &program,
+                     Places &places, const std::string &program,
                      const std::vector<std::string> &words, std::uint32_t clock_mhz) {
   if (arguments.profile.empty())
     return Unit{};
@@ -236,7 +241,7 @@ Status write_profile(const TransactionArguments &arguments, machine::Machine &ma
   ordered_json sections = ordered_json::array();
   const std::string output = std::filesystem::path(program).filename();
   for (const auto &[address, site] : counters.sites)
-    sections.push_back(section_of(address, site, counters, symbols, output, clock_mhz));
+    sections.push_back(section_of(address, site, counters, places, output, clock_mhz));
   const double cycles = static_cast<double>(machine.clock().now);
   ordered_json json{
       {"version", 1},

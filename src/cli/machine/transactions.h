@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/common/program.h"
+#include "cli/machine/places.h"
 #include "machine/platform/elf.h"
 #include "machine/platform/machine.h"
 
@@ -29,12 +30,11 @@ void prepare_transactions(const TransactionArguments &arguments, machine::Machin
                           const machine::Symbols &symbols, const char *command);
 
 // Of docs/formats/machine-run.md, `transactions`.
-nlohmann::ordered_json transactions_json(machine::Machine &machine,
-                                         const machine::Symbols &symbols);
+nlohmann::ordered_json transactions_json(machine::Machine &machine, Places &places);
 
 // Writes the profile if one was asked for. `program`: its absolute path.
 Status write_profile(const TransactionArguments &arguments, machine::Machine &machine,
-                     const machine::Symbols &symbols, const std::string &program,
+                     Places &places, const std::string &program,
                      const std::vector<std::string> &words, std::uint32_t clock_mhz);
 
 } // namespace tandem::machine_cli

@@ -219,7 +219,7 @@ struct HartCore {
   bool ask_granted(std::uint64_t physical, unsigned size, AccessMode mode, Want kind);
   bool refuse(AbortCause cause);
   bool transaction_step(); // whether the machine may change a transaction's state now
-  std::uint64_t begin_transaction(unsigned rd);
+  std::uint64_t begin_transaction(unsigned rd, std::uint64_t place);
   bool end_transaction();
   std::uint64_t suspend_transaction(bool by_trap); // the handle
   void abort_transaction(std::uint64_t code);      // as xabort

@@ -76,7 +76,7 @@ bool HartCore::refuse(AbortCause cause) {
   return false;
 }
 
-std::uint64_t HartCore::begin_transaction(unsigned rd) {
+std::uint64_t HartCore::begin_transaction(unsigned rd, std::uint64_t place) {
   RegisterCheckpoint now;
   if (!has_transaction()) {
     fold_flags();
@@ -91,7 +91,7 @@ std::uint64_t HartCore::begin_transaction(unsigned rd) {
   }
   state.reservation = kNoReservation;
   const BeganIn where = trapped_from.empty() ? BeganIn::elsewhere : trapped_from.back();
-  const std::uint64_t answer = htm->begin(id, now, state.stxlimit, where);
+  const std::uint64_t answer = htm->begin(id, now, place, state.stxlimit, where);
   inside = htm->depth(id) > 0;
   update_asking();
   return answer;

@@ -83,7 +83,7 @@ struct HtmCounters {
   SizeHistogram blocks;
   SizeHistogram written_bytes;
   SizeHistogram written_blocks;
-  std::map<std::uint64_t, HtmSite> sites; // by the address of the xbegin
+  std::map<std::uint64_t, HtmSite> sites; // by HardwareTransaction::site
   // Loser and winner; a winner of 0 is an access outside of transactions.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> pairs;
 };

@@ -73,7 +73,7 @@ struct HardwareTransaction {
   std::uint64_t ran_on = 0; // harts, as bits
   unsigned depth = 0;
   RegisterCheckpoint checkpoint;
-  std::uint64_t site = 0;  // x1 at the outermost xbegin
+  std::uint64_t site = 0;  // what the outermost xbegin said; else its pc, in S x1
   std::uint64_t limit = 0; // stxlimit at the begin
   Cycle started = 0;       // the first begin
   Cycle wait_until = 0;

@@ -87,7 +87,7 @@ void TransactionalMemory::destroy(HardwareTransaction &transaction) {
 }
 
 std::uint64_t TransactionalMemory::begin(unsigned hart, const RegisterCheckpoint &checkpoint,
-                                         std::uint64_t limit, BeganIn where) {
+                                         std::uint64_t place, std::uint64_t limit, BeganIn where) {
   HardwareTransaction *own = current_[hart];
   if (own != nullptr && own->state == State::running) {
     ++own->depth;
@@ -100,7 +100,9 @@ std::uint64_t TransactionalMemory::begin(unsigned hart, const RegisterCheckpoint
     own->hart = hart;
     own->checkpoint = checkpoint;
     // A kernel begins in functions of its own: the place is where they were called from.
-    own->site = checkpoint.privilege == Privilege::user ? checkpoint.pc : checkpoint.x[1];
+    own->site = place != 0                                ? place
+                : checkpoint.privilege == Privilege::user ? checkpoint.pc
+                                                          : checkpoint.x[1];
     own->limit = limit;
     own->started = host_->now();
     own->began_in = where;

@@ -59,10 +59,11 @@ public:
   // Whether bytes are marked by any other transaction than the one that this hart runs.
   [[nodiscard]] bool others_marked(unsigned hart) const;
 
-  // A first or nested begin, or the next attempt. The answer for rd. `checkpoint` is looked at only
-  // for an outermost first begin.
-  std::uint64_t begin(unsigned hart, const RegisterCheckpoint &checkpoint, std::uint64_t limit,
-                      BeganIn where);
+  // A first or nested begin, or the next attempt. The answer for rd. `checkpoint` and `place` are
+  // looked at only for an outermost first begin; `place` is what the program says about where that
+  // is, 0 if nothing.
+  std::uint64_t begin(unsigned hart, const RegisterCheckpoint &checkpoint, std::uint64_t place,
+                      std::uint64_t limit, BeganIn where);
   // Only inside. The outermost end commits; the result is then true.
   bool end(unsigned hart);
   // Undoes all. `own_code`: what xabort said. Causes io, call, csr, user are final.

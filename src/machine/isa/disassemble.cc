@@ -128,6 +128,8 @@ std::string operands_32(Format format, const Instruction &i, std::uint64_t targe
     return std::string(x(i.rd));
   case Format::from_register:
     return std::string(x(i.rs1));
+  case Format::begin:
+    return i.rs1 == 0 ? std::string(x(i.rd)) : fmt::format("{},{}", x(i.rd), x(i.rs1));
   case Format::lr:
     return fmt::format("{},({})", x(i.rd), x(i.rs1));
   case Format::amo:

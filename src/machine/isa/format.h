@@ -26,6 +26,7 @@ enum class Format : std::uint8_t {
   sfence,             // rs1,rs2
   to_register,        // rd
   from_register,      // rs1
+  begin,              // rd,rs1; rd alone where rs1 is x0
   lr,                 // rd,(rs1), with aq and rl
   amo,                // rd,rs2,(rs1), with aq and rl
   float_load,         // fd,imm(rs1)

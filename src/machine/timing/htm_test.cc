@@ -53,6 +53,20 @@ TEST_P(Transactions, NestingIsFlat) {
   EXPECT_EQ(m.counters().commits, 1U); // of the second attempt, which goes straight to the end
 }
 
+// Who says where it begins is counted there, at every attempt; a nested begin says nothing.
+TEST_P(Transactions, CountsAreOfThePlaceThatTheBeginSays) {
+  HtmMachine m = make(1);
+  m.run_all({li(7, 0x123), li(8, 0x456), xbegin(5, 7), branch(kNotEqual, 5, 0, 16), xbegin(6, 8),
+             li(12, 16), xabort(12), kXend, xbegin(5), kXend});
+  const auto &sites = m.counters().sites;
+  ASSERT_EQ(sites.size(), 2U);
+  ASSERT_TRUE(sites.contains(0x123));
+  EXPECT_EQ(sites.at(0x123).transactions, 1U);
+  EXPECT_EQ(sites.at(0x123).restarts, 1U);
+  EXPECT_EQ(sites.at(0x123).commits, 1U);
+  EXPECT_EQ(m.counters().commits, 2U);
+}
+
 TEST_P(Transactions, DepthCountsNestedBegins) {
   HtmMachine m = make(1);
   m.run_all({xbegin(5), xbegin(6), xbegin(7), xtest(8), kXend, xtest(9), kXend, kXend, xtest(12)});

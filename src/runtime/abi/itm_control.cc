@@ -161,10 +161,10 @@ begin_unprepared(std::uint32_t properties, std::uintptr_t, std::uint32_t) {
   std::uint32_t status = hardware::kStarted;
   Thread *thread = current_thread;
   std::uint8_t slot = kNoSlot;
-  if (thread != nullptr &&
-      transaction::prepare_quickly(
-          *thread, properties, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)), slot))
-    if (const std::uint32_t actions = transaction::begin_quickly(*thread, properties, slot, status);
+  const auto place = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  if (thread != nullptr && transaction::prepare_quickly(*thread, properties, place, slot))
+    if (const std::uint32_t actions =
+            transaction::begin_quickly(*thread, properties, place, slot, status);
         actions != 0)
       return actions;
   [[clang::musttail]] return tandem_begin_by_registers(properties, 0, status);
@@ -181,7 +181,8 @@ begin_section_unprepared(std::uint32_t properties, const tandem_section *section
       transaction::prepare_quickly(*thread, properties, reinterpret_cast<std::uintptr_t>(section),
                                    slot)) {
     thread->descriptor = section;
-    if (const std::uint32_t actions = transaction::begin_quickly(*thread, properties, slot, status);
+    if (const std::uint32_t actions = transaction::begin_quickly(
+            *thread, properties, reinterpret_cast<std::uintptr_t>(section), slot, status);
         actions != 0)
       return actions;
   }
@@ -197,8 +198,9 @@ std::uint32_t begin_transaction(std::uint32_t properties, std::uintptr_t, std::u
     Thread *thread = current_thread;
     if (!transaction::begins_quickly(thread, properties)) [[unlikely]]
       [[clang::musttail]] return begin_unprepared(properties, 0, status);
-    if (const std::uint32_t actions =
-            transaction::begin_quickly(*thread, properties, kNoSlot, status);
+    if (const std::uint32_t actions = transaction::begin_quickly(
+            *thread, properties, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),
+            kNoSlot, status);
         actions != 0)
       return actions;
   }
@@ -218,8 +220,8 @@ std::uint32_t begin_section(std::uint32_t properties, const tandem_section *sect
         [[unlikely]]
       [[clang::musttail]] return begin_section_unprepared(properties, section, 0, status);
     thread->descriptor = section;
-    if (const std::uint32_t actions =
-            transaction::begin_quickly(*thread, properties, kDescribedSlot, status);
+    if (const std::uint32_t actions = transaction::begin_quickly(
+            *thread, properties, reinterpret_cast<std::uintptr_t>(section), kDescribedSlot, status);
         actions != 0)
       return actions;
   }

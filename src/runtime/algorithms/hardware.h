@@ -182,8 +182,9 @@ constexpr std::uint32_t status_of(long cause) noexcept {
   }
 }
 
-[[gnu::always_inline]] inline std::uint32_t start() noexcept {
-  const long answer = tandem_xbegin();
+// `place`: the section's descriptor, or where its begin returns to; for the machine's counts.
+[[gnu::always_inline]] inline std::uint32_t start(std::uintptr_t place) noexcept {
+  const long answer = tandem_xbegin_at(reinterpret_cast<const void *>(place));
   if (answer == 0) [[likely]]
     return kStarted;
   if (answer < 0)
@@ -204,7 +205,7 @@ template <Code kCode> [[gnu::always_inline]] inline void abort() noexcept {
   __asm__ volatile("xabort %0" : : "i"(static_cast<int>(kCode)) : "memory");
 }
 
-[[gnu::always_inline]] inline std::uint32_t start() noexcept {
+[[gnu::always_inline]] inline std::uint32_t start(std::uintptr_t /*place*/) noexcept {
   std::uint32_t status = kStarted;
   __asm__ volatile("xbegin 1f\n1:" : "+a"(status) : : "memory");
   return status;

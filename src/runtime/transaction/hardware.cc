@@ -45,9 +45,10 @@ profile::Cause cause_of(std::uint32_t status) noexcept {
                                              : profile::Cause::hardware_other;
 }
 
-std::size_t slot_of_present(const Thread &thread) noexcept {
-  return slot_of(thread.descriptor != nullptr ? reinterpret_cast<std::uintptr_t>(thread.descriptor)
-                                              : thread.jump.target);
+// The section's descriptor, or where its begin returns to.
+std::uintptr_t present_place(const Thread &thread) noexcept {
+  return thread.descriptor != nullptr ? reinterpret_cast<std::uintptr_t>(thread.descriptor)
+                                      : thread.jump.target;
 }
 
 // The section does not fit the hardware: each time that this turns out again it is not tried for
@@ -146,11 +147,11 @@ Actions attempt(Thread &thread, std::uint32_t attempts) noexcept {
                        hardware::state.software.load(std::memory_order_relaxed) == 0;
     thread.hardware_plain = plain;
     set_state(thread, state);
-    const std::uint32_t status = hardware::start();
+    const std::uint32_t status = hardware::start(present_place(thread));
     if (status == hardware::kStarted) [[likely]] {
       subscribe(thread);
       if (thread.hardware_extra)
-        hardware::start();
+        hardware::start(0);
       return plain ? itm::kRunUninstrumented : itm::kRunInstrumented;
     }
     if (const Actions actions = after_abort(thread, status, attempts); actions != 0)
@@ -166,7 +167,7 @@ Actions begin_in_hardware(Thread &thread) noexcept {
   if ((settings.special & kSpecialHourglass) != 0) [[unlikely]]
     hourglass::pass(thread);
   thread.irrevocable = false;
-  const std::size_t slot = slot_of_present(thread);
+  const std::size_t slot = slot_of(present_place(thread));
   thread.hardware_slot = static_cast<std::uint8_t>(slot);
   if (thread.hardware_skip[slot] != 0) [[unlikely]] {
     --thread.hardware_skip[slot];
@@ -177,7 +178,7 @@ Actions begin_in_hardware(Thread &thread) noexcept {
 
 Actions begin_again_in_hardware(Thread &thread, std::uint32_t status) noexcept {
   thread.irrevocable = false;
-  thread.hardware_slot = static_cast<std::uint8_t>(slot_of_present(thread));
+  thread.hardware_slot = static_cast<std::uint8_t>(slot_of(present_place(thread)));
   const Actions actions = after_abort(thread, status, 1);
   return actions != 0 ? actions : attempt(thread, 2);
 }
@@ -237,7 +238,7 @@ Actions begin_nested_in_hardware(Thread &thread, std::uint32_t properties) noexc
   constexpr std::uint32_t kBit = kSpecialDepth - 1;
   if ((thread.depth & ~kBit) + (thread.hardware_extra ? 1 : 0) == hardware::kMostLevels)
     leave_hardware(thread);
-  hardware::start();
+  hardware::start(0);
   ++thread.depth;
   ++thread.transactions;
   ++thread.nested;

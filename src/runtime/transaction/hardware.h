@@ -63,13 +63,13 @@ constexpr std::size_t slot_of(std::uint64_t section) noexcept {
 // Begins the first attempt of an outermost transaction, whose registers are not saved, where that
 // needs nothing but the hardware. What it costs is the number of instructions, which do not overlap
 // with XBEGIN as well as others do, and of lines that are written inside (docs/design/0056). 0: it
-// has been undone for `status`.
+// has been undone for `status`. `place`: as hardware::start has it.
 [[gnu::always_inline]] inline Actions begin_quickly(Thread &thread, std::uint32_t properties,
-                                                    std::uint8_t slot,
+                                                    std::uintptr_t place, std::uint8_t slot,
                                                     std::uint32_t &status) noexcept {
   ++thread.transactions;
   set_state(thread, state_of(Mode::hardware, slot, 1)); // not inside: one line less there
-  status = hardware::start();
+  status = hardware::start(place);
   if (status != hardware::kStarted) [[unlikely]] {
     set_state(thread, 0);
     return 0;

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from cross import SOURCE
 
@@ -213,6 +214,87 @@ def test_cpp(built: Build, tmp_path: Path, enforcement: str) -> None:
     text, counts = run(program, tmp_path / "out.json", "--tx-limit", "16", "-p", "mesi-snoop")
     assert text == "120 20 5\n"
     assert counts.get("commits", 0) > 0 or enforcement != "htm"
+
+
+# Two places, one inside a function of its own, one in a block; more of one than of the other.
+PLACES = """
+#include <pthread.h>
+#include <stdio.h>
+#include "tandem/tandem.h"
+static long sum, most, rounds, last;
+TANDEM_ATOMIC static void add(long more) {
+  sum += more;
+  most = more > most ? more : most;
+}
+static void *run(void *unused) {
+  (void)unused;
+  for (int i = 0; i < 100; ++i) {
+    add(i);
+    if (i % 4 == 0) {
+      tandem_atomic {
+        ++rounds;
+        last = i;
+      }
+    }
+  }
+  return 0;
+}
+int main(void) {
+  pthread_t threads[4];
+  for (int i = 0; i < 4; ++i)
+    pthread_create(&threads[i], 0, run, 0);
+  for (int i = 0; i < 4; ++i)
+    pthread_join(threads[i], 0);
+  printf("%ld %ld\\n", sum, rounds);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("enforcement", ["htm", "hybrid"])
+def test_counts_are_of_sections(built: Build, tmp_path: Path, enforcement: str) -> None:
+    program = built(PLACES, enforcement)
+    profile = tmp_path / "profile.json"
+    # What one thread runs alone, hybrid keeps off the hardware; that is chosen here.
+    words = [
+        "--env",
+        "TANDEM_ALGORITHM=htm",
+        "-p",
+        "mesi-snoop",
+        "--profile",
+        str(profile),
+    ]
+    text, counts = run(program, tmp_path / "out.json", *words)
+    assert text == "19800 100\n"
+    lines = PLACES.splitlines()
+    places = {"add": 1 + next(i for i, x in enumerate(lines) if "void add" in x)}
+    places["run"] = 1 + next(i for i, x in enumerate(lines) if "tandem_atomic {" in x)
+    document = json.loads(profile.read_text())
+    schema = json.loads((SOURCE / "docs/formats/profile.schema.json").read_text())
+    jsonschema.validate(document, schema)
+    sections = {x["line"]: x for x in document["sections"]}
+    assert set(sections) == set(places.values())
+    for name, commits in (("add", 400), ("run", 100)):
+        section = sections[places[name]]
+        assert section["name"].startswith(name)
+        assert section["file"].endswith("program.c")
+        assert section["output"] == enforcement
+        assert section["kind"] == ("function" if name == "add" else "block")
+        assert section["class"] == "pure"
+        assert (len(section["colours"]) > 0) == (enforcement == "hybrid")
+        assert 0 < section["commits"] <= commits
+    # The machine's own counts name the same.
+    named = {x["line"]: x["site"] for x in counts["sites"]}
+    assert named == {line: x["name"] for line, x in sections.items()}
+    pairs = {x["loser"] for x in counts["pairs"]} | {x["winner"] for x in counts["pairs"]}
+    assert pairs - {""} <= set(named.values())
+    shown = subprocess.run(
+        [str(BUILD / "libexec" / "tandem-report"), str(profile)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"program.c:{places['add']}" in shown.stdout
 
 
 def test_a_limit_of_one_takes_the_fallback(built: Build, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ inline constexpr std::uint32_t kWfi = 0x10500073, kEcall = 0x00000073, kEbreak =
                                kSret = 0x10200073, kNothing = 0x00000013;
 
 // Transactions.
-constexpr std::uint32_t xbegin(unsigned rd) { return 0x0b | rd << 7; }
+constexpr std::uint32_t xbegin(unsigned rd, unsigned rs1 = 0) { return 0x0b | rd << 7 | rs1 << 15; }
 inline constexpr std::uint32_t kXend = 0x100b;
 constexpr std::uint32_t xabort(unsigned rs1) { return 0x200b | rs1 << 15; }
 constexpr std::uint32_t xpush(unsigned rd) { return 0x300b | rd << 7; }
