@@ -160,6 +160,55 @@ def test_on_the_machine(suite: Suite, tmp_path: Path) -> None:
     assert seconds[2] < 0.7 * seconds[1]
 
 
+@pytest.mark.parametrize(
+    "protocol",
+    ["mesi-snoop", "token-b", "sparse-directory", "flask", "mosaic", "flask-plus"],
+)
+def test_micro_benchmarks_on_the_machine(suite: Suite, tmp_path: Path, protocol: str) -> None:
+    status, output, error = bench(
+        suite,
+        *(
+            "micro-hash-20",
+            "--variants",
+            "cc-htm",
+            "--baseline",
+            "cc-htm",
+            "--threads",
+            "1,8",
+        ),
+        *("--on", f"machine:{protocol}", "--build-dir", suite.work, "--json", "-"),
+        "--no-plots",
+    )
+    assert status == 0, error
+    metrics = {x["at"]["threads"]: x["samples"][0]["metrics"] for x in json.loads(output)["points"]}
+    assert all(x["sections"] == 4000 for x in metrics.values())
+    assert metrics[8]["seconds"] < 0.7 * metrics[1]["seconds"]
+    # Of threads that have ended by then, each of which had a hart for most of the time.
+    assert metrics[8]["cpu"] > 4 * metrics[8]["seconds"]
+
+
+def test_micro_benchmarks_here(suite: Suite, tmp_path: Path) -> None:
+    status, output, error = bench(
+        suite,
+        *("micro", "--variants", "mutex", "--baseline", "mutex", "--threads", "2"),
+        *(
+            "--size",
+            "test",
+            "--reps",
+            "1",
+            "--warm-ups",
+            "0",
+            "--build-dir",
+            suite.work,
+        ),
+        *("--json", "-", "--no-plots"),
+    )
+    assert status == 0, error
+    points = json.loads(output)["points"]
+    assert len({x["at"]["application"] for x in points}) == 8
+    assert all(x["samples"][0]["metrics"]["sections"] == 4000 for x in points)
+
+
 def test_sections(suite: Suite, tmp_path: Path) -> None:
     words = ("--sections", "--size", "test", "--build-dir", suite.work)
     status, output, error = bench(suite, *words, "--json", "-")
@@ -205,6 +254,8 @@ def test_mistakes(suite: Suite, tmp_path: Path) -> None:
     on = ("--on", "machine:flask")
     assert "leave it out" in mistake(suite, *on, "--variants", "libitm-gl_wt")
     assert "leave them out" in mistake(suite, *on, "--sections")
+    assert "leave them out" in mistake(suite, "micro-counter", "--sections")
+    assert "leave them out" in mistake(suite, "ssca2", "micro", "--aborts")
     assert mistake(suite, "--json", tmp_path) == f"--json {tmp_path}: is a directory; name a file"
 
 

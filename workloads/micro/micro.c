@@ -4,10 +4,12 @@
  * section cost. One source for every way to write a section (section.h).
  *
  *     micro BENCHMARK THREADS MILLISECONDS
+ *     micro --input BENCHMARK --threads N --size SIZE --seed N
  *
  * Prints one JSON object: operations of all threads, seconds of wall time, CPU nanoseconds per
  * operation. Checks at the end that no operation was lost and that the structure is sound; status 1
- * if not. THREADS 0: one thread works while a second one lives, idle.
+ * if not. THREADS 0: one thread works while a second one lives, idle. The second form does a number
+ * of operations instead, shared among the threads, and prints what the STAMP-class suite does.
  */
 #include "section.h"
 #include "structures.h"
@@ -41,6 +43,7 @@ struct worker {
   _Alignas(128) long counter; /* of disjoint */
   uint64_t random;
   long operations;
+  long wanted;   /* operations; 0: until `stop` */
   long inserted; /* minus erased */
   long own[ACCESSES];
   pthread_t thread;
@@ -262,10 +265,17 @@ static const struct benchmark benchmarks[] = {
 };
 
 static const struct benchmark *chosen;
+static uint64_t seed; /* of the threads' random numbers */
 
 static void *work(void *argument) {
   struct worker *worker = argument;
   THREAD_START;
+  while (worker->operations < worker->wanted) {
+    chosen->operation(worker);
+    ++worker->operations;
+  }
+  if (worker->wanted != 0)
+    return NULL;
   while (!atomic_load_explicit(&stop, memory_order_relaxed))
     for (int i = 0; i < 64; ++i) {
       chosen->operation(worker);
@@ -287,7 +297,8 @@ static double seconds(clockid_t clock) {
 }
 
 static int usage(void) {
-  fprintf(stderr, "usage: micro BENCHMARK THREADS MILLISECONDS; the benchmarks are");
+  fprintf(stderr, "usage: micro BENCHMARK THREADS MILLISECONDS, or micro --input BENCHMARK "
+                  "--threads N --size test|small|medium|large --seed N; the benchmarks are");
   for (size_t i = 0; i < sizeof benchmarks / sizeof *benchmarks; ++i)
     fprintf(stderr, "%s %s", i == 0 ? "" : ",", benchmarks[i].name);
   fprintf(stderr, "\n");
@@ -295,19 +306,81 @@ static int usage(void) {
 }
 
 static void start(struct worker *worker, void *(*function)(void *)) {
-  worker->random = 0x9e3779b97f4a7c15U * (uint64_t)(worker - workers + 1);
+  worker->random = 0x9e3779b97f4a7c15U * (seed * MOST_THREADS + (uint64_t)(worker - workers + 1));
   if (pthread_create(&worker->thread, NULL, function, worker) != 0) {
     fprintf(stderr, "micro: cannot create a thread\n");
     exit(1);
   }
 }
 
+static const struct benchmark *benchmark_of(const char *name) {
+  for (size_t i = 0; i < sizeof benchmarks / sizeof *benchmarks; ++i)
+    if (strcmp(name, benchmarks[i].name) == 0)
+      return &benchmarks[i];
+  return NULL;
+}
+
+static int checked(void) {
+  if (chosen->check())
+    return 0;
+  fprintf(stderr, "micro: %s: an operation was lost, or the structure is broken\n", chosen->name);
+  return 1;
+}
+
+/* On the simulated machine `test` takes seconds, else `small` does for short sections. */
+static long operations_of_size(const char *size) {
+  static const struct {
+    const char *name;
+    long operations;
+  } sizes[] = {{"test", 4000}, {"small", 4000000}, {"medium", 20000000}, {"large", 80000000}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i)
+    if (strcmp(size, sizes[i].name) == 0)
+      return sizes[i].operations;
+  return 0;
+}
+
+/* The second form. */
+static int run_suite(int argc, char **argv) {
+  long threads = 1;
+  long operations = 0;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (strcmp(argv[i], "--input") == 0)
+      chosen = benchmark_of(argv[i + 1]);
+    else if (strcmp(argv[i], "--threads") == 0)
+      threads = atol(argv[i + 1]);
+    else if (strcmp(argv[i], "--size") == 0)
+      operations = operations_of_size(argv[i + 1]);
+    else if (strcmp(argv[i], "--seed") == 0)
+      seed = strtoull(argv[i + 1], NULL, 10);
+    else
+      return usage();
+  }
+  if (argc % 2 == 0 || chosen == NULL || threads < 1 || threads > MOST_THREADS || operations == 0)
+    return usage();
+  THREAD_START;
+  chosen->fill();
+  for (long i = 0; i < threads; ++i)
+    workers[i].wanted = operations / threads + (i < operations % threads);
+  double wall = seconds(CLOCK_MONOTONIC);
+  double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+  for (long i = 0; i < threads; ++i)
+    start(&workers[i], work);
+  for (long i = 0; i < threads; ++i)
+    pthread_join(workers[i].thread, NULL);
+  printf("{\"application\": \"micro\", \"input\": \"%s\", \"variant\": \"%s\", \"threads\": %ld, "
+         "\"seed\": %llu, \"seconds\": %.9f, \"cpu_seconds\": %.9f, \"sections\": %ld}\n",
+         chosen->name, MICRO_VARIANT, threads, (unsigned long long)seed,
+         seconds(CLOCK_MONOTONIC) - wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu,
+         total(operations_of));
+  return checked();
+}
+
 int main(int argc, char **argv) {
+  if (argc > 1 && strncmp(argv[1], "--", 2) == 0)
+    return run_suite(argc, argv);
   if (argc != 4)
     return usage();
-  for (size_t i = 0; i < sizeof benchmarks / sizeof *benchmarks; ++i)
-    if (strcmp(argv[1], benchmarks[i].name) == 0)
-      chosen = &benchmarks[i];
+  chosen = benchmark_of(argv[1]);
   int threads = atoi(argv[2]);
   long milliseconds = atol(argv[3]);
   if (chosen == NULL || threads < 0 || threads > MOST_THREADS || milliseconds <= 0)
@@ -334,8 +407,5 @@ int main(int argc, char **argv) {
   else
     printf("\"cpu_ns\": %.3f, \"wall_ns\": %.3f}\n", cpu * 1e9 / (double)operations,
            wall * 1e9 / (double)operations);
-  if (chosen->check())
-    return 0;
-  fprintf(stderr, "micro: %s: an operation was lost, or the structure is broken\n", chosen->name);
-  return 1;
+  return checked();
 }

@@ -30,6 +30,7 @@ from tandem.bench.suite import (
     MACHINE_VARIANTS,
     ROWS,
     SIZES,
+    STAMP_ROWS,
     VARIANTS,
     choose_rows,
     choose_variants,
@@ -100,7 +101,8 @@ def _parser() -> _Parser:
         prog=PROGRAM,
         usage=f"{PROGRAM} [APPLICATION…] [OPTIONS]",
         description=f"{SUMMARY}.\n\nApplications: {', '.join(ROWS)}; kmeans and vacation stand for "
-        f"both.\nWithout any: all but bayes.\n\nVariants:\n{variants}",
+        f"both, micro for all eight.\nWithout any: all of the suite but bayes.\n\n"
+        f"Variants:\n{variants}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -178,7 +180,7 @@ def _show_list(asked: argparse.Namespace, build: Path) -> int:
 
 
 def _measure(asked: argparse.Namespace, build: Path, work: Path, progress: Progress) -> int:
-    rows = choose_rows(asked.applications or list(ROWS))
+    rows = choose_rows(asked.applications or list(STAMP_ROWS))
     places = {"source": str(ROOT), "work": str(work), "build": str(build)}
     command = [expand(x, places) for x in build_command(PROGRAMS, rows)]
     progress.note("build: what is missing of " + ", ".join(PROGRAMS))
@@ -249,7 +251,9 @@ def _act(asked: argparse.Namespace) -> int:
         return _show_list(asked, build)
     if asked.resume and asked.fresh:
         raise UserError("--resume and --fresh exclude each other; give one")
-    choose_rows(asked.applications)
+    rows = choose_rows(asked.applications)
+    if (asked.sections or asked.aborts) and any(x.application == "micro" for x in rows):
+        raise UserError("micro-benchmarks have neither --sections nor --aborts; leave them out")
     if asked.on and (asked.sections or asked.aborts):
         raise UserError("--on machine:… has neither --sections nor --aborts; leave them out")
     if asked.json not in (None, "-"):

@@ -156,6 +156,11 @@ def _point(result: Result, row: str, variant: str, threads: int) -> Point | None
     return next((x for x in result.points if x.at == wanted), None)
 
 
+def _seconds(value: float) -> str:
+    """Three digits behind the point, or three that count."""
+    return f"{value:.3f}" if value >= 0.1 or value == 0 else f"{value:.3g}"
+
+
 def _cell(point: Point | None, metric: str) -> str:
     if point is None:
         return "–"
@@ -208,7 +213,7 @@ def _ratios(result: Result, comparison: Comparison, threads: int, metric: str) -
         table.add_column(name, justify="right", no_wrap=True)
     for row in comparison.rows:
         baseline = _point(result, row.name, base, comparison.baseline_threads(threads))
-        seconds = "–" if baseline is None else f"{baseline.summaries[metric].median:.3f}"
+        seconds = "–" if baseline is None else _seconds(baseline.summaries[metric].median)
         cells = [_cell(_point(result, row.name, x, threads), metric) for x in others]
         table.add_row(row.name, seconds, *cells)
     means = {

@@ -19,6 +19,7 @@ __all__ = [
     "NINE_ROWS",
     "ROWS",
     "SIZES",
+    "STAMP_ROWS",
     "VARIANTS",
     "Row",
     "Variant",
@@ -32,7 +33,7 @@ SIZES = ("test", "small", "medium", "large")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An application with an input, and the class that STAMP's authors give it."""
+    """An application with an input, and the class that STAMP's authors give it, or nothing."""
 
     name: str
     length: str  # of transactions
@@ -59,8 +60,14 @@ _ROWS = (
     Row("vacation-low", "medium", "medium", "high", "low/medium"),
     Row("yada", "long", "large", "high", "medium"),
 )
-ROWS = {x.name: x for x in _ROWS}
-APPLICATIONS = tuple(dict.fromkeys(x.application for x in _ROWS))
+# The micro-benchmarks: no application, so only where they are named.
+_MICRO = tuple(
+    Row(f"micro-{x}", "", "", "", "")
+    for x in ("counter", "disjoint", "array", "hash-20", "tree-0", "tree-10", "tree-50", "list-20")
+)
+ROWS = {x.name: x for x in (*_ROWS, *_MICRO)}
+STAMP_ROWS = tuple(x.name for x in _ROWS)
+APPLICATIONS = tuple(dict.fromkeys(x.application for x in ROWS.values()))
 # The amount of work of bayes depends on the order of its sections: ratios of it say little.
 NINE_ROWS = tuple(x.name for x in _ROWS if x.name != "bayes")
 
@@ -121,7 +128,7 @@ def choose_rows(names: Sequence[str]) -> list[Row]:
     """The rows of applications or of rows; the nine rows where none are named."""
     chosen: dict[str, Row] = {}
     for name in names or NINE_ROWS:
-        found = [x for x in _ROWS if name in (x.name, x.application)]
+        found = [x for x in ROWS.values() if name in (x.name, x.application)]
         if not found:
             known = ", ".join([*APPLICATIONS, *(x for x in ROWS if "-" in x)])
             raise UserError(f"there is no application '{name}'; there are {known}")
