@@ -44,7 +44,7 @@
  * to there hold. goto and case cannot enter it. longjmp must not cross its border.
  *
  * C++17 and later with any compiler: without tandem-c++, link with -ltandem (each
- * block then runs alone, stock.hpp). C with tandem-cc only: no macro of plain C keeps a break in
+ * block then runs serially, stock.hpp). C with tandem-cc only: no macro of plain C keeps a break in
  * the block from ending a loop of the macro's own. With -DTANDEM_SEQUENTIAL it is nothing.
  *
  * tandem_atomic_strict is the same, and demands what TANDEM_ATOMIC_STRICT does. */

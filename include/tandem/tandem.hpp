@@ -36,7 +36,7 @@ namespace tandem {
 //     const long rest = tandem::atomic([&] { return account.balance -= amount; });
 //
 // An exception that leaves it is passed on; the effects up to there hold. Without tandem-c++, link
-// with -ltandem: then it runs alone (stock.hpp).
+// with -ltandem: then it runs serially (stock.hpp).
 template <typename Body> TANDEM_LAMBDA_ decltype(auto) atomic(Body &&body) {
 #if !defined(TANDEM_SEQUENTIAL) && !defined(__TANDEM__)
   const stock::Block block;

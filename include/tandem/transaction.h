@@ -60,10 +60,11 @@ enum tandem_backoff {
 /* Choices for one section; a constant of the program. Zero bytes are not the defaults: use
  * TANDEM_DEFAULT_OPTIONS. */
 struct tandem_options {
-  int policy;               /* tandem_policy */
-  int backoff;              /* tandem_backoff */
-  uint32_t serialise_after; /* restarts in a row after which it runs alone; 0: the process's, 100 */
-  int irrevocable;          /* not 0: runs alone and cannot be undone from its begin on */
+  int policy;  /* tandem_policy */
+  int backoff; /* tandem_backoff */
+  uint32_t
+      serialise_after; /* restarts in a row after which it runs serially; 0: the process's, 100 */
+  int irrevocable;     /* not 0: runs serially and cannot be undone from its begin on */
 };
 #define TANDEM_DEFAULT_OPTIONS {TANDEM_POLICY_DEFAULT, TANDEM_BACKOFF_DEFAULT, 0, 0}
 
@@ -143,7 +144,7 @@ struct tandem_statistics {
   uint64_t attempts;       /* that began, nested ones not counted */
   uint64_t restarts;       /* attempts that were undone and began again */
   uint64_t cancels;        /* outermost transactions that were cancelled */
-  uint64_t serialisations; /* attempts that ran alone or became irrevocable */
+  uint64_t serialisations; /* attempts that ran serially or became irrevocable */
   uint64_t retries;        /* sleeps in tandem_retry and tandem_wait */
 };
 void tandem_get_statistics(struct tandem_statistics *statistics);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What of a profile counts as run alone, and when that is too much."""
+"""What of a profile counts as run serially, and when that is too much."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tandem.errors import CommandError
-from tandem.workload.serial import print_alone, read_alone
+from tandem.workload.serial import print_serial, read_serial
 from tandem.workload.steps import one_at_a_time
 
 BUILD = Path(os.environ["TANDEM_BUILD"])
@@ -33,16 +33,16 @@ def profile(folder: Path, commits: int, causes: dict[str, int], aborts: int = 0)
 
 def test_rounds_are_added_up(tmp_path: Path) -> None:
     first = profile(tmp_path, 1_000_000, {"retries": 9}, 20)
-    alone = read_alone("stm", 2, [first, profile(tmp_path, 1_000_000, {"retries": 10})])
-    assert (alone.commits, alone.aborts, alone.after_aborts) == (2_000_000, 20, 19)
-    assert print_alone([alone])
+    serial = read_serial("stm", 2, [first, profile(tmp_path, 1_000_000, {"retries": 10})])
+    assert (serial.commits, serial.aborts, serial.after_aborts) == (2_000_000, 20, 19)
+    assert print_serial([serial])
 
 
 @pytest.mark.parametrize(
     ("commits", "causes", "said"),
     [
         (10**6, {"retries": 10}, "10 of 1000000 ran serially after aborts"),
-        # A cause that is not known is none that the plan asked for, but the attempt ran alone.
+        # A cause that is not known is none that the plan asked for, but the attempt ran serially.
         (10**6, {"something-new": 10}, "10 of 1000000 ran serially after aborts"),
         (10**6, {"requested": 1}, "1 in-flight switches"),
         (10**6, {"irrevocable-call": 1}, "1 in-flight switches"),
@@ -58,12 +58,12 @@ def test_too_much(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert not print_alone([read_alone("stm", 2, [profile(tmp_path, commits, causes)])])
+    assert not print_serial([read_serial("stm", 2, [profile(tmp_path, commits, causes)])])
     assert f"FAILED: stm, 2 threads: {said}" in capsys.readouterr().out
 
 
 def test_who_asked_for_it_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    print_alone([read_alone("stm", 2, [profile(tmp_path, 10, {"irrevocable-call": 3})])])
+    print_serial([read_serial("stm", 2, [profile(tmp_path, 10, {"irrevocable-call": 3})])])
     assert "stm: 3 times get_1: irrevocable-call in get (a.c:7)" in capsys.readouterr().out
 
 
@@ -71,7 +71,7 @@ def test_a_file_that_is_no_profile(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     file.write_text('{"sections": [{"name": "get_1"}]}', encoding="utf-8")
     with pytest.raises(CommandError, match="is not a profile of sections"):
-        read_alone("stm", 2, [file])
+        read_serial("stm", 2, [file])
 
 
 def test_variants_without_transactions_are_refused(tmp_path: Path) -> None:

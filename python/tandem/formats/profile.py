@@ -83,7 +83,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Serialisation:
-    """Attempts that ran alone or irrevocably; `stack` innermost first."""
+    """Attempts that ran serially or irrevocably; `stack` innermost first."""
 
     cause: str
     count: int

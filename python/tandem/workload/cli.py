@@ -48,7 +48,7 @@ from tandem.workload.replay import (
     replay_json,
     run_once,
 )
-from tandem.workload.serial import count_alone, print_alone, read_alone
+from tandem.workload.serial import count_serial, print_serial, read_serial
 from tandem.workload.soak import print_soak, soak
 from tandem.workload.steps import one_at_a_time, say
 from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult, print_observed
@@ -160,7 +160,7 @@ def _replay(asked: argparse.Namespace, folder: Path, make_jobs: int) -> bool:
         passed = print_observed(record)
     if not asked.check_serial:
         return passed
-    alone = count_alone(
+    serial = count_serial(
         {x.name: programs[x.name] for x in variants if x.transactional},
         clients,
         described,
@@ -170,7 +170,7 @@ def _replay(asked: argparse.Namespace, folder: Path, make_jobs: int) -> bool:
         seed=seed,
         environment=environment,
     )
-    return print_alone(alone) and passed
+    return print_serial(serial) and passed
 
 
 def _sample(asked: argparse.Namespace, folder: Path, memcached: Memcached) -> None:
@@ -195,12 +195,12 @@ def _sample(asked: argparse.Namespace, folder: Path, memcached: Memcached) -> No
             "operations": run["operations"],
         }
         if asked.count:
-            alone = read_alone(memcached.variant.name, threads, [profile])
-            percent = 100 / max(1, alone.commits)
-            figures["sections"] = dataclasses.asdict(alone) | {
-                "in_flight_percent": percent * alone.in_flight,
-                "at_start_percent": percent * alone.at_start,
-                "after_aborts_percent": percent * alone.after_aborts,
+            serial = read_serial(memcached.variant.name, threads, [profile])
+            percent = 100 / max(1, serial.commits)
+            figures["sections"] = dataclasses.asdict(serial) | {
+                "in_flight_percent": percent * serial.in_flight,
+                "at_start_percent": percent * serial.at_start,
+                "after_aborts_percent": percent * serial.after_aborts,
             }
     print(json.dumps(figures))
 

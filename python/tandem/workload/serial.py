@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What of a run's sections ran alone, from its profile (docs/formats/profile.md), and whether that
-is little enough: none because of what it calls, and of the rest less than one in 100,000.
+"""What of a run's sections ran serially, from its profile (docs/formats/profile.md), and whether
+that is little enough: none because of what it calls, and of the rest less than one in 100,000.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tandem.errors import CommandError
 from tandem.workload.replay import Load, run_once
 from tandem.workload.steps import say
 
-__all__ = ["MOST_AFTER_ABORTS", "Alone", "count_alone", "print_alone", "read_alone"]
+__all__ = ["MOST_AFTER_ABORTS", "SerialRuns", "count_serial", "print_serial", "read_serial"]
 
 MOST_AFTER_ABORTS = 1e-5  # of all commits: the papers' bound
 # What libitm's statistics call so: an attempt that reached an unsafe call under way, and one whose
@@ -27,7 +27,7 @@ AT_START = ("irrevocable-begin", "algorithm")
 
 
 @dataclass(frozen=True)
-class Alone:
+class SerialRuns:
     """Attempts of one variant with some threads, summed over rounds."""
 
     variant: str
@@ -62,7 +62,7 @@ def _demand(section: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     return f"{section['name']}: {entry['cause']}{' in ' if calls else ''}{', '.join(calls[:2])}"
 
 
-def read_alone(variant: str, threads: int, profiles: Sequence[Path]) -> Alone:
+def read_serial(variant: str, threads: int, profiles: Sequence[Path]) -> SerialRuns:
     """Adds profiles up. CommandError where one cannot be read."""
     counts: Counter[str] = Counter()
     demands: Counter[str] = Counter()
@@ -82,12 +82,12 @@ def read_alone(variant: str, threads: int, profiles: Sequence[Path]) -> Alone:
     in_flight = sum(counts.pop(x, 0) for x in IN_FLIGHT)
     at_start = sum(counts.pop(x, 0) for x in AT_START)
     rest = sum(counts.values())
-    return Alone(
+    return SerialRuns(
         variant, threads, commits, aborts, in_flight, at_start, rest, demands.most_common(8)
     )
 
 
-def count_alone(
+def count_serial(
     programs: Mapping[str, Path],
     library: Path,
     load: Load,
@@ -97,7 +97,7 @@ def count_alone(
     operations: int,
     seed: int,
     environment: Mapping[str, str],
-) -> list[Alone]:
+) -> list[SerialRuns]:
     """Runs each of `programs` once more, profiled, with each number of threads. Sections that may
     hold locks instead are transactions.
     """
@@ -111,11 +111,11 @@ def count_alone(
                     settings = {"operations": operations, "seed": seed + i, **load.settings}
                     told = {"TANDEM_PROFILE": str(file), "TANDEM_HYBRID": "transactions"}
                     run_once(program, library, load, settings, number, {**environment, **told})
-                counts.append(read_alone(variant, number, files))
+                counts.append(read_serial(variant, number, files))
     return counts
 
 
-def print_alone(all_of: Sequence[Alone]) -> bool:
+def print_serial(all_of: Sequence[SerialRuns]) -> bool:
     """A table, who demanded what, and the verdict: whether it is little enough."""
     print("\n  variant     threads       commits      aborts   in flight   at start   after aborts")
     for x in all_of:

@@ -138,7 +138,7 @@ std::string_view meaning_of(std::string_view cause) {
       {"locked", "another owned the memory, and it gave way"},
       {"killed", "another needed the memory, and made it give way"},
       {"colour-taken", "a section with the same colour became irrevocable"},
-      {"serial-pending", "some section was about to run alone"},
+      {"serial-pending", "some section was about to run serially"},
       {"irrevocable-reached", "it came to what cannot be undone, and began again for that"},
       {"hardware-conflict", "the processor saw another access to its memory"},
       {"hardware-capacity", "it did not fit the processor"},

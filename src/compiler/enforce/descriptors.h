@@ -19,7 +19,7 @@ namespace tandem {
 class Descriptors {
 public:
   // `report` describes the module and outlives this object. Under stm and htm the output has no
-  // colours, and its sections are pure: whatever is irrevocable runs alone in the process. So do
+  // colours, and its sections are pure: whatever is irrevocable runs serially in the process. So do
   // those that may be cancelled, of class non-revocable: they can be undone up to there.
   Descriptors(llvm::Module &module, const Report &report, const Cancels &cancels, Enforcement mode);
 

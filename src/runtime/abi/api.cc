@@ -178,7 +178,7 @@ TANDEM_ITM [[noreturn]] void tandem_retry() {
 }
 TANDEM_ITM void tandem_become_irrevocable() {
   transaction::become_irrevocable(transaction::expect_transaction("tandem_become_irrevocable"),
-                                  profile::Alone::requested);
+                                  profile::SerialCause::requested);
 }
 
 TANDEM_ITM void tandem_on_commit(void (*function)(void *), const void *argument,

@@ -55,19 +55,19 @@ void *clone_of(void *original, library::WhenOutput output) noexcept {
 }
 
 // No transaction but perhaps the caller's own, irrevocable one.
-class Alone {
+class Serial {
 public:
-  Alone() : thread_(current_thread) {
+  Serial() : thread_(current_thread) {
     if (thread_ != nullptr && thread_->depth != 0) {
-      transaction::become_irrevocable(*thread_, profile::Alone::requested);
+      transaction::become_irrevocable(*thread_, profile::SerialCause::requested);
       return;
     }
     serial::acquire(thread_);
     acquired_ = true;
   }
-  Alone(const Alone &) = delete;
-  Alone &operator=(const Alone &) = delete;
-  ~Alone() {
+  Serial(const Serial &) = delete;
+  Serial &operator=(const Serial &) = delete;
+  ~Serial() {
     if (acquired_)
       serial::release();
   }
@@ -88,13 +88,13 @@ TANDEM_ITM void _ITM_registerTMCloneTable(void *entries, std::size_t size) {
     std::memcpy(clones, entries, sizeof(Clone) * size);
   std::sort(clones, clones + size, before);
   library::expect_waits_beside(entries); // of a library that is loaded later
-  const Alone alone;
+  const Serial held;
   *table = {entries, clones, size, tables};
   tables = table;
 }
 
 TANDEM_ITM void _ITM_deregisterTMCloneTable(void *entries) {
-  const Alone alone;
+  const Serial held;
   for (Table **link = &tables; *link != nullptr; link = &(*link)->next) {
     Table *table = *link;
     if (table->registered != entries)
@@ -112,7 +112,7 @@ TANDEM_ITM void *_ITM_getTMCloneOrIrrevocable(void *original) {
   if (void *clone = clone_of(original, library::WhenOutput::at_once))
     return clone;
   transaction::become_irrevocable(transaction::expect_transaction("_ITM_getTMCloneOrIrrevocable"),
-                                  profile::Alone::irrevocable_call);
+                                  profile::SerialCause::irrevocable_call);
   return original;
 }
 

@@ -261,7 +261,7 @@ TANDEM_ITM [[noreturn]] void _ITM_abortTransaction(std::uint32_t reason) {
 // The only state that the ABI has is serial and irrevocable.
 TANDEM_ITM void _ITM_changeTransactionMode(std::uint32_t) {
   transaction::become_irrevocable(transaction::expect_transaction("_ITM_changeTransactionMode"),
-                                  profile::Alone::requested);
+                                  profile::SerialCause::requested);
 }
 
 TANDEM_ITM std::uint32_t _ITM_inTransaction() {

@@ -323,7 +323,7 @@ void resume(const Seen &seen) noexcept {
   go_on(seen);
 }
 
-// Who runs alone makes the others wait, whatever they do: it has to be faster by more.
+// Who runs serially makes the others wait, whatever they do: it has to be faster by more.
 Work fair(const Work &work, Algorithm algorithm) noexcept {
   return {algorithm == Algorithm::serial ? work.commits * 4 / 5 : work.commits, work.ns};
 }

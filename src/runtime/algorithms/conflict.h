@@ -19,7 +19,7 @@ void meet(Thread &thread, Thread &holder, const Orec &orec, std::uint64_t word, 
 
 // Before all `reads` of the attempt are looked at again since somebody has committed. False: it has
 // spent more on that than on anything else, as long transactions beside short ones do, and is to
-// restart: then it runs alone, unless the user has said that none does.
+// restart: then it runs serially, unless the user has said that none does.
 bool may_look_again(Thread &thread, std::size_t reads) noexcept;
 
 } // namespace tandem::conflict

@@ -34,10 +34,10 @@ bool present() noexcept {
 }
 
 void adopt_settings() noexcept {
-  constexpr std::uint32_t kQuick = kSpecialAlone | kSpecialAdapt;
+  constexpr std::uint32_t kQuick = kSpecialSerial | kSpecialAdapt;
   const char *now = &kNever;
   if (in_use() && (settings.special & ~kQuick) == 0)
-    now = (settings.special & kSpecialAlone) != 0 ? &__libc_single_threaded : &kAlways;
+    now = (settings.special & kSpecialSerial) != 0 ? &__libc_single_threaded : &kAlways;
   not_now.store(now, std::memory_order_relaxed);
   quick.store(now != &kNever, std::memory_order_relaxed);
   serial::word.writing.store(in_use() ? 0 : kOthersRun, std::memory_order_release);

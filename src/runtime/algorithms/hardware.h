@@ -101,7 +101,7 @@ inline void forget_other_threads() noexcept {
 
 // Why the runtime itself undoes one.
 enum class Code : std::uint8_t {
-  serial = 1,  // somebody runs alone
+  serial = 1,  // somebody runs serially
   writing = 2, // a software transaction writes back
   colour = 3,  // a colour is held exclusively
   beside = 4,  // there are software transactions, and it runs uninstrumented

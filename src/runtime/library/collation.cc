@@ -81,7 +81,7 @@ int compare_folded(const char *a, const char *b, std::size_t most, locale_t loca
 // result may lie in: what nobody can undo.
 void need_own_buffer() noexcept {
   if (Thread *thread = writer())
-    transaction::become_irrevocable(*thread, profile::Alone::irrevocable_call);
+    transaction::become_irrevocable(*thread, profile::SerialCause::irrevocable_call);
 }
 bool is_constant(int error) noexcept { return strerrorname_np(error) != nullptr; }
 

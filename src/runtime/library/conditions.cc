@@ -73,7 +73,7 @@ int wait(const pthread_mutex_t *mutex, clockid_t clock, const timespec *until,
     transaction::retry(*thread, 0, longest);
   // If it has to begin again for that, not with plain code, which would wait and let nobody run.
   thread->properties &= ~itm::kUninstrumentedCode;
-  transaction::become_irrevocable(*thread, profile::Alone::irrevocable_call);
+  transaction::become_irrevocable(*thread, profile::SerialCause::irrevocable_call);
   if (!held) {
     transaction::give_way(*thread, longest, nullptr, nullptr);
     return 0;

@@ -90,7 +90,7 @@ void append(char *to, const char *from, std::size_t most, Thread *thread) noexce
 
 [[noreturn]] void overflow() noexcept {
   if (current_thread != nullptr && current_thread->depth != 0)
-    transaction::become_irrevocable(*current_thread, profile::Alone::irrevocable_call);
+    transaction::become_irrevocable(*current_thread, profile::SerialCause::irrevocable_call);
   __chk_fail();
 }
 void expect_room(std::size_t bytes, std::size_t room) noexcept {

@@ -93,7 +93,7 @@ namespace tandem::library {
 
 void before_commit(Thread &thread) noexcept {
   if (has_rest(thread)) [[unlikely]]
-    transaction::become_irrevocable(thread, profile::Alone::irrevocable_call);
+    transaction::become_irrevocable(thread, profile::SerialCause::irrevocable_call);
   const UserAction *end = thread.user_actions.end();
   for (UserAction *action = thread.user_actions.begin(); action != end; ++action) {
     const std::uint64_t by = action + 1 == end ? 0 : as_amount(action[1].argument);

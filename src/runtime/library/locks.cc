@@ -185,7 +185,7 @@ template <const Kind &K> int lock_here(void *lock, const int *holder) noexcept {
   case Pending::kept:
     return 0;
   case Pending::unsuitable: // unlocks it
-    transaction::become_irrevocable(*thread, profile::Alone::irrevocable_call);
+    transaction::become_irrevocable(*thread, profile::SerialCause::irrevocable_call);
     return acquire_irrevocably(K, lock, holder);
   case Pending::no:
     break;
@@ -209,7 +209,7 @@ template <const Kind &K> int try_here(void *lock) noexcept {
   case Pending::kept:
     return 0;
   case Pending::unsuitable:
-    transaction::become_irrevocable(*thread, profile::Alone::irrevocable_call);
+    transaction::become_irrevocable(*thread, profile::SerialCause::irrevocable_call);
     return K.attempt(lock);
   case Pending::no:
     break;

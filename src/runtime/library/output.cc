@@ -106,7 +106,7 @@ int print(Work work, FILE *stream, int number, int level, const char *format, Ar
       return done.length;
     }
   }
-  transaction::become_irrevocable(*thread, profile::Alone::irrevocable_call);
+  transaction::become_irrevocable(*thread, profile::SerialCause::irrevocable_call);
   return plain();
 }
 

@@ -53,7 +53,7 @@ int print(char *to, std::size_t bytes, Checks checks, const char *format,
       return done.length;
     }
   }
-  transaction::become_irrevocable(*thread, profile::Alone::irrevocable_call);
+  transaction::become_irrevocable(*thread, profile::SerialCause::irrevocable_call);
   return print_plainly(to, bytes, checks, format, arguments);
 }
 
@@ -75,7 +75,7 @@ int print_unlimited(char *to, Checks checks, const char *format, Arguments argum
       return done.length;
     }
   }
-  transaction::become_irrevocable(*thread, profile::Alone::irrevocable_call);
+  transaction::become_irrevocable(*thread, profile::SerialCause::irrevocable_call);
   return __vsprintf_chk(to, checks.level, checks.room, format, again);
 }
 
@@ -102,7 +102,7 @@ int print_allocated(char **to, int level, const char *format, Arguments argument
       return done.length;
     }
   }
-  transaction::become_irrevocable(*thread, profile::Alone::irrevocable_call);
+  transaction::become_irrevocable(*thread, profile::SerialCause::irrevocable_call);
   return __vasprintf_chk(to, level, format, again);
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 void face_the_end() noexcept {
   if (current_thread != nullptr && current_thread->depth != 0)
-    transaction::become_irrevocable(*current_thread, profile::Alone::irrevocable_call);
+    transaction::become_irrevocable(*current_thread, profile::SerialCause::irrevocable_call);
 }
 
 } // namespace

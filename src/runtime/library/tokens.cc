@@ -86,7 +86,7 @@ TANDEM_WRAPPER char *_ZGTt6strtok(char *text, const char *delimiters) {
     return std::strtok(text, delimiters);
   const UserAction *known = find(thread->user_actions);
   if (text == nullptr && known == nullptr) { // the plain function knows where
-    transaction::become_irrevocable(*thread, profile::Alone::irrevocable_call);
+    transaction::become_irrevocable(*thread, profile::SerialCause::irrevocable_call);
     return std::strtok(nullptr, delimiters);
   }
   char *rest = known == nullptr ? nullptr : static_cast<char *>(known->argument);

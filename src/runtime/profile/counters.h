@@ -79,7 +79,7 @@ inline constexpr std::size_t kStackDepth = 24; // calls that are kept of a deman
 
 struct StackKey {
   std::uint32_t section;
-  Alone cause;
+  SerialCause cause;
   std::array<std::uint64_t, kStackDepth> frames; // return addresses, innermost first; 0: none
   bool operator==(const StackKey &) const = default;
 };

@@ -36,8 +36,8 @@ constexpr const char *kCauses[] = {"validation",
                                    "retry",
                                    "cancel",
                                    "other-lock"};
-constexpr const char *kAlone[] = {"irrevocable-begin", "irrevocable-call", "requested",
-                                  "retries",           "algorithm",        "no-memory"};
+constexpr const char *kSerialCauses[] = {"irrevocable-begin", "irrevocable-call", "requested",
+                                         "retries",           "algorithm",        "no-memory"};
 
 struct Name {
   char text[512];
@@ -275,7 +275,7 @@ private:
   }
 
   static const char *algorithm_name() noexcept {
-    if ((settings.special & kSpecialAlone) != 0)
+    if ((settings.special & kSpecialSerial) != 0)
       return "auto";
     switch (settings.algorithm.load(std::memory_order_relaxed)) {
     case Algorithm::serial:
@@ -467,7 +467,7 @@ private:
   void write_serialisation(const StackKey &key, std::uint64_t count) noexcept {
     json_.line();
     json_.open('{');
-    json_.text("cause", kAlone[static_cast<std::size_t>(key.cause)]);
+    json_.text("cause", kSerialCauses[static_cast<std::size_t>(key.cause)]);
     json_.number("count", count);
     json_.open('[', "stack");
     for (const std::uint64_t frame : key.frames) {

@@ -378,7 +378,7 @@ void again(Thread &thread) noexcept {
   ++counts_of(*thread.profile, thread.profile->section.load(std::memory_order_relaxed)).starts;
 }
 
-void serialise(Thread &thread, Alone cause) noexcept {
+void serialise(Thread &thread, SerialCause cause) noexcept {
   const Hook hook(thread);
   if (!hook.open() || thread.profile->serialised)
     return;
@@ -386,7 +386,7 @@ void serialise(Thread &thread, Alone cause) noexcept {
   StackKey key{};
   key.section = thread.profile->section.load(std::memory_order_relaxed);
   key.cause = cause;
-  if (cause != Alone::retries && cause != Alone::algorithm) {
+  if (cause != SerialCause::retries && cause != SerialCause::algorithm) {
     constexpr int kOwnFrames = 8; // calls inside the runtime, at most; they are left out later
     void *frames[kStackDepth + kOwnFrames];
     const int found = ::backtrace(frames, kStackDepth + kOwnFrames);

@@ -38,8 +38,8 @@ enum class Cause : std::uint8_t {
   other_lock
 };
 
-// Why an attempt runs alone or irrevocably.
-enum class Alone : std::uint8_t {
+// Why an attempt runs serially or irrevocably.
+enum class SerialCause : std::uint8_t {
   irrevocable_begin,
   irrevocable_call,
   requested,
@@ -67,9 +67,9 @@ void count_single(Thread &thread, const tandem_section &section) noexcept;
 // The present attempt is undone, and whether another one follows.
 TANDEM_PROFILE_HOOK void abort(Thread &thread, Cause cause) noexcept;
 TANDEM_PROFILE_HOOK void again(Thread &thread) noexcept;
-// It runs alone or irrevocably, because of `cause`; with the calls that lead here where somebody
+// It runs serially or irrevocably, because of `cause`; with the calls that lead here where somebody
 // asked for it.
-TANDEM_PROFILE_HOOK void serialise(Thread &thread, Alone cause) noexcept;
+TANDEM_PROFILE_HOOK void serialise(Thread &thread, SerialCause cause) noexcept;
 // It cannot be undone from now on.
 TANDEM_PROFILE_HOOK void irrevocable(Thread &thread) noexcept;
 

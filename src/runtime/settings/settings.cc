@@ -128,14 +128,14 @@ void read_settings() noexcept {
   settings.hardware = !unwanted && hardware::present();
   if (choice) {
     settings.algorithm = choice->algorithm;
-    settings.special = choice->automatic ? kSpecialAlone | kSpecialAdapt : 0;
+    settings.special = choice->automatic ? kSpecialSerial | kSpecialAdapt : 0;
     settings.chosen = true;
     if (choice->hardware)
       note_hardware();
   }
   if ((!choice || choice->automatic) && settings.hardware) {
     settings.algorithm = Algorithm::htm;
-    settings.special = choice && choice->hardware ? 0 : kSpecialAlone | kSpecialAdapt;
+    settings.special = choice && choice->hardware ? 0 : kSpecialSerial | kSpecialAdapt;
   }
   if (races::are_looked_for()) {
     if (settings.algorithm != Algorithm::serial && choice)

@@ -9,7 +9,7 @@
 //                             size-matters, stall
 //     TANDEM_BACKOFF          none, linear, exponential, random, square
 //     TANDEM_HOURGLASS        off, or restarts after which no other transaction begins
-//     TANDEM_SERIALISE_AFTER  restarts after which a transaction runs alone, or never
+//     TANDEM_SERIALISE_AFTER  restarts after which a transaction runs serially, or never
 //     TANDEM_SERIAL_LOCK      marks, readers-writer
 //     ITM_DEFAULT_METHOD      libitm's; counts where TANDEM_ALGORITHM is not set
 //     TANDEM_PROFILE          a file; runtime/profile reads it
@@ -28,7 +28,7 @@ namespace tandem {
 enum class Algorithm : std::uint8_t { serial, eager, lazy, norec, two_phase, htm };
 inline constexpr std::size_t kAlgorithmCount = 6;
 
-inline constexpr std::uint32_t kSpecialAlone = 1; // a process with one thread runs without logs
+inline constexpr std::uint32_t kSpecialSerial = 1; // a process with one thread runs without logs
 // Sections are counted (runtime/profile). The library without its profiler is what bench/profiler
 // measures the other one against.
 #ifdef TANDEM_WITHOUT_PROFILER
@@ -50,10 +50,10 @@ struct Settings {
   bool chosen = false;   // by the user
   bool hardware = false; // there are hardware transactions, and they may be used
   // Bits that begin looks at together, because most processes have none.
-  std::uint32_t special = kSpecialAlone | kSpecialAdapt;
+  std::uint32_t special = kSpecialSerial | kSpecialAdapt;
   contention::Policy policy = contention::Policy::karma;
   contention::Backoff backoff = contention::Backoff::exponential;
-  // Restarts in a row after which a transaction runs alone. GCC's libitm has the same number.
+  // Restarts in a row after which a transaction runs serially. GCC's libitm has the same number.
   std::uint32_t serialise_after = 100;
   // Restarts in a row after which it closes the hourglass.
   std::uint32_t hourglass_after = kNever;

@@ -221,7 +221,7 @@ struct alignas(128) Thread {
   Counter nested;               // of them, nested ones that can be cancelled
   Counter undone;               // attempts that began again
   Counter cancelled;            // outermost transactions
-  Counter serialised;           // attempts that ran alone or became irrevocable
+  Counter serialised;           // attempts that ran serially or became irrevocable
   Counter retried;              // sleeps until a change
   contention::Policy policy;    // the process's, the thread's (tandem_choose), or the section's
   contention::Backoff backoff;
@@ -257,7 +257,7 @@ struct alignas(128) Thread {
   bool hardware_fails;        // for some section of the thread, time and again
 
   // --- calls that wait (library/waits.cc): of what the program was started with, where the last
-  // transaction began that ran alone
+  // transaction began that ran serially
   std::uintptr_t known_code;
   std::uintptr_t known_code_bytes;
 

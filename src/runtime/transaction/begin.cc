@@ -33,8 +33,8 @@ namespace {
   // `auto` may have changed the algorithm since the mark was set for another one.
   thread.mark->store(0, std::memory_order_release);
   if (is_profiled(thread)) [[unlikely]]
-    profile::serialise(thread,
-                       irrevocable ? profile::Alone::irrevocable_begin : profile::Alone::algorithm);
+    profile::serialise(thread, irrevocable ? profile::SerialCause::irrevocable_begin
+                                           : profile::SerialCause::algorithm);
   acquire_alone(thread);
   return run_alone(thread, irrevocable);
 }
@@ -114,7 +114,7 @@ template <Algorithm kAlgorithm>
 [[gnu::noinline, gnu::cold]] Actions begin_profiled(Thread &thread) noexcept {
   thread.depth = kSpecialDepth;
   profile::begin(thread);
-  if ((settings.special & kSpecialAlone) != 0 && __libc_single_threaded)
+  if ((settings.special & kSpecialSerial) != 0 && __libc_single_threaded)
     return run_single(thread);
   if ((thread.properties & itm::kHasGuardedByCode) != 0 &&
       (settings.special & (kSpecialHourglass | kSpecialReadersWriter)) == 0)
@@ -132,7 +132,7 @@ namespace {
   if (special != 0) {
     if ((special & kSpecialProfile) != 0) [[unlikely]]
       return begin_profiled(thread);
-    if ((special & kSpecialAlone) != 0 && __libc_single_threaded)
+    if ((special & kSpecialSerial) != 0 && __libc_single_threaded)
       return begin_single(thread);
     if ((special & (kSpecialHourglass | kSpecialReadersWriter)) != 0) [[unlikely]] {
       thread.depth = first_depth(thread);

@@ -46,7 +46,7 @@ void count_begin(Thread &thread, std::uint32_t properties, const tandem_section 
 Actions begin_exclusively(Thread &thread, const Plan &plan) noexcept {
   hardware::leave_foreign();
   if (is_profiled(thread)) [[unlikely]] {
-    profile::serialise(thread, profile::Alone::irrevocable_begin);
+    profile::serialise(thread, profile::SerialCause::irrevocable_begin);
     profile::irrevocable(thread);
   }
   _TANDEM_colours_take(&plan);
@@ -100,7 +100,7 @@ bool prepare_enter(const Plan &plan) {
                 *plan.section);
     return true;
   }
-  transaction::become_irrevocable(thread, profile::Alone::irrevocable_call);
+  transaction::become_irrevocable(thread, profile::SerialCause::irrevocable_call);
   return false;
 }
 
@@ -117,7 +117,7 @@ void entered(const Plan &) {
   thread.plan = nullptr;
   become_coloured(thread);
   if (is_profiled(thread)) [[unlikely]] {
-    profile::serialise(thread, profile::Alone::irrevocable_begin);
+    profile::serialise(thread, profile::SerialCause::irrevocable_begin);
     profile::irrevocable(thread);
   }
 }
@@ -170,7 +170,7 @@ Actions begin(Thread &thread, std::uint32_t properties, const tandem_section &se
   thread.plan = &plan;
   thread.guards[0] = &plan;
   thread.guard_count = 1;
-  if ((settings.special & kSpecialAlone) != 0 && __libc_single_threaded) {
+  if ((settings.special & kSpecialSerial) != 0 && __libc_single_threaded) {
     set_marks(thread); // for threads that the transaction itself creates
     return transaction::run_single(thread);
   }
@@ -181,8 +181,8 @@ Actions begin(Thread &thread, std::uint32_t properties, const tandem_section &se
   if (settings.algorithm != Algorithm::serial && !irrevocable)
     return transaction::begin_speculatively<true>(thread);
   if (is_profiled(thread)) [[unlikely]]
-    profile::serialise(thread,
-                       irrevocable ? profile::Alone::irrevocable_begin : profile::Alone::algorithm);
+    profile::serialise(thread, irrevocable ? profile::SerialCause::irrevocable_begin
+                                           : profile::SerialCause::algorithm);
   transaction::acquire_alone(thread);
   return transaction::run_alone(thread, irrevocable);
 }

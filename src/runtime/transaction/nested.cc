@@ -31,7 +31,7 @@ Actions begin_nested(Thread &thread, std::uint32_t properties, const JumpBuffer 
   guarded_by::join(thread); // it may be a section of any kind
   if ((properties & itm::kHasNoAbort) != 0) {
     if ((properties & itm::kInstrumentedCode) == 0)
-      become_irrevocable(thread, profile::Alone::irrevocable_call);
+      become_irrevocable(thread, profile::SerialCause::irrevocable_call);
     ++thread.depth;
     return code_path(thread, properties);
   }

@@ -119,11 +119,11 @@ std::uint64_t begin_by_locks(Thread &thread, const tandem_short_place *places,
   if (thread == nullptr || thread->depth != 0) [[unlikely]]
     return kNot;
   const std::uint32_t special = settings.special;
-  if ((special & ~(kSpecialAlone | kSpecialAdapt)) != 0) [[unlikely]]
+  if ((special & ~(kSpecialSerial | kSpecialAdapt)) != 0) [[unlikely]]
     return kNot;
   if (skips(skipped)) [[unlikely]]
     return kNot;
-  if ((special & kSpecialAlone) != 0 && __libc_single_threaded)
+  if ((special & kSpecialSerial) != 0 && __libc_single_threaded)
     return kSingle;
   if ((special & kSpecialAdapt) != 0 && automatic::due(*thread)) [[unlikely]]
     return kNot; // it looks as a transaction

@@ -24,7 +24,7 @@ constexpr std::uint64_t kTicksBeforeSleep = 200'000;
 // they are at least those of exponential back-off. Half of GCC's row before it serialises (100).
 constexpr std::uint32_t kLongRow = 50;
 
-// Where nothing runs alone before more than kManyRestarts, a row that has taken so many ticks,
+// Where nothing runs serially before more than kManyRestarts, a row that has taken so many ticks,
 // about a millisecond, is long as well, however few its restarts are: what the transaction needs
 // has to be free while it has a processor, and on a busy machine that comes late. Its delays grow
 // with the time that it has taken so far, up to about a tenth of a second.

@@ -201,7 +201,7 @@ template <bool kGuarded> Actions run_speculatively(Thread &thread) noexcept {
     if (algorithm == Algorithm::serial) [[unlikely]] {  // `auto` has changed it
       thread.mark->store(0, std::memory_order_release); // of a begin by another one
       if (is_profiled(thread)) [[unlikely]]
-        profile::serialise(thread, profile::Alone::algorithm);
+        profile::serialise(thread, profile::SerialCause::algorithm);
       acquire_alone(thread);
       return run_alone(thread, false);
     }

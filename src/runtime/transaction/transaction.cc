@@ -362,7 +362,7 @@ void restart(Thread &thread, Reason reason) noexcept {
     hourglass::close(thread);
   if (thread.restarts >= thread.serialise_after) {
     if (is_profiled(thread)) [[unlikely]]
-      profile::serialise(thread, profile::Alone::retries);
+      profile::serialise(thread, profile::SerialCause::retries);
     if (guarded::takes_colours(thread))
       guarded::restart_exclusively(thread);
     restart_alone(thread, false);
@@ -382,7 +382,7 @@ void run_without_logs() noexcept {
       thread->mode == Mode::direct || thread->mode == Mode::hardware)
     return;
   if (is_profiled(*thread)) [[unlikely]] {
-    profile::serialise(*thread, profile::Alone::memory);
+    profile::serialise(*thread, profile::SerialCause::memory);
     profile::abort(*thread, profile::Cause::irrevocable_reached);
   }
   if (!is_alone(*thread)) {
@@ -417,7 +417,7 @@ bool announce_wait(Thread &thread, std::uint64_t interest) noexcept {
 
 // Begins an outermost transaction that has been undone, by any way that suits now.
 Actions begin_again(Thread &thread) noexcept {
-  if ((settings.special & kSpecialAlone) != 0 && __libc_single_threaded)
+  if ((settings.special & kSpecialSerial) != 0 && __libc_single_threaded)
     return run_single(thread);
   if (settings.algorithm != Algorithm::serial)
     return run_speculatively_again(thread);
@@ -496,14 +496,14 @@ void restart_after(Thread &thread, void (*wait)(void *), void *argument) noexcep
 }
 
 // Whether a transaction that has to become irrevocable begins again as that. One that the program
-// may undo only runs alone, up to where it has to.
+// may undo only runs serially, up to where it has to.
 namespace {
 bool irrevocable_again(const Thread &thread) noexcept {
   return (thread.properties & itm::kHasNoAbort) != 0;
 }
 } // namespace
 
-void become_irrevocable(Thread &thread, profile::Alone cause) noexcept {
+void become_irrevocable(Thread &thread, profile::SerialCause cause) noexcept {
   leave_hardware(thread);
   if (thread.irrevocable)
     return;

@@ -73,7 +73,7 @@ void commit(Thread &thread) noexcept;
 
 // Afterwards the transaction is alone and cannot be undone. May restart it first. `cause`: for the
 // profile.
-void become_irrevocable(Thread &thread, profile::Alone cause) noexcept;
+void become_irrevocable(Thread &thread, profile::SerialCause cause) noexcept;
 
 // There is no memory for what the calling thread's transaction has to remember: it runs again,
 // alone and irrevocably, which takes none. Returns where it cannot: there is none, or it is
