@@ -11,6 +11,7 @@ import lit.formats
 config.name = "tandem-compiler"  # noqa: F821 (lit defines it)
 config.test_format = lit.formats.ShTest(execute_external=False)  # noqa: F821
 config.suffixes = [".c", ".cc"]  # noqa: F821
+config.excludes = ["Inputs"]  # noqa: F821
 config.test_source_root = os.path.dirname(__file__)  # noqa: F821
 build = os.path.abspath(lit_config.params.get("build", os.environ.get("TANDEM_BUILD", "")))  # noqa: F821
 if not os.path.exists(os.path.join(build, "lib/tandem/TandemPass.so")):

@@ -18,10 +18,14 @@
 
 namespace tandem {
 
-// Names of entries for what has no linker name: an assembly statement that is not empty, and an
-// atomic load, store, exchange, update or fence.
+// Names of entries for what has no linker name: an assembly statement that is not empty, an atomic
+// load, store, exchange, update or fence, a load or store that C or C++ calls volatile, and a call
+// of a function of the program that another source file defines. Without an entry the first two are
+// irrevocable, and the others are as any access and any call.
 inline constexpr std::string_view kInlineAssembly = "(inline assembly)";
 inline constexpr std::string_view kAtomicOperation = "(atomic operation)";
+inline constexpr std::string_view kVolatileAccess = "(volatile access)";
+inline constexpr std::string_view kOtherSource = "(other source file)";
 
 // What a call does, from the most harmless to the least.
 enum class ExternalEffect {
@@ -199,7 +203,8 @@ public:
   static Result<Catalogue> load(const std::string &path);
 
   // What `function` (its linker name) does; names that no entry has are irrevocable.
-  // kInlineAssembly and kAtomicOperation stand for what has no name.
+  // kInlineAssembly and kAtomicOperation stand for what has no name; ask entries() for
+  // kVolatileAccess and kOtherSource.
   [[nodiscard]] CatalogueEntry lookup(std::string_view function) const;
 
   // Whether `variable` (its linker name), which the program declares and a library defines, holds

@@ -8,6 +8,8 @@
 
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/TargetParser/Triple.h"
@@ -31,6 +33,22 @@ bool is_own(const Value *address) {
     if (!isa<AllocaInst>(object) && (argument == nullptr || !argument->hasByValAttr()))
       return isa<UndefValue>(object) || isa<ConstantPointerNull>(object);
     return !PointerMayBeCaptured(object, /*ReturnCaptures=*/true, /*StoreCaptures=*/true);
+  });
+}
+
+// The same of a volatile access, by which LLVM takes an address to be known: a variable that is
+// only loaded and stored.
+bool is_own_volatile(const Value *address) {
+  SmallVector<const Value *, 4> objects;
+  getUnderlyingObjects(address, objects, nullptr, /*MaxLookup=*/0);
+  return all_of(objects, [](const Value *object) {
+    return isa<AllocaInst>(object) && all_of(object->users(), [&](const User *user) {
+             const auto *store = dyn_cast<StoreInst>(user);
+             const auto *intrinsic = dyn_cast<IntrinsicInst>(user);
+             return store != nullptr ? store->getPointerOperand() == object
+                                     : isa<LoadInst>(user) || (intrinsic != nullptr &&
+                                                               intrinsic->isLifetimeStartOrEnd());
+           });
   });
 }
 
@@ -110,7 +128,50 @@ std::optional<ListOperation> list_operation(const Instruction &instruction) {
   return std::nullopt;
 }
 
-Actions::Actions(const Module &module, const Catalogue &catalogue) : catalogue_(catalogue) {
+namespace {
+
+bool cannot_be_undone(const CatalogueEntry &entry) {
+  return entry.effect == ExternalEffect::irrevocable || entry.effect == ExternalEffect::deferrable;
+}
+
+// The function of C's library that a copy or fill is written as.
+std::string_view library_name(const AnyMemIntrinsic &intrinsic) {
+  if (isa<AnyMemMoveInst>(intrinsic))
+    return "memmove";
+  return isa<AnyMemCpyInst>(intrinsic) ? "memcpy" : "memset";
+}
+
+// Whether all memory that a copy or fill touches is the function's own.
+bool is_own_copy(const AnyMemIntrinsic &intrinsic) {
+  const auto *transfer = dyn_cast<AnyMemTransferInst>(&intrinsic);
+  return is_own(intrinsic.getDest()) && (transfer == nullptr || is_own(transfer->getSource()));
+}
+
+// Of names that are irrevocable only where a catalogue says so.
+bool says_irrevocable(const Catalogue &catalogue, std::string_view name) {
+  const auto found = catalogue.entries().find(name);
+  return found != catalogue.entries().end() && cannot_be_undone(found->second);
+}
+
+// Whether debug information has the two in different source files. What a header of C++ defines is
+// in each file that includes it, though the linker keeps one.
+bool other_source(const Function &caller, const Function &callee) {
+  const DISubprogram *one = caller.getSubprogram();
+  const DISubprogram *other = callee.getSubprogram();
+  if (one == nullptr || other == nullptr || one->getUnit() == other->getUnit())
+    return false;
+  const DICompileUnit &unit = *other->getUnit();
+  return other->getFile() == unit.getFile() ||
+         !dwarf::isCPlusPlus(static_cast<dwarf::SourceLanguage>(unit.getSourceLanguage()));
+}
+
+} // namespace
+
+Actions::Actions(const Module &module, const Catalogue &catalogue)
+    : catalogue_(catalogue),
+      copies_(is_irrevocable("memcpy") || is_irrevocable("memmove") || is_irrevocable("memset")),
+      volatile_(says_irrevocable(catalogue, kVolatileAccess)),
+      others_(says_irrevocable(catalogue, kOtherSource)) {
   for (const Function &function : module)
     if (!function.isIntrinsic() && !function.isDeclaration() &&
         function.hasAddressTaken(nullptr, /*IgnoreCallbackUses=*/false,
@@ -153,17 +214,30 @@ std::string Actions::irrevocable_call(const CallBase &call, const Function &call
   CHECK(false);
 }
 
+bool Actions::is_irrevocable(std::string_view name) const {
+  return cannot_be_undone(catalogue_.lookup(name));
+}
+
+std::string Actions::irrevocable_copy(const AnyMemIntrinsic &intrinsic) const {
+  const std::string_view name = library_name(intrinsic);
+  return copies_ && intrinsic.getMetadata(LLVMContext::MD_tbaa_struct) == nullptr &&
+                 is_irrevocable(name) && !is_own_copy(intrinsic)
+             ? std::string(name)
+             : std::string();
+}
+
 std::string Actions::irrevocable_action(const Instruction &instruction) const {
   const auto special = [&](std::string_view name) {
-    const ExternalEffect effect = catalogue_.lookup(name).effect;
-    return effect == ExternalEffect::irrevocable || effect == ExternalEffect::deferrable
-               ? std::string(name)
-               : std::string();
+    return is_irrevocable(name) ? std::string(name) : std::string();
   };
   if (instruction.isAtomic())
     return special(kAtomicOperation);
   if (touches_other_address_space(instruction))
     return "(other address space)";
+  if (volatile_ && instruction.isVolatile())
+    if (const Value *address = getLoadStorePointerOperand(&instruction);
+        address != nullptr && !is_own_volatile(address))
+      return std::string(kVolatileAccess);
   const auto *call = dyn_cast<CallBase>(&instruction);
   if (call == nullptr)
     return isa<LoadInst, StoreInst>(instruction) || !instruction.mayReadOrWriteMemory()
@@ -177,11 +251,15 @@ std::string Actions::irrevocable_action(const Instruction &instruction) const {
   const Function *callee = called_function(*call);
   if (callee == nullptr)
     return "(indirect call)";
+  if (isa<MemIntrinsic>(call))
+    return irrevocable_copy(*cast<AnyMemIntrinsic>(call));
   if (const auto *intrinsic = dyn_cast<IntrinsicInst>(call))
-    return isa<MemIntrinsic>(intrinsic) || is_harmless(*intrinsic) || list_operation(*intrinsic)
-               ? ""
-               : callee->getName().str();
-  return callee->isDeclaration() || is_unsafe(*callee) ? irrevocable_call(*call, *callee) : "";
+    return is_harmless(*intrinsic) || list_operation(*intrinsic) ? "" : callee->getName().str();
+  if (callee->isDeclaration() || is_unsafe(*callee))
+    return irrevocable_call(*call, *callee);
+  return others_ && !is_pure(*callee) && other_source(*call->getFunction(), *callee)
+             ? source_name(*callee)
+             : "";
 }
 
 bool Actions::computes_only(const Instruction &instruction) const {
@@ -208,8 +286,10 @@ bool Actions::computes_only(const Instruction &instruction) const {
   const Function *callee = called_function(*call);
   if (callee == nullptr)
     return false;
-  if (!callee->isDeclaration() || call->doesNotAccessMemory())
-    return true; // the callee is looked at by itself
+  if (!callee->isDeclaration())
+    return irrevocable_action(*call).empty(); // the callee is looked at by itself
+  if (call->doesNotAccessMemory())
+    return true;
   const CatalogueEntry entry = catalogue_.lookup(callee->getName().str());
   return entry.effect == ExternalEffect::pure && entry.callbacks.empty();
 }

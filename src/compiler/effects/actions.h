@@ -37,10 +37,14 @@ public:
   // Both outlive this object; the module may change, its functions with an address taken may not.
   Actions(const llvm::Module &module, const Catalogue &catalogue);
 
-  // What an instruction that is not a call to a function of the program does that cannot be undone:
-  // the callee's name, "(inline assembly)", "(atomic operation)", "(indirect call)"; an access of
-  // memory that no barrier is known for: "(other address space)", or LLVM's name of it; empty if it
-  // can be.
+  // What an instruction does that cannot be undone, beside what functions of the program do that it
+  // calls:
+  // the callee's name, "(inline assembly)", "(atomic operation)", "(volatile access)",
+  // "(indirect call)"; an access of memory that no barrier is known for: "(other address space)",
+  // or LLVM's name of it; empty if it can be. Copies and fills that are intrinsics are called by
+  // the function of C's library that they stand for, unless they copy a structure (as TBAA has it)
+  // or touch the function's own memory only. A function of the program that another source file
+  // defines is one of these where the catalogue has "(other source file)" so.
   [[nodiscard]] std::string irrevocable_action(const llvm::Instruction &instruction) const;
   // The same for a call that enters `callee`, which the program does not define; no intrinsic.
   [[nodiscard]] std::string irrevocable_call(const llvm::CallBase &call,
@@ -55,8 +59,13 @@ public:
 
 private:
   [[nodiscard]] bool computes_only(const llvm::Instruction &instruction) const;
+  [[nodiscard]] std::string irrevocable_copy(const llvm::AnyMemIntrinsic &intrinsic) const;
+  [[nodiscard]] bool is_irrevocable(std::string_view name) const;
 
   const Catalogue &catalogue_;
+  const bool copies_;   // whether the catalogue makes copies or fills irrevocable
+  const bool volatile_; // and accesses to volatile variables
+  const bool others_;   // and calls of functions that other source files define
   std::vector<const llvm::Function *> address_taken_;
 };
 

@@ -310,10 +310,8 @@ bool Effects::always_irrevocable(const Function &function, std::set<const Functi
       const auto *call = dyn_cast<CallBase>(&instruction);
       const Function *callee = call == nullptr ? nullptr : called_function(*call);
       const bool direct = callee != nullptr && !callee->isDeclaration();
-      always =
-          always || (direct && !is_unsafe(*callee)
-                         ? !is_pure(*callee) && always_irrevocable(*callee, active)
-                         : !actions_.irrevocable_action(instruction).empty() && callee != nullptr);
+      always = always || (callee != nullptr && !actions_.irrevocable_action(instruction).empty()) ||
+               (direct && !is_pure(*callee) && always_irrevocable(*callee, active));
     }
   }
   active.erase(&function);

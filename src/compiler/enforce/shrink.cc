@@ -38,7 +38,8 @@ bool computes_only(const Instruction &instruction, const Actions &actions) {
       if (call->isByValArgument(i) && !Barriers::is_private(call->getArgOperand(i)))
         return false;
     const Function *callee = called_function(*call);
-    return callee != nullptr && actions.computes_only(*callee);
+    return callee != nullptr && actions.irrevocable_action(*call).empty() &&
+           actions.computes_only(*callee);
   }
   return !instruction.mayReadOrWriteMemory();
 }

@@ -23,9 +23,13 @@ using namespace llvm;
 // _ITM_transactionState modes of libitm.h: modeSerialIrrevocable.
 constexpr std::uint32_t kModeSerialIrrevocable = 0;
 
+constexpr StringRef kChangeMode = "_ITM_changeTransactionMode";
+
 // Of calls of known functions that can be undone. An attribute and no list of calls, since
 // simplification may drop calls.
 constexpr StringRef kRevocable = "tandem-revocable";
+// Of copies and fills behind a change of the mode.
+constexpr StringRef kIrrevocableCopy = "tandem-irrevocable-copy";
 
 // Whether this is the transactional version of an allocation, whose memory an abort gives back.
 bool is_allocator(StringRef replacement) {
@@ -123,13 +127,10 @@ Function &TransactionalClones::clone_of(Function &function, Version version) {
   drop_memory_promises(*clone);
   if (!clone->hasOptNone())
     drop_variables(*clone);
-  // Whether a result is looked at shows in the callers of the original.
   for (const Instruction &instruction : instructions(*source))
-    if (const auto *call = dyn_cast<CallBase>(&instruction);
-        call != nullptr && !call->isInlineAsm() && called_function(*call) != nullptr &&
-        actions_.irrevocable_action(*call).empty())
+    if (const auto *call = dyn_cast<CallBase>(&instruction))
       if (Value *copy = map.lookup(call))
-        cast<CallBase>(copy)->addFnAttr(Attribute::get(module_.getContext(), kRevocable));
+        prepare(*call, *cast<CallBase>(copy));
   if (version == Version::guarded_by)
     cut_at_other_locks(*clone);
   clones[&function] = clone;
@@ -147,6 +148,19 @@ Function &TransactionalClones::clone_of(Function &function, Version version) {
 
 Function &TransactionalClones::version_for_pointers(Function &function) {
   return is_pure(function) ? function : clone_of(function);
+}
+
+// What only the original shows, before its copy is simplified: whether a result is looked at, and
+// that a copy or fill is a call, which may become an access.
+void TransactionalClones::prepare(const CallBase &original, CallBase &copy) {
+  if (original.isInlineAsm() || called_function(original) == nullptr)
+    return;
+  if (actions_.irrevocable_action(original).empty())
+    copy.addFnAttr(Attribute::get(module_.getContext(), kRevocable));
+  else if (isa<MemIntrinsic>(copy)) {
+    copy.addFnAttr(Attribute::get(module_.getContext(), kIrrevocableCopy));
+    become_irrevocable(copy);
+  }
 }
 
 bool TransactionalClones::makes_fresh_memory(const CallBase &call, Version version) {
@@ -225,8 +239,17 @@ void TransactionalClones::instrument(Instruction &instruction, Version version) 
   } else if (auto *call = dyn_cast<CallBase>(&instruction);
              call != nullptr && !isa<IntrinsicInst>(call)) {
     instrument_call(*call, version);
-  } else if (instruction.isAtomic() || !actions_.irrevocable_action(instruction).empty()) {
+  } else if (const auto *copy = dyn_cast<MemIntrinsic>(&instruction)) {
+    if (copy->hasFnAttr(kIrrevocableCopy))
+      return; // prepare() has seen to it
+    if (version == Version::guarded_by)
+      log_write(instruction);
+    else
+      instrument_access(instruction);
+  } else if (!actions_.irrevocable_action(instruction).empty()) {
     become_irrevocable(instruction); // what no barrier is known for, too
+  } else if (instruction.isAtomic()) {
+    return; // as it is: the catalogue says that it need not be undone
   } else if (version == Version::guarded_by) {
     log_write(instruction);
   } else {
@@ -266,8 +289,7 @@ void TransactionalClones::become_irrevocable(Instruction &before) {
   ++irrevocable_;
   IRBuilder<> builder(&before);
   FunctionCallee change = module_.getOrInsertFunction(
-      "_ITM_changeTransactionMode",
-      FunctionType::get(builder.getVoidTy(), {builder.getInt32Ty()}, false));
+      kChangeMode, FunctionType::get(builder.getVoidTy(), {builder.getInt32Ty()}, false));
   builder.CreateCall(change, {builder.getInt32(kModeSerialIrrevocable)});
 }
 
@@ -281,6 +303,8 @@ void TransactionalClones::instrument_call(CallBase &call, Version version) {
     if (call.isByValArgument(i))
       barriers_.replace_by_value(call, i);
   Function *callee = called_function(call);
+  if (callee != nullptr && callee->getName() == kChangeMode)
+    return;
   if (callee == nullptr) {
     for (const Function *target : actions_.targets(call))
       if (auto *function = const_cast<Function *>(target);
@@ -292,6 +316,9 @@ void TransactionalClones::instrument_call(CallBase &call, Version version) {
         "_ITM_getTMCloneOrIrrevocable",
         FunctionType::get(builder.getPtrTy(), {builder.getPtrTy()}, false));
     call.setCalledOperand(builder.CreateCall(find, {call.getCalledOperand()}));
+  } else if (!callee->isDeclaration() && !actions_.irrevocable_action(call).empty()) {
+    become_irrevocable(call);
+    return;
   } else if (callee->isVarArg() && bodies_.contains(callee)) {
     return; // its body takes another argument: the wrapper nests in this transaction
   } else if (is_pure(*callee)) {

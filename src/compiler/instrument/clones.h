@@ -70,6 +70,7 @@ private:
   void log_write(llvm::Instruction &instruction);
   void instrument_call(llvm::CallBase &call, Version version);
   void become_irrevocable(llvm::Instruction &before);
+  void prepare(const llvm::CallBase &original, llvm::CallBase &copy);
   void emit_table();
 
   llvm::Module &module_;

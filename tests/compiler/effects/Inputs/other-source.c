@@ -1,0 +1,2 @@
+extern int shared;
+void elsewhere(int n) { shared += n; }
