@@ -22,6 +22,8 @@ using namespace llvm;
 
 namespace {
 
+constexpr StringRef kMixed = "tandem.mixed";
+
 // Whether all memory that an access may touch is the function's own.
 bool is_own(const Value *address) {
   SmallVector<const Value *, 4> objects;
@@ -218,6 +220,10 @@ bool Actions::is_irrevocable(std::string_view name) const {
   return cannot_be_undone(catalogue_.lookup(name));
 }
 
+void Actions::mark_mixed(Instruction &atomic) {
+  atomic.setMetadata(kMixed, MDNode::get(atomic.getContext(), {}));
+}
+
 std::string Actions::irrevocable_copy(const AnyMemIntrinsic &intrinsic) const {
   const std::string_view name = library_name(intrinsic);
   return copies_ && intrinsic.getMetadata(LLVMContext::MD_tbaa_struct) == nullptr &&
@@ -231,7 +237,8 @@ std::string Actions::irrevocable_action(const Instruction &instruction) const {
     return is_irrevocable(name) ? std::string(name) : std::string();
   };
   if (instruction.isAtomic())
-    return special(kAtomicOperation);
+    return instruction.hasMetadata(kMixed) ? std::string(kAtomicOperation)
+                                           : special(kAtomicOperation);
   if (touches_other_address_space(instruction))
     return "(other address space)";
   if (volatile_ && instruction.isVolatile())

@@ -54,6 +54,11 @@ public:
   // irrevocable action: it computes from its arguments alone.
   [[nodiscard]] bool computes_only(const llvm::Function &function) const;
 
+  // Whether the catalogue has atomic operations as what cannot be undone.
+  [[nodiscard]] bool holds_atomics() const { return is_irrevocable(kAtomicOperation); }
+  // Says of an atomic operation, and of copies of it, that it cannot be undone.
+  static void mark_mixed(llvm::Instruction &atomic);
+
   // Functions of the program that a call may run, by their types alone.
   [[nodiscard]] std::vector<const llvm::Function *> targets(const llvm::CallBase &call) const;
 

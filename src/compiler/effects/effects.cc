@@ -154,6 +154,8 @@ Effects::FunctionFacts Effects::facts_of(const Section &section) {
 void Effects::add_facts(const Instruction &instruction, FunctionFacts &facts) {
   for (const Touch &touch : touches(instruction))
     facts.own.push_back({&instruction, touch});
+  if (mixed_atomics_.contains(&instruction))
+    facts.irrevocable.try_emplace(std::string(kAtomicOperation), &instruction, false);
   if (!isa<CallBase>(instruction))
     if (const std::string action = actions_.irrevocable_action(instruction); !action.empty())
       facts.irrevocable.try_emplace(action, &instruction, false);
@@ -531,6 +533,7 @@ std::vector<SectionEffects> Effects::of(const std::vector<Section> &sections) {
     work.pop_back();
     need_targets(facts_of(*function));
   }
+  find_mixed_atomics(sections, needed);
   summarise(*sections.front().function->getParent(), needed);
   std::vector<SectionEffects> all;
   std::set<std::uint32_t> used;

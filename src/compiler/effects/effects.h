@@ -84,6 +84,13 @@ public:
   [[nodiscard]] std::vector<const llvm::LoadInst *>
   unwritten_reads(const std::vector<Section> &sections, const std::vector<SectionEffects> &effects);
 
+  // Atomic operations that cannot be undone though the catalogue says so of atomic operations: a
+  // section touches the same memory by what is none, and one of the two writes; or one of another
+  // output may. Once of() is done.
+  [[nodiscard]] const std::set<const llvm::Instruction *> &mixed_atomics() const {
+    return mixed_atomics_;
+  }
+
   [[nodiscard]] const std::vector<Location> &locations() const { return locations_; }
   // Whether accesses of two locations may meet.
   [[nodiscard]] bool may_meet(const Location &a, const Location &b) const {
@@ -187,6 +194,8 @@ private:
   const FunctionFacts &facts_of(const llvm::Function &function);
   void find_typeless(const llvm::Module &module);
   void survey(const llvm::Module &module);
+  void find_mixed_atomics(const std::vector<Section> &sections,
+                          const std::set<const llvm::Function *> &needed);
   void summarise(const llvm::Module &module, const std::set<const llvm::Function *> &needed);
   void add(const FunctionFacts &facts, Summary &summary);
   void add(const Touch &touch, Summary &summary);
@@ -229,6 +238,7 @@ private:
   std::map<const llvm::Function *, std::vector<SectionAccess>> accesses_;
   std::map<const llvm::Function *, std::uint32_t> group_;  // index of the summary
   std::map<const llvm::Function *const *, Beyond> beyond_; // by array of targets
+  std::set<const llvm::Instruction *> mixed_atomics_;
   std::vector<Summary> summaries_;
   std::vector<std::pair<std::string, bool>> actions_met_; // name, lock operation?
   std::map<std::pair<std::string, bool>, unsigned> action_numbers_;

@@ -290,6 +290,7 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
   if (options.enforcement == Enforcement::stm || options.enforcement == Enforcement::hybrid ||
       options.enforcement == Enforcement::htm)
     analysis.unwritten_reads = effects.unwritten_reads(analysis.sections, section_effects);
+  analysis.mixed_atomics = effects.mixed_atomics();
   analysis.cancels = find_cancels(analysis.sections,
                                   [&](const CallBase &call) { return points_to.targets(call); });
   report.analysis.mode = to_string(options.points_to);

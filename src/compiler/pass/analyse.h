@@ -13,6 +13,7 @@
 #include "llvm/IR/Module.h"
 
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace tandem {
@@ -23,6 +24,7 @@ struct Analysis {
   std::vector<Section> sections;
   Report report;
   std::vector<const llvm::LoadInst *> unwritten_reads; // for transactions: see Effects
+  std::set<const llvm::Instruction *> mixed_atomics;   // see Effects
   Cancels cancels;                                     // of the same sections
   std::optional<Result<Observation>> observation;      // where options.check_effects
 };

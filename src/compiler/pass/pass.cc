@@ -322,6 +322,8 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   }
   for (const LoadInst *load : analysis.unwritten_reads)
     Barriers::mark_unwritten(const_cast<LoadInst &>(*load));
+  for (const Instruction *atomic : analysis.mixed_atomics)
+    Actions::mark_mixed(const_cast<Instruction &>(*atomic));
   const Result<bool> changed =
       enforce(module, analysis.sections, analysis.report, analysis.cancels, mode, *catalogue,
               {phases, options_.inline_barriers, options_.short_sections});

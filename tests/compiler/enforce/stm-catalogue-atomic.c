@@ -10,7 +10,7 @@
 // RUN: env TANDEM_ENFORCE=stm %tandem < %t.in.ll > %t.ll
 // RUN: %FileCheck %s --input-file=%t.ll --check-prefix=BUILTIN
 // RUN: %FileCheck %s --input-file=%t.json --check-prefix=BUILTIN-REPORT
-long n, m;
+static long n, m;
 __attribute__((atomic)) void add(long k) {
   m += k;
   __sync_add_and_fetch(&n, 1);

@@ -1,0 +1,2 @@
+extern int shared;
+inline void in_header(int n) { shared += n; }
