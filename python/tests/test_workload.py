@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tandem.errors import CommandError
+from tandem.errors import CommandError, UserError
 from tandem.workload.cli import main
-from tandem.workload.memcached import CONVERSIONS, VARIANTS
+from tandem.workload.memcached import CONVERSIONS, Memcached
 from tandem.workload.sites import Call, Site, calls_in, compare
 from tandem.workload.steps import run
 from tandem.workload.suite import (
@@ -21,6 +21,8 @@ from tandem.workload.suite import (
     read_prove,
     read_record,
 )
+from tandem.workload.variants import VARIANTS
+from tandem.workload.versions import Given, given
 
 PREPROCESSED = """\
 # 1 "assoc.c"
@@ -141,21 +143,77 @@ def test_a_wrong_command_line_is_one_line_and_status_2(
     assert err.count("\n") == 1
 
 
+STAGES = ("plain", "callable", "max", "lib", "oncommit")
+
+
 def test_the_stages_differ_by_what_their_catalogues_leave_unsafe() -> None:
-    catalogues = {}
-    for stage in ("callable", "lib", "oncommit"):
+    unsafe = []
+    for stage in STAGES:
         file = CONVERSIONS / f"stage-{stage}.toml"
-        catalogues[stage] = tomllib.loads(file.read_text(encoding="utf-8"))
+        lists = tomllib.loads(file.read_text(encoding="utf-8")).get("functions", {})
+        unsafe.append({*lists.get("irrevocable", ()), *lists.get("unsafe", ())})
         for branch in ("it", "ip"):
             told = VARIANTS[f"{branch}-{stage}"].environment
             assert told["TANDEM_CATALOGUE"].endswith(file.name)
-    unsafe = [set(x.get("functions", {}).get("unsafe", ())) for x in catalogues.values()]
-    assert unsafe[0] > unsafe[1] > unsafe[2] == set()
-    # No conversion of the papers replaces what they measure.
-    for branch in ("it", "ip"):
-        name = VARIANTS[f"{branch}-lib"].environment["TANDEM_CONVERT"].rpartition("/")[2]
-        converted = tomllib.loads((CONVERSIONS / name).read_text(encoding="utf-8"))["section"]
-        assert not any(x.get("guarded-by") for x in converted)
+    assert unsafe[0] - unsafe[1] == {"(other source file)"}
+    assert unsafe[1] - unsafe[2] == {"(volatile access)"}
+    assert unsafe[0] > unsafe[1] > unsafe[2] > unsafe[3] > unsafe[4] == set()
+    assert "memcpy" in unsafe[2] - unsafe[3]
+
+
+def test_no_conversion_of_the_papers_replaces_what_they_measure() -> None:
+    """A lock that guards its data needs no detection of conflicts."""
+    files = {
+        *CONVERSIONS.glob("1.*/*.toml"),
+        *CONVERSIONS.glob("single-*.toml"),
+        *(CONVERSIONS / x for x in ("convert-it.toml", "convert-3-lru.toml")),
+    }
+    assert len(files) > 8
+    for file in files:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        assert not any(x.get("guarded-by") for x in document["section"]), file
+
+
+def _source(folder: Path, number: str, name: str = "memcached") -> Path:
+    folder.mkdir()
+    text = f"#! /bin/sh\nPACKAGE_NAME='{name}'\nPACKAGE_VERSION='{number}'\n"
+    (folder / "configure").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_source_of_ones_own_is_known_by_its_configure_script(tmp_path: Path) -> None:
+    tree = _source(tmp_path / "a", "1.4.15")
+    first = given(tree)
+    assert (first.number, first.version.name) == ("1.4.15", "1.4")
+    (tree / "thread.c").write_text("int x;\n", encoding="utf-8")
+    assert given(tree).digest != first.digest
+    (tree / "config.status").touch()
+    with pytest.raises(UserError, match="has been configured there"):
+        given(tree)
+    for folder, message in (
+        (_source(tmp_path / "b", "1.5.1"), "is version 1.5.1; 1.6, 1.4, 1.2 can be built"),
+        (_source(tmp_path / "c", "1.4.15", "redis"), "is not memcached's"),
+        (tmp_path, "has no configure script"),
+    ):
+        with pytest.raises(UserError, match=message):
+            given(folder)
+
+
+def test_conversions_are_those_of_the_sources_version(tmp_path: Path) -> None:
+    old = given(_source(tmp_path / "old", "1.4.15"))
+    oldest = given(_source(tmp_path / "oldest", "1.2.5"))
+
+    def files(variant: str, source: Given | None) -> list[str]:
+        built = Memcached(tmp_path, tmp_path, VARIANTS[variant], 1, source)
+        return [str(x.relative_to(CONVERSIONS)) for x in built.conversion_files()]
+
+    assert files("ip-lib", None) == ["convert-3-lru.toml"]
+    assert files("it-callable", old) == ["1.4/convert-it.toml"]
+    assert files("it-max", old) == ["1.4/convert-it.toml", "1.4/convert-counts.toml"]
+    assert files("cachelock-statslock", None) == ["single-cache.toml", "single-stats.toml"]
+    assert files("gcc", oldest) == []
+    with pytest.raises(UserError, match=r"there is no convert-it.toml for memcached 1\.2"):
+        Memcached(tmp_path, tmp_path, VARIANTS["it-max"], 1, oldest).build()
 
 
 def test_the_record_of_a_checking_build_is_read() -> None:

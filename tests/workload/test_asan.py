@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tandem.workload.asan import build_late_asan
-from tandem.workload.memcached import VARIANTS, sanitized
+from tandem.workload.variants import VARIANTS, sanitized
 
 BUILD = Path(os.environ["TANDEM_BUILD"])
 CONVERSION = """\

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 from tandem.workload.cli import print_suite
-from tandem.workload.memcached import VARIANTS
 from tandem.workload.suite import SuiteResult, read_prove
+from tandem.workload.variants import VARIANTS
 
 FILE = "t/chunked-extstore.t"
 

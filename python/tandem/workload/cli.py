@@ -10,6 +10,7 @@ Ctrl-C.
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import contextlib
 import dataclasses
 import json
@@ -27,7 +28,7 @@ from tandem.paths import prefix
 from tandem.program import answer, guarded
 from tandem.workload.apache.cli import run_apache
 from tandem.workload.load import load, load_json, print_load
-from tandem.workload.memcached import SANITIZED, VARIANTS, Memcached, Variant, sanitized
+from tandem.workload.memcached import Memcached
 from tandem.workload.options import (
     PROGRAM,
     SUITE_JOBS,
@@ -50,9 +51,11 @@ from tandem.workload.replay import (
 )
 from tandem.workload.serial import count_serial, print_serial, read_serial
 from tandem.workload.soak import print_soak, soak
-from tandem.workload.steps import one_at_a_time, say
+from tandem.workload.steps import end_running, one_at_a_time, say
 from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult, print_observed
 from tandem.workload.txlinux.cli import run_txlinux
+from tandem.workload.variants import SANITIZED, VARIANTS, Variant, sanitized
+from tandem.workload.versions import Given, given
 
 __all__ = ["SUMMARY", "main"]
 
@@ -70,11 +73,15 @@ def _copy_report(source: Path, target: Path | None) -> None:
 def _clean(folder: Path, variant: str | None) -> None:
     """Removes one variant's build, or all; nothing else, whatever else `folder` holds."""
     every = [*VARIANTS, *(name + SANITIZED for name in VARIANTS), "source"]
-    for name in [variant, variant + SANITIZED] if variant else every:
-        target = folder / name
+    names = [variant, variant + SANITIZED] if variant else every
+    given_sources = sorted(folder.glob("[0-9]*.[0-9]*"))  # of the user's versions
+    for target in [base / name for base in (folder, *given_sources) for name in names]:
         if (target / "tree").is_dir() or (target / ".debian-source").is_file():
             shutil.rmtree(target)
             say(f"removed {target}")
+    for base in given_sources:
+        with contextlib.suppress(OSError):  # something else is in it
+            base.rmdir()
 
 
 def print_suite(result: SuiteResult, variant: str) -> bool:
@@ -104,6 +111,40 @@ def print_suite(result: SuiteResult, variant: str) -> bool:
     return not problems
 
 
+def _given(asked: argparse.Namespace) -> Given | None:
+    """The user's source; the empty name is Debian's, so that experiments may have either."""
+    return given(Path(asked.source).resolve()) if asked.source else None
+
+
+def _build(asked: argparse.Namespace, folder: Path, memcached: Memcached, make_jobs: int) -> None:
+    """One variant, or several side by side: a link is one thread."""
+    refusals = bool(asked.refusals)
+    if not asked.variant or len(asked.variant) == 1:
+        if not memcached.build(refusals=refusals):
+            _copy_report(memcached.report, asked.report)
+        return
+    memcached.fetch()
+    builds = [
+        Memcached(
+            folder,
+            prefix(),
+            sanitized(VARIANTS[x]) if asked.sanitize else VARIANTS[x],
+            1,
+            memcached.given,
+        )
+        for x in asked.variant
+    ]
+    with concurrent.futures.ThreadPoolExecutor(make_jobs) as pool:
+        futures = [pool.submit(x.build, refusals=refusals) for x in builds]
+        try:
+            for future in concurrent.futures.as_completed(futures):
+                future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_running()
+            raise
+
+
 def _programs(
     asked: argparse.Namespace, folder: Path, make_jobs: int
 ) -> tuple[dict[str, Path], list[Variant]]:
@@ -111,7 +152,7 @@ def _programs(
     variants = [VARIANTS[name] for name in asked.variant or ["gcc"]]
     programs = {}
     for variant in variants:
-        memcached = Memcached(folder, prefix(), variant, make_jobs)
+        memcached = Memcached(folder, prefix(), variant, make_jobs, _given(asked))
         memcached.build()
         programs[variant.name] = memcached.tree / "memcached"
     return programs, variants
@@ -176,7 +217,10 @@ def _replay(asked: argparse.Namespace, folder: Path, make_jobs: int) -> bool:
 def _sample(asked: argparse.Namespace, folder: Path, memcached: Memcached) -> None:
     """One run as JSON: of each of eight clients so many operations."""
     with contextlib.redirect_stdout(sys.stderr):  # what was fetched
-        memcached.build()
+        refused = memcached.build(refusals=bool(asked.refusals))
+    if refused:
+        print(json.dumps({"outcome": f"refused: {refused}"}))
+        return
     program, clients = memcached.tree / "memcached", build_clients(folder)
     described = LOADS[asked.load or "cache"]
     threads = (asked.threads or (2,))[0]
@@ -202,6 +246,7 @@ def _sample(asked: argparse.Namespace, folder: Path, memcached: Memcached) -> No
                 "at_start_percent": percent * serial.at_start,
                 "after_aborts_percent": percent * serial.after_aborts,
             }
+            figures["source"] = memcached.kinds()
     print(json.dumps(figures))
 
 
@@ -252,14 +297,13 @@ def _act(asked: argparse.Namespace) -> int:
     make_jobs = os.cpu_count() or 1
     if asked.jobs and asked.action != "suite":
         make_jobs = asked.jobs
-    memcached = Memcached(folder, prefix(), variant, make_jobs)
+    memcached = Memcached(folder, prefix(), variant, make_jobs, _given(asked))
     passed = True
     with one_at_a_time(folder):
         if asked.action == "fetch":
             memcached.fetch()
         elif asked.action == "build":
-            memcached.build()
-            _copy_report(memcached.report, asked.report)
+            _build(asked, folder, memcached, make_jobs)
         elif asked.action == "analyse":
             comparison = memcached.analyse()
             print("\n".join(comparison.lines()))

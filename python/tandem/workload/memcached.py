@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""memcached from Debian's source package, with nothing changed: fetched, built, analysed, tested.
+"""memcached from Debian's source package, or from a folder of the user's, with nothing changed:
+fetched, built, analysed, tested.
 
 FOLDER/source/           the package as dpkg-source unpacks it; never built in
+FOLDER/1.4.15/           in place of FOLDER below: built from a user's folder of that version
 FOLDER/VARIANT/tree/     a copy of it, built by ./configure && make
 FOLDER/VARIANT/reports/  one report for each linked program
 FOLDER/VARIANT/*.log     what configure, make and the test suite printed
 FOLDER/VARIANT/built     what the build was made of; written last
+FOLDER/VARIANT/refused   in its place: why the compiler refuses to convert the locks
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from tandem.errors import CommandError, FormatError, UserError
@@ -29,202 +32,13 @@ from tandem.workload.sites import Comparison, Site, compare, count_calls
 from tandem.workload.steps import Meter, must_run, say
 from tandem.workload.stock_libitm import build_stock_libitm
 from tandem.workload.suite import SuiteResult, run_suite
+from tandem.workload.variants import PROGRAMS, VARIANTS, Variant
+from tandem.workload.versions import DEBIAN, Given, Version
 
-__all__ = ["CONVERSIONS", "SANITIZED", "VARIANTS", "Memcached", "Variant", "sanitized"]
+__all__ = ["CONVERSIONS", "Memcached"]
 
 PACKAGE = "memcached"
 CONVERSIONS = ROOT / "workloads" / "memcached"
-TANDEM_CC = (
-    "CC={bin}/tandem-cc",
-    "AR={bin}/tandem-ar",
-    "RANLIB={bin}/tandem-ranlib",
-    "NM={bin}/tandem-nm",
-)
-SANITIZED = "-asan"  # behind a variant's name
-# What the test suite runs besides memcached itself; all of them are parts of `make all`.
-PROGRAMS = ("memcached", "memcached-debug", "sizes", "testapp", "timedrun")
-
-
-@dataclass(frozen=True)
-class Variant:
-    """How memcached is built. `{bin}` stands for the folder of Tandem's compilers, `{reports}` for
-    that of reports, `{conversions}` for that of conversion files, `{stock_libitm}` for gcc's
-    library, `{late_asan}` for the plugin of asan.py.
-    """
-
-    name: str
-    summary: str
-    configure: tuple[str, ...]
-    environment: Mapping[str, str]
-    compiler: str  # asked for its version, as part of the build's key
-    programs: tuple[str, ...] = PROGRAMS  # what is built; less than these runs no test suite
-
-    @property
-    def analysed(self) -> bool:
-        return "TANDEM_REPORT" in self.environment
-
-    @property
-    def converted(self) -> bool:
-        """Whether its locks are atomic sections."""
-        return "TANDEM_CONVERT" in self.environment
-
-    @property
-    def late_asan(self) -> bool:
-        """Whether AddressSanitizer comes at the end of its link."""
-        return any("{late_asan}" in x for x in self.configure)
-
-    @property
-    def on_libitm(self) -> bool:
-        """Whether it runs on gcc's libitm."""
-        return any("{stock_libitm}" in x for x in self.configure)
-
-    @property
-    def transactional(self) -> bool:
-        """Whether its sections may be transactions of Tandem's runtime, which it can profile."""
-        enforced = self.environment.get("TANDEM_ENFORCE")
-        return enforced in ("stm", "htm", "hybrid") and not self.on_libitm
-
-    @property
-    def checked(self) -> bool:
-        """Whether its programs check the analysis while they run."""
-        return "TANDEM_CHECK_EFFECTS" in self.environment
-
-
-def sanitized(variant: Variant) -> Variant:
-    """The same, checked by AddressSanitizer: where clang links it, at the end of the link
-    (asan.py). The stack is not watched there: a transaction that begins again leaves frames
-    without a return. gcc's library is linked statically, as clang's is: a shared one would have to
-    be the first that is loaded, where the clients are preloaded.
-    """
-    watch = "-fsanitize=address"
-    if variant.compiler == "gcc":
-        configure = (
-            *variant.configure,
-            f"CFLAGS=-g -O2 {watch}",
-            f"LDFLAGS={watch} -static-libasan",
-        )
-    else:
-        own = next((x for x in variant.configure if x.startswith("LDFLAGS=")), "LDFLAGS=")
-        others = tuple(x for x in variant.configure if x != own)
-        late = "-Wl,--load-pass-plugin={late_asan} -Wl,-mllvm,-asan-stack=0"
-        configure = (*others, f"{own} {watch} {late}".replace("= ", "="))
-    return replace(
-        variant,
-        name=f"{variant.name}{SANITIZED}",
-        summary=f"{variant.summary}; with AddressSanitizer",
-        configure=configure,
-    )
-
-
-def _converted(name: str, summary: str, enforce: str, conversion: str = "convert.toml") -> Variant:
-    """Locks become atomic sections, as one of the conversion files says. Where all of these are
-    transactions, real locks are taken in transactions too.
-    """
-    catalogue = (
-        "catalogue-transactions.toml" if enforce in ("stm", "htm", "hybrid") else "catalogue.toml"
-    )
-    environment = {
-        "TANDEM_CATALOGUE": "{conversions}/" + catalogue,
-        "TANDEM_ENFORCE": enforce,
-        "TANDEM_CONVERT": "{conversions}/" + conversion,
-        "TANDEM_REPORT": "{reports}/%o.json",
-    }
-    return Variant(name, summary, TANDEM_CC, environment, "{bin}/tandem-cc")
-
-
-def _on_libitm(variant: Variant) -> Variant:
-    """The same conversion by plain calls of the ABI, and at run time on gcc's library."""
-    return replace(
-        variant,
-        configure=(*variant.configure, "LDFLAGS=-Wl,-rpath,{stock_libitm}"),
-        environment={
-            **variant.environment,
-            "TANDEM_INLINE_BARRIERS": "0",
-            "TANDEM_SHORT_SECTIONS": "0",
-        },
-    )
-
-
-def _stage(branch: str, conversion: str, stage: str, summary: str) -> Variant:
-    """One stage of the papers: which calls are unsafe is in a catalogue; each access is a call of
-    the runtime, as with gcc; memcached alone is built.
-    """
-    variant = _converted(f"{branch}-{stage}", summary, "stm", conversion)
-    return replace(
-        variant,
-        environment={
-            **variant.environment,
-            "TANDEM_CATALOGUE": f"{{conversions}}/stage-{stage}.toml",
-            "TANDEM_INLINE_BARRIERS": "0",
-            "TANDEM_SHORT_SECTIONS": "0",
-        },
-        programs=("memcached",),
-    )
-
-
-def _lockstm() -> Variant:
-    """What LockSTM has: no lock guards its data, and real ones are not taken in transactions."""
-    variant = _converted("lockstm", "hybrid, no lock guards its data", "hybrid", "convert-it.toml")
-    environment = {**variant.environment, "TANDEM_CATALOGUE": "{conversions}/catalogue.toml"}
-    return replace(variant, environment=environment, programs=("memcached",))
-
-
-_BRANCHES = {"it": ("convert-it.toml", "items as"), "ip": ("convert-3-lru.toml", "item locks in")}
-_STAGES = {
-    "callable": "library functions unsafe",
-    "lib": "output and wake-ups unsafe",
-    "oncommit": "nothing unsafe",
-}
-
-VARIANTS = {
-    variant.name: variant
-    for variant in (
-        Variant(
-            "none",
-            "tandem-cc, nothing enforced, with a report",
-            TANDEM_CC,
-            {"TANDEM_ENFORCE": "none", "TANDEM_REPORT": "{reports}/%o.json"},
-            "{bin}/tandem-cc",
-        ),
-        Variant(
-            "check",
-            "tandem-cc; what its sections touch is checked against the analysis while it runs",
-            TANDEM_CC,
-            {"TANDEM_CHECK_EFFECTS": "1", "TANDEM_REPORT": "{reports}/%o.json"},
-            "{bin}/tandem-cc",
-        ),
-        Variant("gcc", "stock gcc", ("CC=gcc",), {}, "gcc"),
-        Variant(
-            "clang-lto",
-            "stock clang 19, full LTO by lld",
-            (
-                "CC=clang-19",
-                "AR=llvm-ar-19",
-                "RANLIB=llvm-ranlib-19",
-                "NM=llvm-nm-19",
-                "CFLAGS=-g -O2 -flto",
-                "LDFLAGS=-flto -fuse-ld=lld",
-            ),
-            {},
-            "clang-19",
-        ),
-        _converted("global-lock", "locks converted; one lock for all sections", "global-lock"),
-        _converted("locks", "locks converted; inferred locks", "locks"),
-        _converted("stm", "locks converted; transactions in software", "stm"),
-        _converted("hybrid", "locks converted; transactions, and inferred locks", "hybrid"),
-        _converted("htm", "locks converted; transactions in hardware where it has them", "htm"),
-        _on_libitm(_converted("stm-libitm", "stm on gcc's libitm, every access a call", "stm")),
-        _converted("stm-1", "stm, only statistics converted", "stm", "convert-1-stats.toml"),
-        _converted("stm-2", "stm, also the slab allocator", "stm", "convert-2-slabs.toml"),
-        _converted("stm-3", "stm, also the lists of recent use", "stm", "convert-3-lru.toml"),
-        *(
-            _stage(branch, conversion, stage, f"ASPLOS 2014: {items} transactions, {unsafe}")
-            for branch, (conversion, items) in _BRANCHES.items()
-            for stage, unsafe in _STAGES.items()
-        ),
-        _lockstm(),
-    )
-}
 
 
 @dataclass(frozen=True)
@@ -235,14 +49,20 @@ class Memcached:
     prefix: Path
     variant: Variant
     jobs: int  # of make
+    given: Given | None = None  # the user's source; None: Debian's
+
+    @property
+    def version(self) -> Version:
+        return self.given.version if self.given else DEBIAN
 
     @property
     def source(self) -> Path:
-        return self.folder / "source"
+        return self.given.folder if self.given else self.folder / "source"
 
     @property
     def own(self) -> Path:
-        return self.folder / self.variant.name
+        base = self.folder / self.given.number if self.given else self.folder
+        return base / self.variant.name
 
     @property
     def tree(self) -> Path:
@@ -254,8 +74,11 @@ class Memcached:
 
     def fetch(self) -> str:
         """Fetches and unpacks the source package; prints its version and checksums.
-        Result: `memcached VERSION`. CommandError where it cannot be fetched.
+        Result: `memcached VERSION`, of a user's source its digest, too. CommandError where it
+        cannot be fetched.
         """
+        if self.given:
+            return f"{PACKAGE} {self.given.number} {self.given.digest}"
         script = ROOT / "scripts" / "fetch-source"
         if not script.exists():
             raise UserError(f"{script}: not found; run `tandem workload` from a checkout of Tandem")
@@ -267,37 +90,108 @@ class Memcached:
         print(done.stdout, end="", flush=True)
         return done.stdout.partition("\n")[0]
 
-    def build(self) -> None:
-        """Fetches and builds, where something has changed. CommandError where it fails."""
+    def build(self, *, refusals: bool = False) -> str:
+        """Fetches and builds, where something has changed; empty, or with `refusals` why the
+        compiler refuses to convert the locks. CommandError where it fails.
+        """
         if self.variant.on_libitm:
             build_stock_libitm(self.folder / "stock_libitm")
         if self.variant.late_asan:
             build_late_asan(self.folder / "asan")
+        self._check_conversion()
         key = self._key(self.fetch())
-        stamp = self.own / "built"
-        if _read(stamp) == key and all((self.tree / x).exists() for x in self.variant.programs):
+        stamp, refused = self.own / "built", self.own / "refused"
+        if _read(stamp) == key and all((self.tree / x).exists() for x in self.programs):
             say(f"memcached ({self.variant.name}) is built: {self.tree}")
-            return
+            return ""
+        known, _, why = _read(refused).rpartition("\n\n")
+        if refusals and known == key:
+            say(f"memcached ({self.variant.name}): refused by the compiler: {why}")
+            return why
         if self.own.exists():
             shutil.rmtree(self.own)
         (self.own / "reports").mkdir(parents=True)
-        shutil.copytree(self.source, self.tree, symlinks=True)
+        shutil.copytree(
+            self.source, self.tree, symlinks=True, ignore=shutil.ignore_patterns(".git")
+        )
+        self._join_conversions()
         environment = self._environment()
         say(f"memcached ({self.variant.name}): configuring {self.tree}")
         must_run(
-            ["./configure", *map(self._fill, self.variant.configure)],
+            ["./configure", *self.version.configure, *map(self._fill, self.variant.configure)],
             folder=self.tree,
             environment=environment,
             log=self.own / "configure.log",
         )
-        self._make(environment)
-        for program in self.variant.programs:
+        self._define()
+        try:
+            self._make(environment)
+        except CommandError:
+            why = _refusal(self.own / "make.log")
+            if not refusals or not why:
+                raise
+            refused.write_text(f"{key}\n\n{why}", encoding="utf-8")
+            say(f"memcached ({self.variant.name}): refused by the compiler: {why}")
+            return why
+        for program in self.programs:
             if not (self.tree / program).exists():
                 raise CommandError(f"{self.tree}/{program}: was not built; see {self.own}/make.log")
         stamp.write_text(key, encoding="utf-8")
+        return ""
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """What is built: of a user's source memcached alone."""
+        return PROGRAMS[:1] if self.given else self.variant.programs
+
+    def conversion_files(self) -> list[Path]:
+        """What TANDEM_CONVERT is made of."""
+        names = self.variant.environment.get("TANDEM_CONVERT", "").split("+")
+        folder = CONVERSIONS / self.version.conversions
+        files = [x.removeprefix("{conversions}/") for x in names if x]
+        if files and self.variant.plain_counts and self.version.counts_conversion:
+            files.append(self.version.counts_conversion)
+        return [folder / self.version.files.get(x, x) for x in files]
+
+    def _check_conversion(self) -> None:
+        missing = [x for x in self.conversion_files() if not x.is_file()]
+        if missing:
+            raise UserError(
+                f"variant {self.variant.name}: there is no {missing[0].name} for memcached"
+                f" {self.version.name}; write {missing[0]}, or use variant none, check, gcc or"
+                " clang-lto"
+            )
+
+    def _join_conversions(self) -> None:
+        """Several conversion files as one: what each has behind its head."""
+        files = self.conversion_files()
+        if len(files) < 2:
+            return
+        texts = [x.read_text(encoding="utf-8") for x in files]
+        parts = [
+            f"# {x.name}\n{text[text.index('[[') :]}" for x, text in zip(files, texts, strict=True)
+        ]
+        head = texts[0][: texts[0].index("[[")]
+        (self.own / "convert.toml").write_text(head + "\n".join(parts), encoding="utf-8")
+
+    def _define(self) -> None:
+        """In config.h: what since stage max is not there."""
+        name = self.version.counts
+        if not self.variant.plain_counts or not name:
+            return
+        path = self.tree / "config.h"
+        text = path.read_text(encoding="utf-8")
+        path.write_text(
+            re.sub(rf"^#define {name}\b.*$", f"/* #undef {name} */", text, flags=re.M),
+            encoding="utf-8",
+        )
 
     def _make(self, environment: Mapping[str, str]) -> None:
-        targets = ("all",) if self.variant.programs == PROGRAMS else self.variant.programs
+        targets = ("all",) if self.programs == PROGRAMS else self.programs
+        if self.version.flags:
+            own = [x for x in self.variant.configure if x.startswith("CFLAGS=")]
+            flags = self._fill(own[0].removeprefix("CFLAGS=")) if own else ""
+            targets = (*targets, f"CFLAGS={self.version.flags} {flags}".rstrip())
         planned = subprocess.run(
             ["make", "--dry-run", *targets],
             cwd=self.tree,
@@ -363,6 +257,26 @@ class Memcached:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise FormatError(f"{self.report}: is not a report: {error}; build again") from error
 
+    def kinds(self) -> dict[str, int]:
+        """Of a build's sections, as TRANSACT 2013 counts them in source: those that call nothing
+        that cannot be undone (`atomic`), and the others (`relaxed`); of these, those that access a
+        volatile variable (`volatile`) or run an atomic operation (`atomics`), where that cannot be
+        undone.
+        """
+        try:
+            document = json.loads(self.report.read_text(encoding="utf-8"))
+            sections = [x for x in document["sections"] if x["kind"] != "lock-region"]
+            unsafe = [{y["callee"] for y in x["irrevocable"]} for x in sections]
+            relaxed = sum(bool(x) for x in unsafe)
+            return {
+                "atomic": len(sections) - relaxed,
+                "relaxed": relaxed,
+                "volatile": sum("(volatile access)" in x for x in unsafe),
+                "atomics": sum("(atomic operation)" in x for x in unsafe),
+            }
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise FormatError(f"{self.report}: is not a report: {error}; build again") from error
+
     def _found(self) -> Counter[Site]:
         try:
             document = json.loads(self.report.read_text(encoding="utf-8"))
@@ -392,7 +306,7 @@ class Memcached:
         for name, path in (
             ("{bin}", self.prefix / "bin"),
             ("{reports}", self.own / "reports"),
-            ("{conversions}", CONVERSIONS),
+            ("{catalogues}", CONVERSIONS),
             ("{stock_libitm}", self.folder / "stock_libitm"),
             ("{late_asan}", self.folder / "asan" / PLUGIN),
         ):
@@ -408,7 +322,11 @@ class Memcached:
             for name, value in os.environ.items()
             if not name.startswith(changing) and name not in flags
         }
-        return own | {name: self._fill(x) for name, x in self.variant.environment.items()}
+        told = {name: self._fill(x) for name, x in self.variant.environment.items()}
+        files = self.conversion_files()
+        if files:
+            told["TANDEM_CONVERT"] = str(self.own / "convert.toml" if len(files) > 1 else files[0])
+        return own | told
 
     def _key(self, package: str) -> str:
         """What the build is made of: package, options, compiler, and Tandem's own parts."""
@@ -418,6 +336,7 @@ class Memcached:
         except (OSError, subprocess.CalledProcessError) as error:
             raise UserError(f"{compiler}: cannot be run; build or install it first") from error
         parts = [package, *map(self._fill, self.variant.configure), told.stdout.decode()]
+        parts += [f"version {self.version}"]
         parts += [f"{k}={self._fill(v)}" for k, v in sorted(self.variant.environment.items())]
         if self.variant.analysed:
             tools = [self.prefix / "bin" / "tandem-cc", *(self.prefix / "lib" / "tandem").glob("*")]
@@ -425,16 +344,21 @@ class Memcached:
                 tools += [self.folder / "stock_libitm" / "libitm.so.1"]
             if self.variant.checked:
                 tools.append(self.prefix / "lib" / "libtandem_observe.so")
-            if self.variant.converted:
-                files = ("TANDEM_CONVERT", "TANDEM_CATALOGUE")
-                paths = (self.variant.environment.get(name) for name in files)
-                tools += [Path(self._fill(path)) for path in paths if path]
+            tools += self.conversion_files()
+            if catalogue := self.variant.environment.get("TANDEM_CATALOGUE"):
+                tools.append(Path(self._fill(catalogue)))
             parts += [_digest(path) for path in sorted(tools) if path.is_file()]
         return "\n".join(parts) + "\n"
 
 
 def _digest(path: Path) -> str:
     return f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def _refusal(log: Path) -> str:
+    """Why the compiler refused to convert; empty where it failed otherwise."""
+    said = re.findall(r"^tandem-cc: (?!.*internal error)(.+)$", _read(log), re.MULTILINE)
+    return said[-1] if said else ""
 
 
 def _read(path: Path) -> str:

@@ -12,10 +12,10 @@ from tandem.files import check_target
 from tandem.paths import work_folder
 from tandem.version import PrintVersion
 from tandem.workload.load import TOOLS, find_tool
-from tandem.workload.memcached import VARIANTS
 from tandem.workload.replay import LOADS
 from tandem.workload.server import OVER, check_socket
 from tandem.workload.steps import Quiet
+from tandem.workload.variants import VARIANTS
 
 __all__ = ["PROGRAM", "SUITE_JOBS", "SUMMARY", "check_options", "only_variant", "parser"]
 
@@ -49,8 +49,10 @@ _ACTIONS_OF = {
     "over": ("load",),
     "minutes": ("soak",),
     "sanitize": ("soak", "build"),
+    "refusals": ("build", "sample"),
 }
-_COMPARE = ("replay", "load")  # take several variants
+_OF_SOURCE = ("build", "analyse", "classes", "replay", "sample", "load")
+_COMPARE = ("replay", "load", "build")  # take several variants
 
 
 class _Parser(argparse.ArgumentParser):
@@ -83,7 +85,11 @@ def parser() -> argparse.ArgumentParser:
         "Tools": {name: x.summary for name, x in TOOLS.items()},
     }
     text = "\n\n".join(
-        f"{title}:\n" + "\n".join(f"  {name:<12}{summary}" for name, summary in entries.items())
+        f"{title}:\n"
+        + "\n".join(
+            f"  {name:<12}{summary}" if len(name) < 12 else f"  {name}\n{'':14}{summary}"
+            for name, summary in entries.items()
+        )
         for title, entries in lists.items()
     )
     made = _Parser(
@@ -112,13 +118,26 @@ def _add_building(to: argparse.ArgumentParser) -> None:
         choices=list(VARIANTS),
         metavar="NAME",
         help="which build [none; replay, load: gcc; soak: hybrid]; replay and load take several, "
-        "and compare with the first",
+        "and compare with the first; build makes several side by side",
     )
     to.add_argument(
         "--sanitize",
         choices=["address"],
         metavar="address",
         help="build it with AddressSanitizer (soak, build)",
+    )
+    to.add_argument(
+        "--source",
+        metavar="DIR",
+        help="memcached's source of your own, of any version 1.6, 1.4 or 1.2; it is copied and not"
+        " changed [Debian's package]",
+    )
+    to.add_argument(
+        "--refusals",
+        action="store_true",
+        default=None,
+        help="a conversion that the compiler refuses is no failure (build), but the outcome that is"
+        " printed (sample)",
     )
     to.add_argument(
         "--report", type=Path, metavar="FILE", help="copy the report there (build, analyse)"
@@ -212,6 +231,10 @@ def check_options(asked: argparse.Namespace) -> None:
         if getattr(asked, name) is not None and asked.action not in actions:
             option = name.replace("_", "-")
             raise UserError(f"--{option}: {asked.action} does not take it; use {actions[0]}")
+    if asked.source and asked.action not in _OF_SOURCE:
+        raise UserError(f"--source: {asked.action} does not take it; use {', '.join(_OF_SOURCE)}")
+    if asked.source and asked.sanitize:
+        raise UserError("--sanitize: only Debian's memcached is built so; leave out --source")
     if asked.variant and len(asked.variant) > 1 and asked.action not in _COMPARE:
         raise UserError(f"--variant: {asked.action} takes one; give one, or use replay")
     if asked.variant and len(set(asked.variant)) < len(asked.variant):
@@ -236,6 +259,8 @@ def check_options(asked: argparse.Namespace) -> None:
         check_target(asked.json, "--json", make=False)
     if asked.report is None:
         return
+    if asked.variant and len(asked.variant) > 1:
+        raise UserError("--report: is of one variant; give one")
     if asked.action not in ("build", "analyse"):
         raise UserError(f"--report: {asked.action} makes no report; use build or analyse")
     if not VARIANTS[only_variant(asked)].analysed:

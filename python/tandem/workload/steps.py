@@ -10,13 +10,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tandem.errors import CommandError, UserError
 
-__all__ = ["Meter", "Quiet", "must_run", "one_at_a_time", "run", "say"]
+__all__ = ["Meter", "Quiet", "end_running", "must_run", "one_at_a_time", "run", "say"]
 
 LOG_TAIL_LINES = 20  # of a failed step's log that the person sees
 METER_SECONDS = 10.0  # between two lines of progress where standard error is no terminal
@@ -31,6 +32,10 @@ class Quiet(argparse.Action):
     def __call__(self, *_: object) -> None:
         global _quiet
         _quiet = True
+
+
+_running: set[subprocess.Popen[str]] = set()
+_running_lock = threading.Lock()
 
 
 def say(text: str) -> None:
@@ -97,13 +102,16 @@ def run(
         )
         timed_out = False
 
-        def expire(*_: object) -> None:
+        def expire() -> None:
             nonlocal timed_out
             timed_out = True
             _end_group(process)
 
-        previous = signal.signal(signal.SIGALRM, expire)
-        signal.setitimer(signal.ITIMER_REAL, timeout_s)
+        timer = threading.Timer(timeout_s, expire)
+        timer.daemon = True
+        timer.start()
+        with _running_lock:
+            _running.add(process)
         try:
             assert process.stdout is not None
             for text in process.stdout:
@@ -113,12 +121,20 @@ def run(
                     line(text.rstrip("\n"))
             status = process.wait()
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, previous)
+            timer.cancel()
+            with _running_lock:
+                _running.discard(process)
             _end_group(process)
     if timed_out:
         raise CommandError(f"{command[0]}: ended after {timeout_s:.0f} s; its output is in {log}")
     return status
+
+
+def end_running() -> None:
+    """Ends all commands that other threads wait for."""
+    with _running_lock:
+        for process in _running:
+            _end_group(process)
 
 
 def _end_group(process: subprocess.Popen[str]) -> None:
