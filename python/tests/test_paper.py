@@ -189,6 +189,29 @@ def test_some_experiments_alone(paper: Harness, tmp_path: Path) -> None:
     assert paper("--counts").returncode == 0
 
 
+def test_what_a_form_leaves_out_is_said_with_the_reason(paper: Harness, tmp_path: Path) -> None:
+    long = EXPERIMENT.replace("only = { n = [1, 2] }", "counts = false\nestimate_s = 80")
+    (tmp_path / "long.toml").write_text(long)
+    timed = EXPERIMENT.replace('source = "json"', 'source = "json"\ndepends_on_load = true')
+    (tmp_path / "timed.toml").write_text(timed.replace("side_by_side = true\n", ""))
+    plan = PLAN
+    for title, name in (("what differs", "long"), ("what cannot be told", "timed")):
+        told = f'title = "{title}"\nexperiment = '
+        plan = plan.replace(f'{told}"counts"', f'{told}"{name}"')
+    (tmp_path / "paper.toml").write_text(plan)
+    done = paper("--quick", "--counts")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "out" / "paper.md").read_text()
+    assert "2 experiments are not in this form, and their rows have no result: long, timed." in page
+    assert "Not run: it measures no times, and no verdict depends on the load, but" in page
+    assert "--quick --resume --only long` runs it" in page
+    assert "Not run: it measures times, which --counts leaves out;" in page
+    assert paper("--quick", "--only", "counts").returncode == 0
+    assert "Not run: --only leaves it out." in (tmp_path / "out" / "paper.md").read_text()
+    assert paper("--quick").returncode in (0, 1)
+    assert "Not run:" not in (tmp_path / "out" / "paper.md").read_text()
+
+
 def test_the_quick_forms_fit_their_times(monkeypatch: pytest.MonkeyPatch) -> None:
     """By their estimates on two processors, without what is built once."""
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})

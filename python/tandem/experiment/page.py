@@ -104,13 +104,20 @@ def state_of(entry: Entry) -> str:
 class Page:
     """Results by experiment; pages on demand."""
 
-    def __init__(self, plan: Plan, published: Published, quick: bool) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        published: Published,
+        quick: bool,
+        left_out: Mapping[str, str] | None = None,  # why an experiment is not run
+    ) -> None:
         self.results: dict[str, Result] = {}
         self.failures: dict[str, str] = {}
         self._plots: dict[str, list[Path]] = {}
         self._plan = plan
         self._published = published
         self._quick = quick
+        self._left_out = dict(left_out or {})
 
     def earlier(self, results: Mapping[str, tuple[Result, list[Path]]]) -> None:
         for name, (result, plots) in results.items():
@@ -157,6 +164,12 @@ class Page:
             "measured while others used the machine, or rounds disagree. not yet: there is no "
             "experiment, or it has not been run."
         )
+        absent = [n for n in self._left_out if n not in self.results]
+        if absent:
+            yield Paragraph(
+                f"{len(absent)} experiments are not in this form, and their rows have no result: "
+                f"{', '.join(absent)}. Each row says why."
+            )
         yield Grid(
             ("row", "place", "what", "state", "checks", "seconds", "age"),
             tuple(self._summary(x) for x in entries),
@@ -188,6 +201,8 @@ class Page:
             yield Paragraph(f"The experiment failed: {entry.failure}")
         if row.missing:
             yield Paragraph(f"Not yet: {row.missing}")
+        if entry.result is None and row.experiment in self._left_out:
+            yield Paragraph(f"Not run: {self._left_out[row.experiment]}.")
         for path in entry.plots:
             yield Picture(path, f"{row.id}: {row.title}")
         if entry.result is not None:

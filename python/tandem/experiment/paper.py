@@ -53,6 +53,24 @@ class Campaign:
             and (not self.only or any(fnmatchcase(name, pattern) for pattern in self.only))
         }
 
+    def left_out(self) -> dict[str, str]:
+        """Why the others are not run."""
+        chosen = self.chosen()
+        return {n: self._why_not(x) for n, x in self.plan.experiments.items() if n not in chosen}
+
+    def _why_not(self, experiment: Experiment) -> str:
+        if not self.counts_only or self._counts(experiment):
+            return "--only leaves it out"
+        again = f"tandem experiment paper{' --quick' if self.quick else ''} --resume"
+        again += f" --only {experiment.name}"
+        if any(metric.is_time for metric in experiment.metrics):
+            return f"it measures times, which --counts leaves out; `{again}` runs it"
+        took = _duration(estimate_s(experiment, self.quick))
+        return (
+            f"it measures no times, and no verdict depends on the load, but it takes about {took},"
+            f" where the whole of --quick --counts has three minutes; `{again}` runs it"
+        )
+
     def _counts(self, experiment: Experiment) -> bool:
         if self.quick and experiment.quick is not None and not experiment.quick.counts:
             return False
@@ -113,7 +131,7 @@ def run_campaign(campaign: Campaign, progress: Progress) -> Page:
     CheckMissed where a check that should be met differs, RunError where an experiment failed.
     """
     chosen = campaign.chosen()
-    page = Page(campaign.plan, campaign.published, campaign.quick)
+    page = Page(campaign.plan, campaign.published, campaign.quick, campaign.left_out())
     page.earlier(_earlier(campaign, set(chosen)))
     clock = _Clock({x.name: estimate_s(x, campaign.quick) for x in chosen.values()})
     progress.note(f"{len(chosen)} experiments, about {_duration(clock.remaining())}")
