@@ -6,12 +6,14 @@
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/promises.h"
 
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Triple.h"
 
 #include <set>
@@ -155,6 +157,17 @@ bool says_irrevocable(const Catalogue &catalogue, std::string_view name) {
   return found != catalogue.entries().end() && cannot_be_undone(found->second);
 }
 
+// A unit names its file another way than its functions do.
+SmallString<128> path_of(const DIFile &file) {
+  SmallString<128> path(file.getFilename());
+  if (!sys::path::is_absolute(path)) {
+    path = file.getDirectory();
+    sys::path::append(path, file.getFilename());
+  }
+  sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+  return path;
+}
+
 // Whether debug information has the two in different source files. What a header of C++ defines is
 // in each file that includes it, though the linker keeps one.
 bool other_source(const Function &caller, const Function &callee) {
@@ -163,8 +176,8 @@ bool other_source(const Function &caller, const Function &callee) {
   if (one == nullptr || other == nullptr || one->getUnit() == other->getUnit())
     return false;
   const DICompileUnit &unit = *other->getUnit();
-  return other->getFile() == unit.getFile() ||
-         !dwarf::isCPlusPlus(static_cast<dwarf::SourceLanguage>(unit.getSourceLanguage()));
+  return !dwarf::isCPlusPlus(static_cast<dwarf::SourceLanguage>(unit.getSourceLanguage())) ||
+         path_of(*other->getFile()) == path_of(*unit.getFile());
 }
 
 } // namespace

@@ -13,6 +13,7 @@ static struct item {
 } one, *some = &one;
 static long alone, looked_at, seen;
 long known_outside;
+void give(long *);
 __attribute__((noinline)) static long references_of(const struct item *it) {
   return it->references;
 }
@@ -24,7 +25,7 @@ __attribute__((atomic)) void write_other(long n) { some->other = n; }
 __attribute__((atomic)) void peek(void) {
   seen += __atomic_load_n(&looked_at, __ATOMIC_SEQ_CST) + looked_at;
 }
-// Whose sections the linker may not have shown.
+// What another output knows, whose sections are not seen here.
 __attribute__((atomic)) void exported(void) { __sync_add_and_fetch(&known_outside, 1); }
 // Blocks, and memory that is cleared as a whole.
 static long cleared[4];
@@ -36,6 +37,7 @@ int main(int count_, char **names) {
   write_other(count_);
   peek();
   exported();
+  give(&known_outside);
   tandem_atomic { __sync_add_and_fetch(&cleared[1], 1); }
   tandem_atomic { __builtin_memset(cleared, 0, sizeof cleared); }
   return (int)alone;
@@ -52,7 +54,7 @@ int main(int count_, char **names) {
 // CHECK-LABEL: define internal {{.*}} @exported.tandem.tm(
 // CHECK: call void @_ITM_changeTransactionMode(i32 0)
 // CHECK-NEXT: atomicrmw add ptr @known_outside
-// CHECK-LABEL: define internal {{.*}} @main_1{{.*}}.tandem.tm(
+// CHECK-LABEL: define internal {{.*}} @main.tandem.block.1.tandem.tm(
 // CHECK: call void @_ITM_changeTransactionMode(i32 0)
 // CHECK-NEXT: atomicrmw add
 // REPORT: "name": "take"
