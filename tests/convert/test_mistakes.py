@@ -301,6 +301,18 @@ def test_what_cannot_be_converted(converter: Converter, case: str) -> None:
     assert line.startswith(message), line
 
 
+def test_too_many_for_their_callers(converter: Converter) -> None:
+    """Too large for lock wrappers, each returns with the lock held."""
+    takes = [f"take{i}" for i in range(33)]
+    body = "++y; " * 200
+    code = "".join(f"static void {x}(void) {{ pthread_mutex_lock(&a); {body} }}\n" for x in takes)
+    calls = "".join(f"{x}(); ++x; pthread_mutex_unlock(&a);\n" for x in takes)
+    _, line = refused(converter, f"{code}int main(void) {{\n{calls}  return x; }}\n", SECTION_A)
+    told = "more than 32 functions would have to be put into their callers ('take0', 'take1', "
+    assert line.startswith(f"p.toml: {told}"), line
+    assert line.endswith("and 27 more); keep their locks, or add [[balanced]]"), line
+
+
 # With regions of `a` that stay real in `really`.
 REGION = '[[lock-region]]\nfunction = "really"\nlock = "a"\nreason = "r"\n'
 SECTION_AB = SECTION_A.replace('"a"', '"a", "b"') + REGION
