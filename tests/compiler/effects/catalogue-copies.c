@@ -6,6 +6,11 @@
 // RUN: %cc %s > %t.in.ll
 // RUN: env TANDEM_ENFORCE=none TANDEM_CATALOGUE=%t.toml %tandem < %t.in.ll > %t.ll
 // RUN: %FileCheck %s --input-file=%t.json
+// RUN: echo 'version = 1' > %t.unsafe.toml
+// RUN: echo '[functions]' >> %t.unsafe.toml
+// RUN: echo 'unsafe = ["memcpy", "memset"]' >> %t.unsafe.toml
+// RUN: env TANDEM_ENFORCE=none TANDEM_CATALOGUE=%t.unsafe.toml %tandem < %t.in.ll > %t.ll
+// RUN: %FileCheck %s --input-file=%t.json
 // RUN: env TANDEM_ENFORCE=none TANDEM_CATALOGUE=papers %tandem < %t.in.ll > %t.ll
 // RUN: %FileCheck %s --input-file=%t.json --check-prefix=PAPERS
 // RUN: env TANDEM_ENFORCE=none %tandem < %t.in.ll > %t.ll
