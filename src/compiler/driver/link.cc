@@ -108,6 +108,32 @@ std::vector<std::string> runtime_libraries(const Request &request, const Command
   return libraries;
 }
 
+// libtandem.a and libstdc++.a refer to each other weakly, as programs have only one of them or
+// none: to exceptions and operators, and to what transactional code of libstdc++ calls. For a weak
+// reference lld takes nothing out of an archive; for these words it does.
+constexpr const char *kOfProgramsInCxx[] = {
+    "__cxa_tm_cleanup",
+    "_Znwm",
+    "_Znam",
+    "_ZnwmRKSt9nothrow_t",
+    "_ZnamRKSt9nothrow_t",
+    "_ZnwmSt11align_val_t",
+    "_ZnamSt11align_val_t",
+    "_ZnwmSt11align_val_tRKSt9nothrow_t",
+    "_ZnamSt11align_val_tRKSt9nothrow_t",
+    "_ZdlPv",
+    "_ZdaPv",
+    "_ZdlPvSt11align_val_t",
+    "_ZdaPvSt11align_val_t",
+    "_ITM_RU1",
+    "_ITM_RU8",
+    "_ITM_addUserCommitAction",
+    "_ITM_memcpyRnWt",
+    "_ITM_memcpyRtWn",
+    "_ZGTtdlPv",
+    "_ZGTtnam",
+};
+
 // Programs for the simulated machine's harts are static: its proxy kernel loads no others. What is
 // linked is made for all of RV64GC, also where the pass makes functions that have no such mark.
 Status plan_for_harts(const Request &request, const CommandLine &line, const Settings &settings,
@@ -126,8 +152,12 @@ Status plan_for_harts(const Request &request, const CommandLine &line, const Set
     step.checks.push_back({Check::Kind::present, folder + name,
                            "install g++-riscv64-linux-gnu and libc6-dev-riscv64-cross, and build "
                            "tandem again"});
-  if (settings.enforcement != Enforcement::none)
+  if (settings.enforcement != Enforcement::none) {
     step.libraries.push_back(folder + "/libtandem.a");
+    if (request.tool == Tool::cxx)
+      for (const char *name : kOfProgramsInCxx)
+        step.options.push_back(fmt::format("-Wl,-u,{}", name));
+  }
   step.libraries.push_back("-Wl," + folder + "/anchor.o");
   return Unit{};
 }

@@ -90,6 +90,13 @@ TEST_F(PlanTest, ProgramsForHartsAreStaticAndHaveTheirOwnRuntime) {
     EXPECT_THAT(checked(target, Check::Kind::present),
                 testing::IsSupersetOf({folder + "/libtandem.a", folder + "/anchor.o"}));
   }
+  // Of C++, what libtandem.a and libstdc++.a refer to weakly.
+  const std::string weak = "-Wl,-u,__cxa_tm_cleanup";
+  EXPECT_THAT(arguments("--target=riscv64-linux-gnu a.o"), Not(Contains(weak)));
+  tool_ = Tool::cxx;
+  EXPECT_THAT(arguments("--target=riscv64-linux-gnu a.o"), Contains(weak));
+  EXPECT_THAT(arguments("--target=riscv64-linux-gnu -c a.cc"), Not(Contains(weak)));
+  tool_ = Tool::cc;
   EXPECT_THAT(arguments("--target=riscv64-linux-gnu -c a.c"), Not(Contains("-static")));
   EXPECT_THAT(mistake("--target=riscv64-linux-gnu -shared a.o"), HasSubstr("are static"));
   EXPECT_THAT(mistake("--target=riscv64-linux-gnu -ftandem-check-effects=1 a.o"),
