@@ -24,7 +24,6 @@
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
-#include <x86intrin.h>
 
 extern "C" {
 std::uint32_t _ITM_beginTransaction(std::uint32_t properties, ...) __attribute__((returns_twice));
@@ -39,6 +38,18 @@ void _ITM_WU8(std::uint64_t *address, std::uint64_t value);
 
 namespace tandem::opacity {
 namespace {
+
+// Of one clock for all threads, as fine as an access: the time stamp counter; on the harts of the
+// simulated machine their common cycles.
+std::uint64_t ticks() {
+#if defined(__riscv)
+  std::uint64_t now = 0;
+  __asm__ volatile("rdcycle %0" : "=r"(now));
+  return now;
+#else
+  return __builtin_ia32_rdtsc();
+#endif
+}
 
 constexpr std::uint32_t kThreads = 4;
 constexpr std::uint32_t kRegions = 3;
@@ -98,17 +109,17 @@ private:
   }
 
   void begin_attempt() {
-    history_.push_back({__rdtsc(), 0, Outcome::undone, {}});
+    history_.push_back({ticks(), 0, Outcome::undone, {}});
     attempts_++;
   }
   void end_attempt(Outcome outcome) {
-    history_.back().end = __rdtsc();
+    history_.back().end = ticks();
     history_.back().outcome = outcome;
   }
   // An attempt that was undone ended before the next one began.
   void end_undone_attempt() {
     if (attempts_ != 0)
-      history_.back().end = __rdtsc();
+      history_.back().end = ticks();
   }
 
   Value read(std::uint32_t place) {
