@@ -9,6 +9,7 @@
 #include "runtime/profile/profile.h"
 #include "runtime/sync/clock.h"
 #include "runtime/sync/futex.h"
+#include "runtime/sync/quiescence.h"
 #include "runtime/transaction/transaction.h"
 #include "runtime/wait/wait.h"
 
@@ -119,6 +120,8 @@ bool extend(Thread &thread) noexcept {
     thread.snapshot = time;
     // Release: the reads so far are over for whoever waits for this mark.
     thread.mark->store(encode_mark(time), std::memory_order_release);
+    if ((thread.signals.load(std::memory_order_relaxed) & kSignalWake) != 0) [[unlikely]]
+      sync::wake_waiters(thread);
     return true;
   }
 }

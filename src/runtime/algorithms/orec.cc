@@ -7,6 +7,7 @@
 #include "runtime/algorithms/write_back.h"
 #include "runtime/profile/profile.h"
 #include "runtime/sync/clock.h"
+#include "runtime/sync/quiescence.h"
 #include "runtime/transaction/transaction.h"
 #include "runtime/wait/wait.h"
 
@@ -71,6 +72,8 @@ void obey_signals(Thread &thread) noexcept {
     transaction::restart(thread, Reason::killed);
   if ((signals & kSignalPublish) != 0 && !extend(thread))
     transaction::restart(thread, Reason::validation);
+  if ((signals & kSignalWake) != 0)
+    sync::wake_waiters(thread);
 }
 
 namespace {

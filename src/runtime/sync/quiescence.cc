@@ -4,6 +4,8 @@
 #include "runtime/profile/profile.h"
 #include "runtime/sync/futex.h"
 
+#include <algorithm>
+
 namespace tandem::sync {
 namespace {
 
@@ -16,13 +18,33 @@ constexpr std::uint32_t kRoundsBeforeAsking = 32;
 void wait_for(std::size_t identity, std::uint64_t newest) noexcept {
   const profile::Waiting waiting(current_thread);
   const std::atomic<std::uint64_t> &mark = marks[identity].value;
-  for (Patience patience;; patience.round()) {
+  const auto is_over = [&] {
     const std::uint64_t seen = mark.load(std::memory_order_acquire);
-    if (seen == 0 || seen >= newest)
+    return seen == 0 || seen >= newest;
+  };
+  std::atomic<std::uint32_t> &signals = thread_of(identity).signals;
+  for (std::uint32_t round = 1; round <= Patience::kSpins; ++round) {
+    if (is_over())
       return;
-    if (patience.rounds() % kRoundsBeforeAsking == kRoundsBeforeAsking - 1)
-      thread_of(identity).signals.fetch_or(kSignalPublish, std::memory_order_relaxed);
+    if (round % kRoundsBeforeAsking == 0)
+      signals.fetch_or(kSignalPublish, std::memory_order_relaxed);
+    pause();
   }
+  // It has no processor, reads nothing, or this thread has the only one. It sleeps until the other
+  // one has looked at the clock; who ends instead, or looks while it is asked, wakes nobody.
+  for (std::int64_t sleep_ns = Patience::kShortestSleepNs; !is_over();
+       sleep_ns = std::min(2 * sleep_ns, Patience::kLongestSleepNs)) {
+    const std::uint32_t asked =
+        signals.fetch_or(kSignalPublish | kSignalWake, std::memory_order_relaxed) | kSignalPublish |
+        kSignalWake;
+    if (!is_over())
+      wait_on_for(signals, asked, sleep_ns);
+  }
+}
+
+void wake_waiters(Thread &thread) noexcept {
+  thread.signals.fetch_and(~(kSignalPublish | kSignalWake), std::memory_order_relaxed);
+  wake_all(thread.signals);
 }
 
 void quiesce_slowly(std::uint64_t time) noexcept { quiesce_quickly(time); }

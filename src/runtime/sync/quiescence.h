@@ -24,6 +24,10 @@ namespace tandem::sync {
 [[gnu::cold, gnu::noinline, TANDEM_PRESERVE_MOST]] void wait_for(std::size_t identity,
                                                                  std::uint64_t newest) noexcept;
 
+// Of a thread that has just published a new mark though its transaction goes on: wakes who sleeps
+// in wait_for(). Where kSignalWake is on.
+[[gnu::cold, gnu::noinline]] void wake_waiters(Thread &thread) noexcept;
+
 // Returns when no transaction is left that began before `time` and has not seen it. The caller's
 // own mark is 0 or at least `time`. For a short commit: it keeps its values in registers.
 [[gnu::always_inline]] inline void quiesce_quickly(std::uint64_t time) noexcept {

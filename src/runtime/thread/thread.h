@@ -105,6 +105,7 @@ inline constexpr std::uint32_t kSignalPublish = 1; // look at the clock and publ
 inline constexpr std::uint32_t kSignalAbort = 2;   // a contention policy wants this one to restart
 inline constexpr std::uint32_t kSignalProfile = 4; // always on in a process that is profiled
 inline constexpr std::uint32_t kSignalAdditions = 8; // of the thread itself: additions wait
+inline constexpr std::uint32_t kSignalWake = 16; // who asked for the new snapshot sleeps on these
 // Those that stay on.
 inline constexpr std::uint32_t kLastingSignals = kSignalProfile | kSignalAdditions;
 
