@@ -16,8 +16,6 @@
 namespace tandem::machine_cli {
 namespace {
 
-constexpr unsigned kMostCores = 64;
-
 struct Arguments {
   std::string workload;
   std::string from;
@@ -65,7 +63,7 @@ Result<int> write_trace(const Arguments &arguments, const Interrupt &interrupt) 
   if (arguments.inputs.size() != 1)
     return Error{"--from trace: takes one file"};
   Result<machine::TraceReader> reader =
-      machine::TraceReader::open(arguments.inputs.front(), kMostCores);
+      machine::TraceReader::open(arguments.inputs.front(), machine::kMostTracedCores);
   if (!reader)
     return reader.error();
   const unsigned cores = reader->traced_cores();
@@ -177,9 +175,9 @@ Result<int> write(const Arguments &arguments) {
   if (arguments.from.empty() != arguments.inputs.empty())
     return Error{arguments.from.empty() ? "files need --from FORMAT: trace, text, gem5, champsim"
                                         : "--from needs a file; - is standard input"};
-  if (arguments.inputs.size() > kMostCores)
-    return Error{
-        fmt::format("{} files; a trace has at most {} cores", arguments.inputs.size(), kMostCores)};
+  if (arguments.inputs.size() > machine::kMostTracedCores)
+    return Error{fmt::format("{} files; a trace has at most {} cores", arguments.inputs.size(),
+                             machine::kMostTracedCores)};
   if (std::ranges::count(arguments.inputs, "-") > 1)
     return Error{"standard input (-) can be given once"};
   std::vector<std::string> inputs = arguments.inputs;
@@ -218,7 +216,7 @@ int trace_command(int argc, char **argv) {
   program.add_flag("--text", arguments.text, "write the trace as text");
   app.add_option("--cores", arguments.cores, "cores (default: 16, or as many as the files have)")
       ->type_name("N")
-      ->check(CLI::Range(1U, kMostCores));
+      ->check(CLI::Range(1U, machine::kMostTracedCores));
   app.add_option(
          "--accesses", arguments.accesses,
          "records, fetches included, over all cores (default: 1000000, or all of the files)")

@@ -221,7 +221,7 @@ void PointsToGraph::bind(const Site &site, const Function &function) {
   }
   if (function.isVarArg() && own_arguments)
     for (auto number = static_cast<unsigned>(function.arg_size()); number < site.call->arg_size();
-         ++number)
+         ++number) {
       if (const std::optional<Pointer> actual = pointer(site.call->getArgOperand(number))) {
         const Pointer area = varargs(function);
         if (site.call->isByValArgument(number))
@@ -231,6 +231,7 @@ void PointsToGraph::bind(const Site &site, const Function &function) {
       } else if (const auto hidden = marks(site.call->getArgOperand(number))) {
         flow_.store(varargs(function).flow, *hidden);
       }
+    }
   Type *type = function.getReturnType();
   if (records_flow_ && own_arguments && !type->isVoidTy() && !is_followed(site.call))
     if (const std::optional<FlowNode> taken = number(site.call)) {

@@ -2,6 +2,7 @@
 #include "machine/trace/foreign.h"
 
 #include "machine/trace/inputs.h"
+#include "machine/trace/trace.h"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +17,6 @@ constexpr std::array<std::string_view, 6> kKinds = {"load",   "fetch",         "
 static_assert(kKinds.size() == static_cast<std::size_t>(RequestKind::store_conditional) + 1);
 
 constexpr std::string_view kHeader = "tandem-trace 1 cores";
-constexpr std::uint64_t kMostCores = 64;
 
 // Our own format as text.
 class TextTrace : public ForeignTrace {
@@ -46,11 +46,11 @@ private:
         continue;
       const std::optional<std::uint64_t> cores =
           words.size() == 4 ? trace::number_of(words[3]) : std::nullopt;
-      if (!cores || *cores == 0 || *cores > kMostCores ||
+      if (!cores || *cores == 0 || *cores > kMostTracedCores ||
           fmt::format("{} {} {}", words[0], words[1], words[2]) != kHeader)
         error_ = lines_.at(fmt::format("is not '{} N', N from 1 to {}: the first line of a trace "
                                        "as text",
-                                       kHeader, kMostCores));
+                                       kHeader, kMostTracedCores));
       else
         cores_ = static_cast<unsigned>(*cores);
       return;

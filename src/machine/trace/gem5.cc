@@ -8,6 +8,7 @@
 //                             instructions, by --debug-flags=Exec; all cores, in the order in which
 //                             their names appear
 #include "machine/trace/inputs.h"
+#include "machine/trace/trace.h"
 
 #include <algorithm>
 #include <deque>
@@ -22,8 +23,6 @@ constexpr std::uint64_t kUncacheable = 0x400;
 constexpr std::uint64_t kLockedUpdate = 0x100000;
 constexpr std::uint64_t kReserved = 0x200000;
 constexpr std::uint64_t kPrefetch = 0x1000000;
-
-constexpr unsigned kMostCores = 64;
 
 std::vector<std::string_view> fields_of(std::string_view line) {
   std::vector<std::string_view> fields;
@@ -199,8 +198,8 @@ private:
     for (Core &core : known_)
       if (core.name == name)
         return &core;
-    if (known_.size() == kMostCores) {
-      error_ = lines_.at(fmt::format("names a core more than {}: {}", kMostCores, name));
+    if (known_.size() == kMostTracedCores) {
+      error_ = lines_.at(fmt::format("names a core more than {}: {}", kMostTracedCores, name));
       return nullptr;
     }
     known_.push_back({std::string(name)});

@@ -19,6 +19,8 @@ namespace tandem::machine {
 
 inline constexpr std::array<char, 8> kTraceMagic = {'T', 'N', 'D', 'M', 'T', 'R', 'C', '\n'};
 inline constexpr std::uint32_t kTraceVersion = 1;
+// Of a trace, ours or another tool's.
+inline constexpr std::uint32_t kMostTracedCores = 64;
 
 struct TraceHeader {
   std::array<char, 8> magic = kTraceMagic;
