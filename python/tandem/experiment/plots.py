@@ -22,6 +22,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from tandem.experiment.definition import PLOT_KINDS, Experiment, Plot, plot_paths, shown
 from tandem.experiment.tables import definition_of, disturbed_samples
@@ -30,12 +31,14 @@ from tandem.formats.published import Scalar
 from tandem.formats.result import Point, Result
 from tandem.statistics import geometric_mean
 
-__all__ = ["PALETTE", "draw", "spread_labels"]
+__all__ = ["PALETTE", "draw", "figure_of", "spread_labels"]
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8B6F00")
 _MARKERS = "osD^vPX*"
+_LOG_TICKS = (1, 1.5, 2, 3, 5, 7)  # of each decade
 _ALIKE = 1.6  # largest over smallest ratio that are drawn from below the smallest, not from 0
 _GREY = "#666666"
+_VALUE = "value"  # marks the numbers above bars
 _STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9.5,
@@ -67,7 +70,7 @@ def draw(result: Result, directory: Path, place: str = "result") -> list[Path]:
     left = iter(paths)
     with matplotlib.rc_context(_STYLE):
         for plot in experiment.plots:
-            figure = _figure(result, experiment, plot)
+            figure = figure_of(result, experiment, plot)
             try:
                 for kind in PLOT_KINDS:
                     buffer = io.BytesIO()
@@ -79,16 +82,18 @@ def draw(result: Result, directory: Path, place: str = "result") -> list[Path]:
     return paths
 
 
-def _figure(result: Result, experiment: Experiment, plot: Plot) -> Any:
+def figure_of(result: Result, experiment: Experiment, plot: Plot) -> Any:
+    """One plot, as a figure of matplotlib that the caller closes."""
     facets: list[Scalar | None] = [None]
     if plot.facet:
         drawn = [x for x in result.points if _is_drawn(x, plot)]
         there = {x.at[plot.facet] for x in drawn}
-        facets = [x for x in _values(result, plot.facet) if x in there]
+        facets = [x for x in _values(result, experiment, plot.facet) if x in there]
     facets = facets or [None]
-    bars = len(_values(result, plot.x)) + len(_mean_columns(experiment, plot))
+    bars = len(_values(result, experiment, plot.x)) + len(_mean_columns(result, experiment, plot))
     crowded = plot.kind == "bar" and bars > 5
-    columns = 1 if crowded or plot.width == "single" else min(len(facets), 3)
+    abreast = 2 if len(facets) == 4 else 3  # no panel alone in a row
+    columns = 1 if crowded or plot.width == "single" else min(len(facets), abreast)
     rows = -(-len(facets) // columns)
     width = (11.0 if crowded else 6.6) if columns == 1 else 1.2 + 3.4 * columns
     width = _COLUMN_WIDTHS_IN.get(plot.width, width)
@@ -116,43 +121,61 @@ def _figure(result: Result, experiment: Experiment, plot: Plot) -> Any:
         figure.supylabel(_y_label(experiment, plot), fontsize=9.5)
     for axes in panels[len(facets) :]:
         axes.set_visible(False)
-    from_zero = _scale(panels[: len(facets)], result, experiment, plot)
-    figure.suptitle(plot.title or experiment.title, x=0.01, ha="left", fontsize=11, weight="bold")
-    _legend(figure, result, plot)
-    caption = _caption(result, plot) + ("" if from_zero else "\nThe axis does not begin at 0.")
+    note = _scale(panels[: len(facets)], result, experiment, plot)
+    title = figure.suptitle(
+        plot.title or experiment.title, x=0.01, ha="left", fontsize=11, weight="bold"
+    )
+    legend = _legend(figure, result, experiment, plot)
+    caption = _caption(result, plot) + note
     figure.supxlabel(caption, x=0.01, ha="left", fontsize=7.5, color=_GREY)
     figure.canvas.draw()
+    if legend is not None and legend.get_window_extent().overlaps(title.get_window_extent()):
+        legend.remove()
+        _legend(figure, result, experiment, plot, above=False)
+        figure.canvas.draw()
     for axes in panels[: len(facets)]:
         _untangle(figure, axes)
     return figure
 
 
-def _scale(panels: Sequence[Axes], result: Result, experiment: Experiment, plot: Plot) -> bool:
-    """One scale for all panels; whether it begins at 0.
+def _scale(panels: Sequence[Axes], result: Result, experiment: Experiment, plot: Plot) -> str:
+    """One scale for all panels; what the caption says of it.
 
     Ratios that differ little would all look alike from 0: their axis begins below the smallest.
     """
     drawn = [y for x in result.points if (y := _measured(x, experiment, plot)) is not None]
+    low, high = min(x[1] for x in drawn), max(x[2] for x in drawn)
     if plot.scale == "log":
+        if low > 0:
+            panels[0].set_ylim(0.9 * low, 1.12 * high)
         for axes in panels:
             axes.set_yscale("log")
-        return False
-    low, high = min(x[1] for x in drawn), max(x[2] for x in drawn)
+            axes.yaxis.set_major_locator(LogLocator(subs=_LOG_TICKS))
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+            axes.yaxis.set_minor_locator(NullLocator())
+        return "\nThe axis is logarithmic."
     if plot.y == "ratio" and low > 0 and high < _ALIKE * low and plot.kind == "bar":
         margin = 0.15 * (high - low) or 0.05
         panels[0].set_ylim(min(low, 1) - margin, max(high, 1) + margin)
-        return False
+        return "\nThe axis does not begin at 0."
     if plot.kind == "bar":
         panels[0].set_ylim(0, max(1.12 * high, 1e-9))
     else:
         panels[0].set_ylim(bottom=0)
-    return True
+    return ""
 
 
 def _untangle(figure: Any, axes: Axes) -> None:
-    """Turns the labels of the x axis where they would touch each other."""
+    """Turns the labels of the x axis, and the values above bars, where they would touch."""
+    renderer = figure.canvas.get_renderer()
+    values = [x for x in axes.texts if x.get_gid() == _VALUE]
+    spans = sorted((x.get_window_extent(renderer) for x in values), key=lambda box: float(box.x0))
+    if any(a.x1 > b.x0 - 2 and a.overlaps(b.padded(2)) for a, b in itertools.pairwise(spans)):
+        for value in values:
+            value.set_rotation(90)
+        axes.set_ylim(top=1.06 * axes.get_ylim()[1])
     labels = [x for x in axes.get_xticklabels() if x.get_text()]
-    boxes = [x.get_window_extent(figure.canvas.get_renderer()) for x in labels]
+    boxes = [x.get_window_extent(renderer) for x in labels]
     if any(a.x1 > b.x0 - 2 for a, b in itertools.pairwise(boxes)):
         for label in labels:
             label.set_rotation(35)
@@ -180,7 +203,8 @@ def _y_label(experiment: Experiment, plot: Plot) -> str:
 
 def _caption(result: Result, plot: Plot) -> str:
     rounds = result.configuration["repetitions"]
-    commit = (result.commit["git"] or "no commit")[:12]
+    git = result.commit["git"]
+    commit = f"Commit {git[:12]}." if git else "No commit."
     if not definition_of(result, "result").metric(plot.metric).is_time:
         # Nothing of this machine is in a count or a simulated time.
         spread = "" if rounds == 1 else f"Median of {rounds} rounds; bars: minimum to maximum. "
@@ -195,12 +219,10 @@ def _caption(result: Result, plot: Plot) -> str:
     )
 
 
-def _values(result: Result, axis: str) -> list[Scalar]:
-    found: list[Scalar] = []
-    for point in result.points:
-        if point.at[axis] not in found:
-            found.append(point.at[axis])
-    return found
+def _values(result: Result, experiment: Experiment, axis: str) -> list[Scalar]:
+    """Those that were run, in the experiment's order."""
+    run = {point.at[axis] for point in result.points}
+    return [x for x in experiment.axis(axis).values if x in run]
 
 
 def _measured(
@@ -262,7 +284,7 @@ def _series(
             _MARKERS[index % len(_MARKERS)],
             [x for x in points if x.at[plot.series] == value],
         )
-        for index, value in enumerate(_values(result, plot.series))
+        for index, value in enumerate(_values(result, experiment, plot.series))
         if any(x.at[plot.series] == value and _is_drawn(x, plot) for x in result.points)
     ]
 
@@ -271,7 +293,7 @@ def _lines(
     axes: Axes, result: Result, points: Sequence[Point], experiment: Experiment, plot: Plot
 ) -> None:
     ends: list[tuple[float, float, str, str]] = []
-    xs_all = sorted(float(x) for x in _values(result, plot.x))
+    xs_all = sorted(float(x) for x in _values(result, experiment, plot.x))
     for label, colour, marker, members in _series(result, points, experiment, plot):
         members = [x for x in members if _is_drawn(x, plot)]
         if not members:
@@ -360,18 +382,27 @@ def spread_labels(wanted: Sequence[float], gap: float, low: float, high: float) 
 def _bars(
     axes: Axes, result: Result, points: Sequence[Point], experiment: Experiment, plot: Plot
 ) -> None:
-    groups: list[Scalar] = _values(result, plot.x)
+    groups: list[Scalar] = _values(result, experiment, plot.x)
     series = _series(result, points, experiment, plot)
     width = 0.8 / len(series)
     highest = 0.0
-    means = _mean_columns(experiment, plot)
+    means = _mean_columns(result, experiment, plot)
+    # On a logarithmic axis, which has no 0, ratios stand on 1 and hang from it.
+    floor = 1.0 if plot.scale == "log" and plot.y == "ratio" else 0.0
     for index, (label, colour, _, members) in enumerate(series):
         offset = (index - (len(series) - 1) / 2) * width
         for column, (_, of) in enumerate(means):
-            mean = _mean_of(members, plot, of)
+            mean = _mean_of(members, plot, [x for x in groups if x in of])
             if mean is not None:
                 x = len(groups) + 0.3 + column + offset
-                axes.bar(x, mean, width * 0.92, color=colour, zorder=2, hatch="///", alpha=0.85)
+                height = mean - floor
+                axes.bar(
+                    *(x, height, width * 0.92, floor),
+                    color=colour,
+                    zorder=2,
+                    hatch="///",
+                    alpha=0.85,
+                )
         for point in members:
             x = groups.index(point.at[plot.x]) + offset
             measured = _measured(point, experiment, plot)
@@ -380,16 +411,17 @@ def _bars(
             y, low, high = measured
             published = _published(point, plot)
             highest = max(highest, high, published or 0)
-            axes.bar(x, y, width * 0.92, color=colour, zorder=2)
-            axes.errorbar(
-                x,
-                y,
-                yerr=[[max(y - low, 0)], [max(high - y, 0)]],
-                color="#222222",
-                elinewidth=1.1,
-                capsize=3,
-                zorder=4,
-            )
+            axes.bar(x, y - floor, width * 0.92, floor, color=colour, zorder=2)
+            if low < high:  # one seed or round has no interval
+                axes.errorbar(
+                    x,
+                    y,
+                    yerr=[[max(y - low, 0)], [max(high - y, 0)]],
+                    color="#222222",
+                    elinewidth=1.1,
+                    capsize=3,
+                    zorder=4,
+                )
             if published is not None:
                 axes.plot(
                     x,
@@ -401,7 +433,7 @@ def _bars(
                     zorder=5,
                 )
         if members and len(series) > 1:
-            axes.bar(0, 0, color=colour, label=label)
+            axes.bar(0, 0, bottom=floor, color=colour, label=label)
     places = [*range(len(groups)), *(len(groups) + 0.3 + i for i in range(len(means)))]
     names = [experiment.axis(plot.x).label_of(x) for x in groups] + [x for x, _ in means]
     axes.set_xticks(places, names)
@@ -409,23 +441,35 @@ def _bars(
     axes.set_xlim(-0.6, places[-1] + 0.6)
     if plot.scale != "log":
         axes.set_ylim(0, highest * 1.12 or 1)
-    _label_bars(axes, series, groups, width, highest, experiment, plot)
+    if not means:
+        _label_bars(axes, series, groups, width, highest, experiment, plot)
     _reference(axes, plot, [])
 
 
-def _mean_columns(experiment: Experiment, plot: Plot) -> list[tuple[str, tuple[Scalar, ...]]]:
-    """Names of the geometric means behind the values of x, and what each is of."""
+def _mean_columns(
+    result: Result, experiment: Experiment, plot: Plot
+) -> list[tuple[str, tuple[Scalar, ...]]]:
+    """Names of the geometric means behind the values of x, and what each is of; none of one value,
+    as short forms have of a group.
+    """
     groups = [x for x in experiment.groups if x.axis == plot.x]
     if plot.y != "ratio" or not plot.means or not groups:
         return []
-    return [*((x.name, x.values) for x in groups), ("all", experiment.axis(plot.x).values)]
+    run = set(_values(result, experiment, plot.x))
+    means = [*((x.name, x.values) for x in groups), ("all", experiment.axis(plot.x).values)]
+    return [(name, of) for name, of in means if len(run.intersection(of)) > 1]
 
 
-def _mean_of(points: Sequence[Point], plot: Plot, values: tuple[Scalar, ...]) -> float | None:
-    ratios = [
-        x.ratios[plot.metric].value for x in points if _is_drawn(x, plot) and x.at[plot.x] in values
-    ]
-    return geometric_mean(ratios) if ratios and min(ratios) > 0 else None
+def _mean_of(points: Sequence[Point], plot: Plot, values: Sequence[Scalar]) -> float | None:
+    """None where the series lacks one of the values: its mean would be of something else."""
+    ratios = {
+        x.at[plot.x]: x.ratios[plot.metric].value
+        for x in points
+        if _is_drawn(x, plot) and x.at[plot.x] in values
+    }
+    if len(ratios) < len(values) or min(ratios.values()) <= 0:
+        return None
+    return geometric_mean(list(ratios.values()))
 
 
 def _label_bars(
@@ -439,7 +483,7 @@ def _label_bars(
 ) -> None:
     """The value above each bar, where there is room for it."""
     series = list(series)
-    if len(series) * len(groups) > 14 or _mean_columns(experiment, plot):
+    if len(series) * len(groups) > 14:
         return
     for index, (_, _, _, members) in enumerate(series):
         for point in members:
@@ -458,6 +502,7 @@ def _label_bars(
                 va="bottom",
                 fontsize=8,
                 color="#222222",
+                gid=_VALUE,
             )
 
 
@@ -478,8 +523,12 @@ def _reference(axes: Axes, plot: Plot, xs: Sequence[float]) -> None:
         )
 
 
-def _legend(figure: Any, result: Result, plot: Plot) -> None:
-    """Names bars and tells measured from published; lines are named at their ends."""
+def _legend(
+    figure: Any, result: Result, experiment: Experiment, plot: Plot, *, above: bool = True
+) -> Any:
+    """Names bars and tells measured from published; lines are named at their ends. None where there
+    is nothing to name.
+    """
     handles: list[Any] = []
     labels: list[str] = []
     if plot.kind == "bar":
@@ -488,6 +537,11 @@ def _legend(figure: Any, result: Result, plot: Plot) -> None:
                 if label not in labels:
                     handles.append(handle)
                     labels.append(label)
+        if plot.series:
+            axis = experiment.axis(plot.series)
+            order = [axis.label_of(x) for x in axis.values]
+            both = sorted(zip(labels, handles, strict=True), key=lambda x: order.index(x[0]))
+            labels, handles = [x for x, _ in both], [x for _, x in both]
     if any(_published(x, plot) is not None for x in result.points):
         if plot.kind == "line":
             handles.append(Line2D([], [], color=_GREY, marker="o", linewidth=1.8))
@@ -503,13 +557,18 @@ def _legend(figure: Any, result: Result, plot: Plot) -> None:
             )
         )
         labels.append("published")
-    if handles:
-        figure.legend(
-            handles,
-            labels,
-            # The title has the first line of the upper edge.
-            loc="outside upper right" if len(handles) <= 4 else "outside lower right",
-            ncols=min(len(handles), 4),
-            frameon=False,
-            fontsize=8.5,
-        )
+    if not handles:
+        return None
+    # Numbers alone do not say of what.
+    numbers = any(x.replace(".", "", 1).isdecimal() for x in labels)
+    return figure.legend(
+        handles,
+        labels,
+        # The title has the first line of the upper edge.
+        loc="outside upper right" if above and len(handles) <= 4 else "outside lower right",
+        ncols=min(len(handles), 4),
+        frameon=False,
+        fontsize=8.5,
+        title=experiment.axis(plot.series).title if numbers and plot.series else None,
+        title_fontsize=8.5,
+    )
