@@ -479,7 +479,7 @@ def test_traces_of_other_tools(tmp_path: Path) -> None:
     merged = ("--from", "gem5", str(tmp_path / "p0"), str(tmp_path / "p1"), "-o", str(trace))
     done = machine("trace", *merged)
     assert done.returncode == 0
-    assert done.stderr.count("1 lines left out") == 2
+    assert done.stderr.count("1 line left out") == 2
     records = trace.read_bytes()[16:]
     assert [records[i + 12] for i in range(0, 6 * 16, 16)] == [0, 1, 0, 1, 0, 1]
     loaded = result("-p", "flask", "--trace", str(trace), "--warm-up", "0")

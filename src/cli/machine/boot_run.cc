@@ -190,8 +190,8 @@ Status BoardRunner::write_files(const machine::Outcome &outcome) {
       return saved;
   if (timing_)
     if (Status written = timing_->write_timeline(
-            run_->symbols, fmt::format("Linux, {}, {} harts", arguments().timing.protocol,
-                                       board_->harts().size()));
+            run_->symbols, fmt::format("Linux, {}, {}", arguments().timing.protocol,
+                                       counted(board_->harts().size(), "hart", "harts")));
         !written)
       return written;
   Places places(run_->symbols);

@@ -2,6 +2,7 @@
 //
 // `tandem machine exec`: a static RV64 Linux program on the proxy kernel, or a bare program.
 #include "base/file.h"
+#include "cli/common/terminal.h"
 #include "cli/machine/commands.h"
 #include "cli/machine/guest.h"
 #include "cli/machine/interrupt.h"
@@ -79,8 +80,9 @@ Result<int> finish(const Arguments &arguments, Watch &watch, const machine::Outc
     return written.error();
   if (timing != nullptr)
     if (Status written = timing->write_timeline(
-            guest.symbols, fmt::format("{}, {}, {} harts", arguments.words.front(),
-                                       arguments.timing.protocol, arguments.harts));
+            guest.symbols,
+            fmt::format("{}, {}, {}", arguments.words.front(), arguments.timing.protocol,
+                        counted(arguments.harts, "hart", "harts")));
         !written)
       return written.error();
   if (!outcome.message.empty())

@@ -163,9 +163,9 @@ Result<int> write_foreign(const Arguments &arguments, machine::TraceFormat forma
   for (std::size_t i = 0; i < inputs->size(); ++i)
     if (const std::uint64_t count = (*inputs)[i].trace->left_out(); count != 0)
       fmt::print(stderr,
-                 "tandem machine trace: {}: {} lines left out: packets that neither read nor write "
+                 "tandem machine trace: {}: {} left out: packets that neither read nor write "
                  "memory, or lines of something else\n",
-                 printable(arguments.inputs[i]), count);
+                 printable(arguments.inputs[i]), counted(count, "line", "lines"));
   return finish(*writer);
 }
 

@@ -254,12 +254,15 @@ std::string summary(const Report &report, Enforcement mode, const std::string &o
     else
       ++(is_undone ? transactions : locked);
   }
+  const auto counted = [](std::size_t number, std::string_view what) {
+    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+  };
+  const std::string sections = counted(transactions + locked, "atomic section");
+  const std::string unchanged = counted(regions, "lock region") + " unchanged";
   if (mode == Enforcement::none)
-    return fmt::format("{}: {} atomic sections, none enforced; {} lock regions", output,
-                       transactions + locked, regions);
-  return fmt::format("{}: {} atomic sections under {}: {} transactions, {} by locks; {} lock "
-                     "regions keep their own",
-                     output, transactions + locked, to_string(mode), transactions, locked, regions);
+    return fmt::format("{}: {}, none enforced; {}", output, sections, unchanged);
+  return fmt::format("{}: {} under {}: {}, {} by locks; {}", output, sections, to_string(mode),
+                     counted(transactions, "transaction"), locked, unchanged);
 }
 
 } // namespace
