@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpus import CONTEXTS, MODES, program, read_cases
+from tandem.experiment.progress import Progress
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
@@ -146,11 +147,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="tandem-sanitized-") as made:
         folder = Path(made)
         work = [one for one in sources(folder) if given.only in str(one.path)]
-        with ThreadPoolExecutor(int(os.environ.get("TANDEM_JOBS", os.cpu_count() or 1))) as pool:
+        with (
+            Progress.automatic().bar("sanitized", len(work)) as bar,
+            ThreadPoolExecutor(int(os.environ.get("TANDEM_JOBS", os.cpu_count() or 1))) as pool,
+        ):
             found = []
-            for one in pool.map(
-                lambda one: check(build, preload, one, folder, release / "lib/tandem"), work
-            ):
+            plain = release / "lib/tandem"
+            results = pool.map(lambda one: check(build, preload, one, folder, plain), work)
+            for source, one in zip(work, results, strict=True):
+                bar.advance(source.path.name)
                 found.append(one)
                 for trouble in one:
                     print(trouble, flush=True)

@@ -171,7 +171,8 @@ Result<PointerSource> EntryReader::read_source(const toml::node &value) const {
   const toml::table *table = value.as_table();
   if (table == nullptr || table->size() != 1)
     return at(value, fmt::format("a pointer is not one of {}", kValueNames));
-  const auto &[key, of] = *table->begin();
+  const auto first = table->begin(); // holds what it points to
+  const auto &[key, of] = *first;
   constexpr std::array kPlaces = {std::pair{"argument", PointerValue::argument},
                                   std::pair{"same", PointerValue::same},
                                   std::pair{"loaded", PointerValue::loaded}};
