@@ -48,7 +48,7 @@ std::string program_text(const Report &report, const std::string &name,
                {.header = "NRC", .align = kRight},
                {.header = "FINDINGS", .align = kRight, .optional = true},
                {.header = "SECONDS", .align = kRight}});
-  const auto number = [](std::size_t value) { return Cell(std::to_string(value)); };
+  const auto number = [](std::size_t value) { return TableCell(std::to_string(value)); };
   table.add({name, number(sections.size()), number(totals.non_revocable), number(totals.hybrid),
              number(totals.pure), number(report.shared.size()),
              number(conflict_edges(report).size()), number(report.colours.size()),

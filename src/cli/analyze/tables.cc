@@ -15,7 +15,7 @@ constexpr std::size_t kFindings = 40;
 // Colours named in a cell unless all are asked for: one section may have hundreds.
 constexpr std::size_t kColoursInCell = 8;
 
-Cell mark(bool on, Colour colour) { return on ? Cell("X", colour) : Cell(); }
+TableCell mark(bool on, Colour colour) { return on ? TableCell("X", colour) : TableCell(); }
 
 Colour class_colour(SectionClass klass) {
   switch (klass) {
@@ -29,7 +29,7 @@ Colour class_colour(SectionClass klass) {
   CHECK(false, "section class {}", static_cast<int>(klass));
 }
 
-Cell number(std::size_t value) { return {std::to_string(value)}; }
+TableCell number(std::size_t value) { return {std::to_string(value)}; }
 
 // "" for never: the column is for the sections that become irrevocable.
 std::string at_cell(const ReportSection &section) {
@@ -94,9 +94,9 @@ std::string regions_part(const Sections &regions, const View &view, const Termin
     const bool usual = region.shape == RegionShape::same_function;
     table.add(
         {section->name, place_of(section->file, section->line), lock_name(region), region.kind,
-         Cell(std::string(to_string(region.shape)), usual ? Colour::plain : Colour::yellow),
+         TableCell(std::string(to_string(region.shape)), usual ? Colour::plain : Colour::yellow),
          number(region.exits),
-         Cell(std::string(to_string(section->klass)), class_colour(section->klass)),
+         TableCell(std::string(to_string(section->klass)), class_colour(section->klass)),
          joined(section->colours, view.all ? 0 : kColoursInCell), number(section->reads.size()),
          number(section->writes.size()), at_cell(*section), irrevocable_cell(*section)});
   }
@@ -116,7 +116,7 @@ std::string locks_part(const Sections &regions, const View &view, const Terminal
                {.header = "WAIT", .align = Align::right},
                {.header = "ESCAPE", .align = Align::right},
                {.header = "NOT NESTED", .align = Align::right}});
-  const auto some = [](std::size_t count) { return count == 0 ? Cell("-") : number(count); };
+  const auto some = [](std::size_t count) { return count == 0 ? TableCell("-") : number(count); };
   for (const auto &[name, totals] : locks)
     table.add({name, number(totals.regions), some(totals.mutex), some(totals.trylock),
                some(totals.wait), some(totals.escapes), some(totals.not_nested)});

@@ -41,7 +41,7 @@ Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
     column.header = printable(column.header);
 }
 
-void Table::add(std::vector<Cell> row) {
+void Table::add(std::vector<TableCell> row) {
   CHECK(row.size() == columns_.size(), "{} cells for {} columns", row.size(), columns_.size());
   rows_.push_back(std::move(row));
 }

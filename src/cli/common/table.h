@@ -23,13 +23,13 @@ struct Column {
   bool optional = false;
 };
 
-struct Cell {
+struct TableCell {
   std::string text;
   Colour colour = Colour::plain;
-  Cell() = default;
-  Cell(const std::string &shown, Colour painted = Colour::plain)
+  TableCell() = default;
+  TableCell(const std::string &shown, Colour painted = Colour::plain)
       : text(printable(shown)), colour(painted) {}
-  Cell(const char *shown) : Cell(std::string(shown)) {}
+  TableCell(const char *shown) : TableCell(std::string(shown)) {}
 };
 
 class Table {
@@ -37,7 +37,7 @@ public:
   explicit Table(std::vector<Column> columns);
 
   // A row has one cell for each column.
-  void add(std::vector<Cell> row);
+  void add(std::vector<TableCell> row);
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
 
   // The table as text, each line with a newline; its first `limit` rows (0: all).
@@ -48,7 +48,7 @@ private:
   [[nodiscard]] Layout layout(const Terminal &terminal, std::size_t limit) const;
 
   std::vector<Column> columns_;
-  std::vector<std::vector<Cell>> rows_;
+  std::vector<std::vector<TableCell>> rows_;
 };
 
 } // namespace tandem

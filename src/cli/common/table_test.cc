@@ -70,7 +70,7 @@ TEST(Table, ANarrowTerminalGetsTheLeastWidths) {
 
 TEST(Table, PaintsCellsWithoutTheirPadding) {
   Table table({{.header = "A"}, {.header = "B"}});
-  table.add({Cell("x", Colour::red), "y"});
+  table.add({TableCell("x", Colour::red), "y"});
   EXPECT_EQ(table.text({.interactive = true, .width = 80, .colour = true}),
             "\033[1mA\033[0m  \033[1mB\033[0m\n\033[31mx\033[0m  y\n");
 }
@@ -94,7 +94,7 @@ TEST(Table, NeverExceedsTheTerminal) {
     const std::size_t rows = 1 + random() % 5;
     std::array<bool, 4> filled{};
     for (std::size_t row = 0; row < rows; ++row) {
-      std::vector<Cell> cells;
+      std::vector<TableCell> cells;
       cells.reserve(4);
       for (std::size_t cell = 0; cell < 4; ++cell) {
         cells.emplace_back(std::string(random() % 20, 'x'));

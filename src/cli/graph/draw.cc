@@ -108,7 +108,7 @@ std::string svg_loop(Point at, double radius, double width, const std::string &t
 }
 
 std::string svg_lines(const Report &report, const std::vector<ConflictEdge> &edges,
-                      const Layout &layout) {
+                      const GraphLayout &layout) {
   std::string text;
   for (const ConflictEdge &edge : edges) {
     const Point from = layout.places[edge.first];
@@ -123,7 +123,7 @@ std::string svg_lines(const Report &report, const std::vector<ConflictEdge> &edg
 }
 
 // One line for each two cards, as wide as the share of their sections that conflict.
-std::string svg_card_lines(const std::vector<ConflictEdge> &edges, const Layout &layout) {
+std::string svg_card_lines(const std::vector<ConflictEdge> &edges, const GraphLayout &layout) {
   std::vector<std::size_t> card(layout.places.size());
   for (std::size_t index = 0; index < layout.groups.size(); ++index)
     for (const std::uint32_t member : layout.groups[index].members)
@@ -146,7 +146,7 @@ std::string svg_card_lines(const std::vector<ConflictEdge> &edges, const Layout 
   return text;
 }
 
-std::string svg_cards(const Layout &layout) {
+std::string svg_cards(const GraphLayout &layout) {
   std::string text;
   for (const Group &group : layout.groups)
     text += fmt::format(
@@ -158,7 +158,7 @@ std::string svg_cards(const Layout &layout) {
   return text;
 }
 
-std::string svg_sections(const Report &report, const Layout &layout) {
+std::string svg_sections(const Report &report, const GraphLayout &layout) {
   std::string text;
   for (std::size_t index = 0; index < report.sections.size(); ++index) {
     const ReportSection &section = report.sections[index];
@@ -194,7 +194,7 @@ std::string_view dot_colour(SectionClass klass) {
 std::string to_svg(const Report &report) {
   const std::vector<ConflictEdge> edges = conflict_edges(report);
   const bool free = report.sections.size() <= kFreePictureSections;
-  const Layout layout = lay_out(report, edges, free ? Grouping::free : Grouping::lock);
+  const GraphLayout layout = lay_out(report, edges, free ? Grouping::free : Grouping::lock);
   const double width = std::max(layout.width, 320.0);
   const double height = std::max(layout.height, 60.0);
   std::string text = fmt::format(

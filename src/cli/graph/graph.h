@@ -48,7 +48,7 @@ struct Group {
   double height = 0;
 };
 
-struct Layout {
+struct GraphLayout {
   double width = 0;
   double height = 0;
   double label_width = 0;     // room for a section's name beside or below it
@@ -59,7 +59,8 @@ struct Layout {
 
 // Places all sections. free: by forces; a force step costs the square of their number, so the more
 // there are the fewer steps are made. Others: cards, largest first, in rows.
-Layout lay_out(const Report &report, const std::vector<ConflictEdge> &edges, Grouping grouping);
+GraphLayout lay_out(const Report &report, const std::vector<ConflictEdge> &edges,
+                    Grouping grouping);
 
 // The radius of a section's disc: larger, the more locations it touches; 5 to 12.
 double radius_of(const ReportSection &section);

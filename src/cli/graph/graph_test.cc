@@ -53,8 +53,8 @@ TEST(Layout, IsTheSameEveryTime) {
   const Report report = ring(40);
   const auto edges = conflict_edges(report);
   for (const Grouping grouping : kGroupings) {
-    const Layout once = lay_out(report, edges, grouping);
-    const Layout again = lay_out(report, edges, grouping);
+    const GraphLayout once = lay_out(report, edges, grouping);
+    const GraphLayout again = lay_out(report, edges, grouping);
     for (std::size_t index = 0; index < 40; ++index) {
       EXPECT_EQ(once.places[index].x, again.places[index].x);
       EXPECT_EQ(once.places[index].y, again.places[index].y);
@@ -68,7 +68,7 @@ TEST(Layout, NothingOverlaps) {
     for (const Grouping grouping : kGroupings) {
       SCOPED_TRACE(fmt::format("{} sections, {}", count, to_string(grouping)));
       const Report report = ring(count);
-      const Layout layout = lay_out(report, conflict_edges(report), grouping);
+      const GraphLayout layout = lay_out(report, conflict_edges(report), grouping);
       ASSERT_EQ(layout.places.size(), count);
       std::size_t overlaps = 0;
       for (std::size_t first = 0; first < count; ++first) {
@@ -89,7 +89,7 @@ TEST(Layout, CardsHoldTheirSectionsAndNoOthers) {
   const Report report = ring(100);
   for (const Grouping grouping :
        {Grouping::lock, Grouping::colour, Grouping::file, Grouping::klass}) {
-    const Layout layout = lay_out(report, {}, grouping);
+    const GraphLayout layout = lay_out(report, {}, grouping);
     std::size_t members = 0;
     for (const Group &group : layout.groups) {
       members += group.members.size();

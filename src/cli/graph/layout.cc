@@ -46,7 +46,7 @@ std::size_t columns_of(std::size_t members, double cell) {
 }
 
 // Puts the cards into rows, in their order.
-void pack(Layout &layout) {
+void pack(GraphLayout &layout) {
   double area = 0;
   double widest = 0;
   for (const Group &group : layout.groups) {
@@ -69,8 +69,8 @@ void pack(Layout &layout) {
   layout.height = at.y + row + kMargin;
 }
 
-Layout lay_out_cards(const Report &report, Grouping grouping) {
-  Layout layout;
+GraphLayout lay_out_cards(const Report &report, Grouping grouping) {
+  GraphLayout layout;
   layout.labels_beside = true;
   std::map<std::string, std::vector<std::uint32_t>> groups;
   for (std::uint32_t index = 0; index < report.sections.size(); ++index) {
@@ -274,8 +274,8 @@ Group boxed(const Report &report, const Component &component, std::vector<Point>
 }
 
 // Each component by its own forces, the components side by side.
-Layout lay_out_freely(const Report &report, const std::vector<ConflictEdge> &edges) {
-  Layout layout;
+GraphLayout lay_out_freely(const Report &report, const std::vector<ConflictEdge> &edges) {
+  GraphLayout layout;
   layout.places.resize(report.sections.size());
   for (const Component &component : components_of(report.sections.size(), edges))
     layout.groups.push_back(boxed(report, component, layout.places));
@@ -293,7 +293,8 @@ Layout lay_out_freely(const Report &report, const std::vector<ConflictEdge> &edg
 
 } // namespace
 
-Layout lay_out(const Report &report, const std::vector<ConflictEdge> &edges, Grouping grouping) {
+GraphLayout lay_out(const Report &report, const std::vector<ConflictEdge> &edges,
+                    Grouping grouping) {
   return grouping == Grouping::free ? lay_out_freely(report, edges)
                                     : lay_out_cards(report, grouping);
 }

@@ -57,7 +57,7 @@ private:
   void watch_console();
   void type_next();
   [[nodiscard]] std::optional<std::string> panic_text(machine::Session::Stop stop) const;
-  Status write_files(const machine::Outcome &outcome);
+  Status write_files(const machine::RunOutcome &outcome);
   [[nodiscard]] bool reproducible() const;
 
   machine::Board *board_;
@@ -79,7 +79,7 @@ private:
 Status BoardRunner::connect() {
   std::size_t port = 0;
   for (const NetworkOption &network : run_->networks) {
-    if (network.kind == machine::NetworkKind::relay) {
+    if (network.kind == machine::NetworkChoice::relay) {
       machine::VirtioNet &net = *board_->ports()[port];
       Result<std::unique_ptr<machine::Relay>> relay =
           machine::Relay::make(net, board_->clock(), network.forwards);
@@ -88,7 +88,7 @@ Status BoardRunner::connect() {
       net.connect(**relay);
       relays_.push_back(std::move(relay).value());
     }
-    port += network.kind == machine::NetworkKind::pair ? 2 : 1;
+    port += network.kind == machine::NetworkChoice::pair ? 2 : 1;
   }
   return Unit{};
 }
@@ -173,7 +173,7 @@ bool BoardRunner::reproducible() const {
   return relays_.empty() && (keyboard_ == nullptr || !keyboard_->typed_live());
 }
 
-Status BoardRunner::write_files(const machine::Outcome &outcome) {
+Status BoardRunner::write_files(const machine::RunOutcome &outcome) {
   if (Status written = watch_.finish(); !written)
     return written;
   if (!arguments().record.empty()) {
@@ -237,11 +237,12 @@ Result<int> BoardRunner::run() {
   board_->attach(nullptr);
   if (!stop)
     return stop.error();
-  const machine::Outcome outcome = machine::outcome_of(*board_, run_->symbols,
-                                                       {.stop = *stop,
-                                                        .until_given = !arguments().until.empty(),
-                                                        .until_seen = until_seen_,
-                                                        .panic = panic_text(*stop)});
+  const machine::RunOutcome outcome =
+      machine::outcome_of(*board_, run_->symbols,
+                          {.stop = *stop,
+                           .until_given = !arguments().until.empty(),
+                           .until_seen = until_seen_,
+                           .panic = panic_text(*stop)});
   if (Status written = write_files(outcome); !written)
     return written.error();
   // Where both are shown a line of its own.

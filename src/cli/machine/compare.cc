@@ -134,7 +134,7 @@ std::string to_text(const Arguments &arguments, const std::vector<Point> &points
   Table table(columns);
   const bool relative = values.find(baseline) != values.end();
   for (const std::string &row : rows) {
-    std::vector<Cell> cells = {row};
+    std::vector<TableCell> cells = {row};
     for (const std::string &workload : arguments.workloads) {
       const auto &own = values[row];
       const auto found = own.find(workload);

@@ -55,10 +55,10 @@ Result<machine::DiskOptions> parse_disk(const std::string &text) {
 
 Result<NetworkOption> parse_network(const std::string &text) {
   if (text == "none")
-    return NetworkOption{.kind = machine::NetworkKind::none};
+    return NetworkOption{.kind = machine::NetworkChoice::none};
   if (text == "pair")
-    return NetworkOption{.kind = machine::NetworkKind::pair};
-  NetworkOption relay{.kind = machine::NetworkKind::relay};
+    return NetworkOption{.kind = machine::NetworkChoice::pair};
+  NetworkOption relay{.kind = machine::NetworkChoice::relay};
   if (text == "relay")
     return relay;
   if (!text.starts_with("relay="))

@@ -17,7 +17,7 @@ namespace tandem::machine_cli {
 Result<machine::DiskOptions> parse_disk(const std::string &text);
 
 struct NetworkOption {
-  machine::NetworkKind kind;
+  machine::NetworkChoice kind;
   // Of a relay: a port of this host's loopback, and the guest's that it leads to.
   std::vector<std::pair<std::uint16_t, std::uint16_t>> forwards{};
 };

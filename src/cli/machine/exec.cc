@@ -43,8 +43,8 @@ struct Guest {
   const char *kind;
 };
 
-Status write_json(const Arguments &arguments, const Watch &watch, const machine::Outcome &outcome,
-                  Guest &guest, Timing *timing) {
+Status write_json(const Arguments &arguments, const Watch &watch,
+                  const machine::RunOutcome &outcome, Guest &guest, Timing *timing) {
   if (arguments.watch.json.empty())
     return Unit{};
   nlohmann::ordered_json json{{"format", "tandem-machine-run"},
@@ -64,7 +64,7 @@ Status write_json(const Arguments &arguments, const Watch &watch, const machine:
   return write_file(arguments.watch.json, json.dump(2) + "\n");
 }
 
-Result<int> finish(const Arguments &arguments, Watch &watch, const machine::Outcome &outcome,
+Result<int> finish(const Arguments &arguments, Watch &watch, const machine::RunOutcome &outcome,
                    Guest guest, Timing *timing) {
   if (Status written = watch.finish(); !written)
     return written.error();

@@ -68,7 +68,8 @@ Result<machine::proxy::ProcessOptions> process_options(const ProcessArguments &a
 
 namespace {
 
-machine::Outcome signalled(const machine::proxy::ProcessEnd &end, const machine::Symbols &symbols) {
+machine::RunOutcome signalled(const machine::proxy::ProcessEnd &end,
+                              const machine::Symbols &symbols) {
   const std::string place = fmt::format(
       "hart {} at {:#x}{}", end.hart, end.pc,
       symbols.find(end.pc) ? fmt::format(" ({})", symbols.describe(end.pc)) : std::string());
@@ -86,8 +87,8 @@ machine::Outcome signalled(const machine::proxy::ProcessEnd &end, const machine:
 
 } // namespace
 
-machine::Outcome outcome_of(machine::proxy::Process &process, const machine::Symbols &symbols,
-                            machine::Session::Stop stop) {
+machine::RunOutcome outcome_of(machine::proxy::Process &process, const machine::Symbols &symbols,
+                               machine::Session::Stop stop) {
   switch (stop) {
   case machine::Session::Stop::ended:
     break;
@@ -137,7 +138,7 @@ public:
     with_failures_shown([&] { stop = session.run(machine::Session::kNoLimit); });
     if (stop == machine::Session::Stop::interrupted)
       return "";
-    const machine::Outcome outcome = outcome_of(*process_, symbols_, stop);
+    const machine::RunOutcome outcome = outcome_of(*process_, symbols_, stop);
     if (outcome.status == 0)
       return "";
     return fmt::format("{}: {}", name_,

@@ -26,7 +26,7 @@ struct ProcessArguments {
 Result<std::string> absolute(const std::string &path);
 Result<machine::proxy::ProcessOptions> process_options(const ProcessArguments &arguments);
 // How a session ended, for the user.
-machine::Outcome outcome_of(machine::proxy::Process &process, const machine::Symbols &symbols,
-                            machine::Session::Stop stop);
+machine::RunOutcome outcome_of(machine::proxy::Process &process, const machine::Symbols &symbols,
+                               machine::Session::Stop stop);
 
 } // namespace tandem::machine_cli

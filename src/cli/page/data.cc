@@ -291,7 +291,7 @@ private:
     const auto whole = [](double value) { return static_cast<std::int64_t>(std::llround(value)); };
     Json layouts = Json::object();
     for (const Grouping grouping : kGroupings) {
-      const Layout layout = lay_out(report_, edges, grouping);
+      const GraphLayout layout = lay_out(report_, edges, grouping);
       Json places = Json::array();
       for (const Point &place : layout.places) {
         places.push_back(whole(place.x));

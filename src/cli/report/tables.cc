@@ -53,10 +53,10 @@ std::string sections_text(const Profile &profile, const Terminal &terminal, std:
     return a->section_ns != b->section_ns ? a->section_ns > b->section_ns : std::less<>{}(a, b);
   });
   for (const ProfileSection *section : sections)
-    table.add({Cell(demangled(section->name), Colour::bold),
+    table.add({TableCell(demangled(section->name), Colour::bold),
                place_text(section->file, section->line), thousands(section->commits),
-               Cell(thousands(section->aborted()),
-                    section->aborted() > section->commits ? Colour::red : Colour::plain),
+               TableCell(thousands(section->aborted()),
+                         section->aborted() > section->commits ? Colour::red : Colour::plain),
                thousands(section->serialised()), fmt::format("{:.1f}", section->read_set.mean()),
                fmt::format("{:.1f}", section->write_set.mean()), time_text(section->section_ns),
                time_text(section->waiting_ns), time_text(section->irrevocable_ns)});

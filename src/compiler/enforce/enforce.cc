@@ -54,12 +54,12 @@ Status check_coroutine(const Section &section) {
 Result<bool> enforce(llvm::Module &module, std::vector<Section> sections, Report &report,
                      const Cancels &cancels, Enforcement mode, const Catalogue &catalogue,
                      const HowTransactions &how) {
-  CHECK(how.phases == Phases::none || mode == Enforcement::hybrid);
+  CHECK(how.phases == PhaseKind::none || mode == Enforcement::hybrid);
   CHECK(sections.size() == report.sections.size() && sections.size() == cancels.size());
   if (mode != Enforcement::none)
     for (std::size_t i = 0; i < sections.size(); ++i)
       if (!cancels[i].empty()) {
-        CHECK(how.phases == Phases::none);
+        CHECK(how.phases == PhaseKind::none);
         if (Status checked =
                 check_cancel(sections[i], cancels[i], irrevocable_action(report.sections[i]), mode);
             !checked)

@@ -19,7 +19,7 @@
 namespace tandem {
 
 // What sections hold while they run plain code in the phase of locks (runtime/phases/phases.h).
-enum class Phases : std::uint8_t {
+enum class PhaseKind : std::uint8_t {
   none,      // there are none: a section is a transaction, or holds colours
   own_locks, // the program's own locks, which plain code of all sections acquires
   colours    // their own colours, exclusively
@@ -27,7 +27,7 @@ enum class Phases : std::uint8_t {
 
 struct HowTransactions {
   // Other than none of mode hybrid only. Nothing is cancelled then.
-  Phases phases = Phases::none;
+  PhaseKind phases = PhaseKind::none;
   bool inline_barriers = true; // whether the common course of accesses may be inlined
   bool short_sections = true;  // whether short sections may run in place (short.h)
 };

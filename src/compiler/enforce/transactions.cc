@@ -511,7 +511,7 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
                                               const Report &report, const Cancels &cancels,
                                               const Catalogue &catalogue, Descriptors &descriptors,
                                               const HowTransactions &how) {
-  const bool own_locks = how.phases == Phases::own_locks;
+  const bool own_locks = how.phases == PhaseKind::own_locks;
   const Actions actions(module, catalogue);
   std::vector<std::pair<std::size_t, std::vector<Instruction *>>> shared;
   for (std::size_t i = 0; i < sections.size(); ++i) {
@@ -595,7 +595,7 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
                          [&](std::size_t i) { return !singles.contains(i) && cancels[i].empty(); })
           : 0;
   // A lock that is taken while colours are held must not be one for which a thread holds up others.
-  const bool by_phase = own_locks || (how.phases == Phases::colours && !may_block(module));
+  const bool by_phase = own_locks || (how.phases == PhaseKind::colours && !may_block(module));
   for (const Atomic &atomic : atomics) {
     if (!by_phase || singles.contains(atomic.index))
       continue;

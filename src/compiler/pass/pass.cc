@@ -286,10 +286,10 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
   const Enforcement mode = options_.enforcement;
   bool holds = false;
   std::vector<ConditionOperation> conditions;
-  Phases phases = mode == Enforcement::hybrid && options_.convert.empty() &&
-                          colours_suffice(module, options_, *catalogue)
-                      ? Phases::colours
-                      : Phases::none;
+  PhaseKind phases = mode == Enforcement::hybrid && options_.convert.empty() &&
+                             colours_suffice(module, options_, *catalogue)
+                         ? PhaseKind::colours
+                         : PhaseKind::none;
   if (!options_.convert.empty() && mode != Enforcement::none) {
     const Doing converting("converting locks");
     const Result<Conversion> converted = convert_locks(
@@ -304,7 +304,7 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     holds = converted->holds;
     conditions = converted->conditions;
     if (converted->keeps_locks)
-      phases = Phases::own_locks;
+      phases = PhaseKind::own_locks;
   }
   const Doing analysing("analysing the program");
   provoke("analyse");
@@ -334,12 +334,12 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     stop(changed.error().message);
   if (mode == Enforcement::global_lock)
     link_runtime(module, bitcode_for(module, runtime_bitcode_, "runtime.bc"));
-  if (phases == Phases::own_locks)
+  if (phases == PhaseKind::own_locks)
     holds = finish_own_locks(module, [](const Function &function) {
       return function.hasFnAttribute(kTransactionalAttribute);
     });
   finish_guarded_by(module);
-  if (phases != Phases::none)
+  if (phases != PhaseKind::none)
     link_runtime(module, bitcode_for(module, runtime_bitcode_, "phases.bc"));
   if (const ReportInstrumentation &made = analysis.report.instrumentation;
       made.barriers + made.deferred_updates + made.short_sections != 0)

@@ -166,14 +166,14 @@ void PointsToGraph::print_number(const CallBase &call, const FormattedText &text
     return;
   const FlowNode hand = flow_.add_node();
   StringRef known;
-  std::optional<std::vector<Conversion>> conversions;
+  std::optional<std::vector<FormatConversion>> conversions;
   if (getConstantStringInfo(call.getArgOperand(format), known))
     conversions = printf_conversions(known);
   for (unsigned i = format + 1; i < call.arg_size(); ++i) {
     const Value *argument = call.getArgOperand(i);
-    const Conversion *one = conversions && !text.list && i - format - 1 < conversions->size()
-                                ? &(*conversions)[i - format - 1]
-                                : nullptr;
+    const FormatConversion *one = conversions && !text.list && i - format - 1 < conversions->size()
+                                      ? &(*conversions)[i - format - 1]
+                                      : nullptr;
     if (!text.list && (one == nullptr || !one->is_text))
       hide_number(argument, hand);
     if ((one == nullptr || one->is_text) && argument->getType()->isPointerTy())
@@ -208,7 +208,7 @@ void PointsToGraph::scan_number(const CallBase &call, const FormattedText &text,
   const FlowNode hand = flow_.add_node(ObjectFlow::Take::as_pointer);
   give_bytes(call, text.text, text.text_loads, callee, hand);
   StringRef known;
-  std::optional<std::vector<Conversion>> conversions;
+  std::optional<std::vector<FormatConversion>> conversions;
   if (format < call.arg_size() && getConstantStringInfo(call.getArgOperand(format), known))
     conversions = scanf_conversions(known);
   for (unsigned i = format + 1; i < call.arg_size(); ++i) {

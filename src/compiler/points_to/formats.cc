@@ -50,9 +50,9 @@ bool skip_set(StringRef &rest) {
 
 } // namespace
 
-std::optional<std::vector<Conversion>> printf_conversions(StringRef rest) {
+std::optional<std::vector<FormatConversion>> printf_conversions(StringRef rest) {
   constexpr StringRef kNumbers = "diouxXeEfFgGaAcCpbB";
-  std::vector<Conversion> found;
+  std::vector<FormatConversion> found;
   const auto take_star = [&] {
     if (!rest.consume_front("*"))
       take_digits(rest);
@@ -84,8 +84,8 @@ std::optional<std::vector<Conversion>> printf_conversions(StringRef rest) {
   }
 }
 
-std::optional<std::vector<Conversion>> scanf_conversions(StringRef rest) {
-  std::vector<Conversion> found;
+std::optional<std::vector<FormatConversion>> scanf_conversions(StringRef rest) {
+  std::vector<FormatConversion> found;
   for (;;) {
     const std::size_t at = rest.find('%');
     if (at == StringRef::npos)
@@ -100,7 +100,7 @@ std::optional<std::vector<Conversion>> scanf_conversions(StringRef rest) {
       return std::nullopt;
     const char letter = rest.front();
     rest = rest.drop_front();
-    Conversion one;
+    FormatConversion one;
     if (letter == '%')
       continue;
     if (letter == 'p')

@@ -11,7 +11,7 @@
 
 namespace tandem {
 
-struct Conversion {
+struct FormatConversion {
   // A number (integers, floating point, %p) or a text (%s), as bytes in the text that is made or
   // read.
   bool is_text = false;
@@ -20,7 +20,7 @@ struct Conversion {
 
 // One for each argument, in order; none where that is not known: positions (%1$d), letters that C
 // does not have, and scanf's allocated texts (%ms).
-std::optional<std::vector<Conversion>> printf_conversions(llvm::StringRef format);
-std::optional<std::vector<Conversion>> scanf_conversions(llvm::StringRef format);
+std::optional<std::vector<FormatConversion>> printf_conversions(llvm::StringRef format);
+std::optional<std::vector<FormatConversion>> scanf_conversions(llvm::StringRef format);
 
 } // namespace tandem

@@ -10,11 +10,11 @@ namespace {
 
 // One letter for each argument: t a text, n a number, with its bytes where scanf stores them; "?"
 // where nothing is known.
-std::string described(const std::optional<std::vector<Conversion>> &found, bool sizes) {
+std::string described(const std::optional<std::vector<FormatConversion>> &found, bool sizes) {
   if (!found)
     return "?";
   std::string text;
-  for (const Conversion &one : *found) {
+  for (const FormatConversion &one : *found) {
     text += one.is_text ? 't' : 'n';
     if (sizes)
       text += one.size > 1000 ? std::string("*") : std::to_string(one.size);

@@ -118,8 +118,8 @@ Status Board::add_virtio(const std::string &name, Device &device) {
 // Disks first, then ports, then the console: the order in which a kernel finds them.
 Status Board::attach_devices() {
   std::size_t wanted = options_.disks.size() + (options_.console == ConsoleKind::virtio ? 1 : 0);
-  for (const NetworkKind kind : options_.networks)
-    wanted += kind == NetworkKind::pair ? 2 : 1;
+  for (const NetworkChoice kind : options_.networks)
+    wanted += kind == NetworkChoice::pair ? 2 : 1;
   if (wanted > map::kVirtioSlots)
     return Error{fmt::format("{} virtio devices, but the machine has {} slots; leave out disks or "
                              "network ports",
@@ -137,8 +137,8 @@ Status Board::attach_devices() {
                                                     events_, clock_.now, *dma_, next_line()));
     CHECK(add_virtio("disk", *blocks_.back()).ok());
   }
-  for (const NetworkKind kind : options_.networks) {
-    for (unsigned end = 0; end < (kind == NetworkKind::pair ? 2U : 1U); ++end) {
+  for (const NetworkChoice kind : options_.networks) {
+    for (unsigned end = 0; end < (kind == NetworkChoice::pair ? 2U : 1U); ++end) {
       // Addresses that are administered locally, as QEMU's first ones are.
       const auto number = static_cast<std::uint8_t>(0x56 + ports_.size());
       ports_.push_back(std::make_unique<VirtioNet>(
@@ -146,7 +146,7 @@ Status Board::attach_devices() {
           *dma_, next_line()));
       CHECK(add_virtio("port", *ports_.back()).ok());
     }
-    if (kind == NetworkKind::pair)
+    if (kind == NetworkChoice::pair)
       pairs_.push_back(std::make_unique<NetworkPair>(*ports_[ports_.size() - 2], *ports_.back()));
   }
   if (options_.console == ConsoleKind::virtio) {

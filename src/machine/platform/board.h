@@ -39,7 +39,7 @@ struct DiskOptions {
   Cycle latency = 5'500'000; // 5.5 ms, the MetaTM/TxLinux paper's disk
 };
 
-enum class NetworkKind : std::uint8_t {
+enum class NetworkChoice : std::uint8_t {
   none,  // a port without a peer
   pair,  // two ports, connected
   relay, // a port whose peer the caller connects
@@ -51,7 +51,7 @@ struct BoardOptions {
   unsigned harts = 1;                              // 1 to map::kHartsMaximum
   std::uint64_t memory = std::uint64_t{512} << 20; // bytes, a multiple of 2 MB
   std::vector<DiskOptions> disks{};
-  std::vector<NetworkKind> networks{};
+  std::vector<NetworkChoice> networks{};
   ConsoleKind console = ConsoleKind::uart; // which device takes what is typed
 };
 

@@ -33,7 +33,7 @@ struct Header {
   std::uint32_t harts = 0;
   std::uint64_t memory = 0;
   std::vector<Disk> disks;
-  std::vector<NetworkKind> networks;
+  std::vector<NetworkChoice> networks;
   ConsoleKind console = ConsoleKind::uart;
   void fields(Archive &archive) { archive(harts, memory, disks, networks, console); }
 };
@@ -82,8 +82,8 @@ bool restore_memory(Memory &memory, std::string_view in) {
 
 bool plausible(const Header &header) {
   constexpr std::uint64_t kLarge = std::uint64_t{2} << 20;
-  const auto known = [](NetworkKind kind) {
-    return kind == NetworkKind::none || kind == NetworkKind::pair;
+  const auto known = [](NetworkChoice kind) {
+    return kind == NetworkChoice::none || kind == NetworkChoice::pair;
   };
   return header.harts >= 1 && header.harts <= map::kHartsMaximum && header.memory > 0 &&
          header.memory % kLarge == 0 && std::ranges::all_of(header.networks, known) &&
@@ -117,7 +117,7 @@ Status save_checkpoint(Board &board, const std::string &path) {
                 .disks = {},
                 .networks = options.networks,
                 .console = options.console};
-  if (std::ranges::find(options.networks, NetworkKind::relay) != options.networks.end())
+  if (std::ranges::find(options.networks, NetworkChoice::relay) != options.networks.end())
     return Error{fmt::format("{}: a machine with a relay cannot be saved: its connections are the "
                              "host's; leave out --net relay",
                              path)};

@@ -28,9 +28,9 @@ std::string place(unsigned hart, std::uint64_t pc, Privilege privilege, const Sy
 }
 
 // What the guest ended with, but for panics.
-Outcome ended(const Board &board, const Symbols &symbols) {
+RunOutcome ended(const Board &board, const Symbols &symbols) {
   const BoardEnd &end = *board.end();
-  Outcome outcome{.status = board.guest_end()->status};
+  RunOutcome outcome{.status = board.guest_end()->status};
   switch (end.kind) {
   case BoardEnd::Kind::shutdown:
     outcome.name = "shutdown";
@@ -92,7 +92,7 @@ std::string describe(const Crash &crash, const Symbols &symbols) {
                      name_of(crash.trap.cause));
 }
 
-Outcome outcome_of(Board &board, const Symbols &symbols, const BoardRun &run) {
+RunOutcome outcome_of(Board &board, const Symbols &symbols, const BoardRun &run) {
   if (run.panic)
     return {.status = kGuestStatus,
             .message = fmt::format("the kernel panicked: {}; {}; give it what it misses (--initrd, "
@@ -101,7 +101,7 @@ Outcome outcome_of(Board &board, const Symbols &symbols, const BoardRun &run) {
             .name = "panic"};
   switch (run.stop) {
   case Session::Stop::ended: {
-    Outcome outcome = ended(board, symbols);
+    RunOutcome outcome = ended(board, symbols);
     if (run.until_given && !run.until_seen && outcome.status == 0)
       return {.status = kGuestStatus,
               .message = "the guest ended, and the text of --until was never shown",

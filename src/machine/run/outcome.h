@@ -15,7 +15,7 @@ namespace tandem::machine {
 // As shells have it for SIGINT.
 inline constexpr int kInterruptStatus = 130;
 
-struct Outcome {
+struct RunOutcome {
   int status = 0;
   std::string message{}; // one line, lower-case; empty: nothing to say
   std::string name{};    // one word for machines: "shutdown", "panic", ...
@@ -35,6 +35,6 @@ struct BoardRun {
   bool until_seen = false;
   std::optional<std::string> panic{}; // the text behind "Kernel panic - not syncing: "
 };
-Outcome outcome_of(Board &board, const Symbols &symbols, const BoardRun &run);
+RunOutcome outcome_of(Board &board, const Symbols &symbols, const BoardRun &run);
 
 } // namespace tandem::machine
