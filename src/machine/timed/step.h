@@ -145,6 +145,8 @@ void System<P, Client>::store_state(EnvOf<C> &env, bool evicted_line, bool evict
   } else if (at != unit.transactions.kNone) {
     unit.transactions.erase(at);
     freed = true;
+    if constexpr (std::is_same_v<C, Core>)
+      tell_lost(unit, env.block_);
   }
   if constexpr (timed::line_stays<C>()) {
     if constexpr (std::is_same_v<C, Home>)

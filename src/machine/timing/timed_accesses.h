@@ -61,7 +61,9 @@ template <class P> void CoresOf<P>::access(unsigned number) {
   missed(core, number, want, waits);
   // The first of two lines is not yet an instruction; nor is a fetch.
   core.clock += waits + (core.done ? 1 : 0) + pay(core, number);
-  arm(number);
+  // It has moved its line up, where a store may leave to. Hits in the L1 are not seen by all modes.
+  if (!fetch && outcome.done.latency > l1.latency)
+    arm(number);
 }
 
 template <class P> void CoresOf<P>::missed(Core &core, unsigned number, Want want, Cycle waited) {

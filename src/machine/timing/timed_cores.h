@@ -91,7 +91,7 @@ public:
     if (htm_.any_marks())
       cores_[number].overflow += htm_.overflow(number, block);
   }
-  void lost(S &, unsigned number, std::uint64_t block) { harts_[number].timing().drop(block); }
+  void lost(S &, unsigned number, std::uint64_t block);
   void device_done(S &, const DeviceAccess &done);
 
   // --- HartLines ---------------------------------------------------------------------------------
@@ -131,6 +131,7 @@ private:
     Cycle overflow = 0;                 // that its transaction still has to pay for
     Cycle drain_at = kNever;            // when a store may leave its buffer
     std::uint64_t drain_line = kNoLine; // that is being fetched for one
+    std::uint32_t newest_store = 0;     // that a cycle was planned for
     // Whether it concerns all harts: none runs past its cycle.
     [[nodiscard]] bool meets_all() const {
       return serves || want == Want::device || want == Want::hint;
@@ -162,6 +163,7 @@ private:
   void wait_for_service(unsigned number, Cycle cycles);
   void access(unsigned number);
   void arm(unsigned number);
+  void arm_for_new(unsigned number);
   static void arm_at(Core &core, Cycle at) { core.drain_at = std::min(core.drain_at, at); }
   [[nodiscard]] std::uint32_t next_store(unsigned number);
   void drain_store(unsigned number);
@@ -549,7 +551,7 @@ template <class P> void CoresOf<P>::after(unsigned number, const Ran &ran) {
   case Stop::asked:
     break;
   }
-  arm(number);
+  arm_for_new(number);
 }
 
 template <class P> void CoresOf<P>::wait_for_service(unsigned number, Cycle cycles) {

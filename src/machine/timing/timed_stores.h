@@ -22,6 +22,24 @@ template <class P> void CoresOf<P>::arm(unsigned number) {
     core.drain_at = core.clock;
 }
 
+// The same after a burst, which has put one in or changed nothing. How far it went says nothing.
+template <class P> void CoresOf<P>::arm_for_new(unsigned number) {
+  const StoreBuffer &buffer = harts_[number].timing().buffer;
+  if (buffer.empty() || buffer.stores().back().number == cores_[number].newest_store)
+    return;
+  cores_[number].newest_store = buffer.stores().back().number;
+  arm(number);
+}
+
+// With a weak order, a store for which there was no line may have one now: tokens come unasked, and
+// what kept the line busy ends.
+template <class P> void CoresOf<P>::lost(S &, unsigned number, std::uint64_t block) {
+  harts_[number].timing().drop(block);
+  if (!harts_[number].timing().buffer.empty() &&
+      options_.configuration.hart.store_order == StoreOrder::weak)
+    arm_at(cores_[number], system_.now() + 1);
+}
+
 // The store that leaves next; 0: none now.
 template <class P> std::uint32_t CoresOf<P>::next_store(unsigned number) {
   const std::vector<StoreBuffer::Store> &stores = harts_[number].timing().buffer.stores();
