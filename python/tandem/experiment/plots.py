@@ -173,7 +173,7 @@ def _untangle(figure: Any, axes: Axes) -> None:
     if any(a.x1 > b.x0 - 2 and a.overlaps(b.padded(2)) for a, b in itertools.pairwise(spans)):
         for value in values:
             value.set_rotation(90)
-        axes.set_ylim(top=1.06 * axes.get_ylim()[1])
+        axes.set_ylim(top=1.15 * axes.get_ylim()[1])
     labels = [x for x in axes.get_xticklabels() if x.get_text()]
     boxes = [x.get_window_extent(renderer) for x in labels]
     if any(a.x1 > b.x0 - 2 for a, b in itertools.pairwise(boxes)):
