@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/CFG.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 
 #include <algorithm>
@@ -29,9 +30,9 @@ public:
   // `declared`: to be balanced. Paths on which it is not are none; they are told apart by the
   // latest trylock only, or there would be too many.
   Walk(const Function &function, const LockCalls &calls,
-       function_ref<bool(const LockSite &)> counts, bool declared)
+       function_ref<bool(const LockSite &)> counts, bool declared, Changes *changes)
       : function_(function), calls_(calls), counts_(counts), declared_(declared),
-        flags_(function, &calls) {}
+        flags_(function, &calls, changes) {}
 
   Balance run() {
     const Instruction &first = function_.getEntryBlock().front();
@@ -47,6 +48,14 @@ public:
       walk(std::move(state));
     }
     return result_;
+  }
+
+  // Behind run(): as Flags::doubt, for all of the function.
+  [[nodiscard]] std::string doubt() const {
+    std::vector<const Instruction *> all;
+    for (const Instruction &instruction : instructions(function_))
+      all.push_back(&instruction);
+    return flags_.doubt(all);
   }
 
   // Behind run(): what no path reaches with none held. Empty where not all paths were looked at.
@@ -273,20 +282,28 @@ private:
 
 } // namespace
 
-Balance balance_of(const Function &function, const LockCalls &calls, const NamedLocks &named) {
-  return balance_of(function, calls,
-                    [&](const LockSite &site) { return named.section_of(site).has_value(); });
+Balance balance_of(const Function &function, const LockCalls &calls, const NamedLocks &named,
+                   Changes &changes) {
+  return balance_of(
+      function, calls, [&](const LockSite &site) { return named.section_of(site).has_value(); },
+      changes);
 }
 
 Balance balance_of(const Function &function, const LockCalls &calls,
-                   function_ref<bool(const LockSite &)> counts) {
-  return Walk(function, calls, counts, /*declared=*/false).run();
+                   function_ref<bool(const LockSite &)> counts, Changes &changes) {
+  Walk walk(function, calls, counts, /*declared=*/false, &changes);
+  Balance balance = walk.run();
+  if (!balance.good())
+    if (std::string doubt = walk.doubt();
+        !doubt.empty() && Walk(function, calls, counts, /*declared=*/false, nullptr).run().good())
+      balance.doubt = std::move(doubt);
+  return balance;
 }
 
 DenseSet<const Instruction *> always_inside(const Function &function, const LockCalls &calls,
                                             const NamedLocks &named) {
   const auto counts = [&](const LockSite &site) { return named.section_of(site).has_value(); };
-  Walk walk(function, calls, counts, /*declared=*/true);
+  Walk walk(function, calls, counts, /*declared=*/true, nullptr);
   walk.run();
   return walk.only_inside();
 }

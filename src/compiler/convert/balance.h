@@ -5,6 +5,7 @@
 #pragma once
 
 #include "compiler/convert/sites.h"
+#include "compiler/sections/changes.h"
 #include "compiler/sections/lock_calls.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -19,12 +20,16 @@ struct Balance {
   bool returns_inside = false;        // some path may return with more locks than it began with
   bool releases_callers = false;      // some path may release before it acquires
   const llvm::CallBase *at = nullptr; // the first site that shows it
+  // If it is not good: as Region::doubt.
+  std::string doubt;
   // If it is good: the instructions that some path reaches with a lock held.
   llvm::DenseSet<const llvm::Instruction *> inside;
   [[nodiscard]] bool good() const { return !returns_inside && !releases_callers; }
 };
 
-Balance balance_of(const llvm::Function &function, const LockCalls &calls, const NamedLocks &named);
+// `changes` says whether a condition that is asked twice is the same both times.
+Balance balance_of(const llvm::Function &function, const LockCalls &calls, const NamedLocks &named,
+                   Changes &changes);
 
 // Of a function that is declared to be balanced: instructions that no path reaches with no such
 // lock held, if it is a path on which it is balanced.
@@ -33,6 +38,6 @@ always_inside(const llvm::Function &function, const LockCalls &calls, const Name
 
 // Of the locks whose operations `counts` is true for.
 Balance balance_of(const llvm::Function &function, const LockCalls &calls,
-                   llvm::function_ref<bool(const LockSite &)> counts);
+                   llvm::function_ref<bool(const LockSite &)> counts, Changes &changes);
 
 } // namespace tandem

@@ -9,6 +9,7 @@
 #include "compiler/convert/real.h"
 #include "compiler/convert/sites.h"
 #include "compiler/convert/waits.h"
+#include "compiler/effects/condition_changes.h"
 #include "compiler/effects/effects.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
@@ -46,7 +47,7 @@ public:
         keep_locks_(keep_locks) {}
 
   Result<Conversion> run() {
-    if (Status made = make_lock_regions(module_, file_); !made)
+    if (Status made = make_lock_regions(module_, file_, catalogue_); !made)
       return made.error();
     Result<std::vector<ConditionOperation>> waits = convert_waits(module_, file_);
     if (!waits)
@@ -72,9 +73,10 @@ public:
     }
     count(calls, *named);
     std::map<const Function *, Balance> balances;
+    ConditionChanges changes(module_, catalogue_);
     for (const Function &function : module_)
       if (!function.isDeclaration() && !is_balanced(function))
-        if (Balance balance = balance_of(function, calls, *named); balance.good())
+        if (Balance balance = balance_of(function, calls, *named, changes); balance.good())
           balances.emplace(&function, std::move(balance));
     std::map<const Function *, DenseSet<const Instruction *>> always;
     for (const Function &function : module_)
@@ -159,12 +161,13 @@ private:
       if (!named)
         return named.error();
       bool changed = false;
+      ConditionChanges changes(module_, catalogue_);
       for (Function *function : callees_first()) {
         if (calls.is_wrapper(*function) || is_balanced(*function) ||
             none_of(calls.sites(*function),
                     [&](const LockSite *site) { return named->section_of(*site).has_value(); }))
           continue;
-        const Balance balance = balance_of(*function, calls, *named);
+        const Balance balance = balance_of(*function, calls, *named, changes);
         if (balance.good())
           continue;
         if (Status done = put_into_callers(*function, balance, calls); !done)
@@ -240,6 +243,11 @@ private:
                                  : fmt::format("{} may release its caller's", name),
           site == nullptr ? "a converted lock" : site->locks.front(), why)};
     };
+    if (!balance.doubt.empty())
+      return Error{fmt::format(
+          "{}: {} may not release as often as it acquires: {}; keep the lock, or say with "
+          "[[balanced]] that this does not happen",
+          balance.at == nullptr ? name : source_place(*balance.at), name, balance.doubt)};
     if (function.use_empty())
       return cannot("nothing in the program calls it");
     if (!function.hasLocalLinkage())

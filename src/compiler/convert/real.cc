@@ -3,6 +3,7 @@
 
 #include "compiler/convert/balance.h"
 #include "compiler/convert/sites.h"
+#include "compiler/effects/condition_changes.h"
 #include "compiler/effects/effects.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
@@ -35,8 +36,9 @@ Value *word_of(IRBuilder<> &builder, Value *lock) {
 
 class Region {
 public:
-  Region(Module &module, const ConversionFile &file, const ConversionFile::LockRegion &region)
-      : module_(module), file_(file), region_(region) {}
+  Region(Module &module, const ConversionFile &file, const ConversionFile::LockRegion &region,
+         const Catalogue &catalogue)
+      : module_(module), file_(file), region_(region), catalogue_(catalogue) {}
 
   Status make() {
     function_ = module_.getFunction(region_.function);
@@ -127,11 +129,13 @@ private:
           (callee->getName() != kLock && callee->getName() != kUnlock))
         return at(*site, "it is not between pthread_mutex_lock and pthread_mutex_unlock");
     }
-    const Balance balance =
-        balance_of(*function_, calls, [&](const LockSite &site) { return counts(site, named); });
+    ConditionChanges changes(module_, catalogue_);
+    const Balance balance = balance_of(
+        *function_, calls, [&](const LockSite &site) { return counts(site, named); }, changes);
     if (!balance.good())
       return at(balance.at == nullptr ? *sites.front() : *calls.at(*balance.at),
-                "it does not begin and end in this function on every path");
+                balance.doubt.empty() ? "it does not begin and end in this function on every path"
+                                      : std::string_view(balance.doubt));
     std::vector<std::pair<CallInst *, LockOperation>> operations;
     for (const LockSite *site : sites)
       operations.emplace_back(cast<CallInst>(const_cast<CallBase *>(site->call)), site->operation);
@@ -175,15 +179,16 @@ private:
   Module &module_;
   const ConversionFile &file_;
   const ConversionFile::LockRegion &region_;
+  const Catalogue &catalogue_;
   Function *function_ = nullptr;
   std::size_t section_ = 0;
 };
 
 } // namespace
 
-Status make_lock_regions(Module &module, const ConversionFile &file) {
+Status make_lock_regions(Module &module, const ConversionFile &file, const Catalogue &catalogue) {
   for (const ConversionFile::LockRegion &region : file.lock_regions)
-    if (Status made = Region(module, file, region).make(); !made)
+    if (Status made = Region(module, file, region, catalogue).make(); !made)
       return made;
   return Unit{};
 }

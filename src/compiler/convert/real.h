@@ -12,6 +12,7 @@
 // that the program's own order of locks does not have.
 #pragma once
 
+#include "compiler/catalogue/catalogue.h"
 #include "compiler/convert/file.h"
 #include "compiler/sections/lock_calls.h"
 
@@ -23,7 +24,8 @@ namespace tandem {
 // Takes the regions that the file names out of the converted ones: a section that sets the word
 // where they begin, one that clears it where they end. Error: the user's mistake, or a region that
 // cannot stay real.
-Status make_lock_regions(llvm::Module &module, const ConversionFile &file);
+Status make_lock_regions(llvm::Module &module, const ConversionFile &file,
+                         const Catalogue &catalogue);
 
 // Whether the operation begins or ends a region that stays real.
 bool is_real(const LockSite &site);

@@ -15,32 +15,8 @@
 #include <vector>
 
 namespace tandem {
-namespace {
 
 using namespace llvm;
-
-bool allocates(const Value *value, const PointsToAnalysis &points_to) {
-  const auto *call = dyn_cast<CallBase>(value);
-  const Function *callee = call == nullptr ? nullptr : called_function(*call);
-  return callee != nullptr && callee->isDeclaration() && !callee->isIntrinsic() &&
-         points_to.entry(*callee).returns.value == PointerValue::fresh;
-}
-
-// Whether a use of a pointer tells others where it leads.
-bool publishes(const Use &use, const PointsToAnalysis &points_to) {
-  if (const auto *store = dyn_cast<StoreInst>(use.getUser()))
-    return use.get() == store->getValueOperand();
-  const auto *call = dyn_cast<CallBase>(use.getUser());
-  if (call == nullptr || is_marker(*call) || !call->isArgOperand(&use))
-    return false;
-  const Function *callee = called_function(*call);
-  if (callee == nullptr || !callee->isDeclaration())
-    return true;
-  return !callee->isIntrinsic() &&
-         points_to.entry(*callee).captures.contains(call->getArgOperandNo(&use));
-}
-
-} // namespace
 
 SmallVector<Access, 2> accesses_of(const Instruction &instruction) {
   const DataLayout &layout = instruction.getModule()->getDataLayout();
@@ -120,40 +96,6 @@ bool AccessKinds::likely_meet(Kind first, Kind second) const {
     return false;
   // A byte or a pointer that is in no record says too little.
   return a.field == b.field && !(a.field == 0 && (a.type->isIntegerTy(8) || a.type->isPointerTy()));
-}
-
-bool is_unpublished(const Value &pointer, const Instruction &instruction,
-                    const PointsToAnalysis &points_to) {
-  const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
-  std::vector<const Value *> copies{object}; // of the object's address
-  if (const auto *load = dyn_cast<LoadInst>(object)) {
-    const auto *variable = dyn_cast<AllocaInst>(load->getPointerOperand());
-    if (variable == nullptr)
-      return false;
-    bool allocated = false;
-    for (const User *user : variable->users())
-      if (const auto *store = dyn_cast<StoreInst>(user)) {
-        const Value *stored = store->getValueOperand();
-        if (store->getPointerOperand() != variable ||
-            (!isa<ConstantPointerNull>(stored) && !allocates(stored, points_to)))
-          return false;
-        allocated = allocated || !isa<ConstantPointerNull>(stored);
-      } else if (isa<LoadInst>(user)) {
-        copies.push_back(user);
-      } else if (!isa<Instruction>(user) || !is_marker(*cast<Instruction>(user))) {
-        return false; // the variable's address is taken
-      }
-    if (!allocated)
-      return false;
-  } else if (!allocates(object, points_to)) {
-    return false;
-  }
-  return none_of(copies, [&](const Value *copy) {
-    return any_of(copy->uses(), [&](const Use &use) {
-      const auto *user = dyn_cast<Instruction>(use.getUser());
-      return user != nullptr && publishes(use, points_to) && may_follow(instruction, *user);
-    });
-  });
 }
 
 } // namespace tandem

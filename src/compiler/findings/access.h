@@ -67,9 +67,4 @@ private:
   llvm::DenseMap<const llvm::Value *, std::uint32_t> field_of_pointer_;
 };
 
-// Whether `pointer`, used by `instruction`, leads into an object that its function has allocated
-// and, on every way to the instruction, has not yet let anyone else know of.
-bool is_unpublished(const llvm::Value &pointer, const llvm::Instruction &instruction,
-                    const PointsToAnalysis &points_to);
-
 } // namespace tandem

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/findings/held_locks.h"
 
+#include "compiler/effects/unpublished.h"
 #include "compiler/findings/lock_address.h"
 #include "compiler/findings/place.h"
 #include "compiler/sections/flags.h"

@@ -5,6 +5,7 @@
 // A is held on every path of the function that holds A or called the one that acquires B. A trylock
 // does not wait, so nothing comes before it. A cycle of orders is reported unless a lock that is
 // held around all of them keeps the threads apart, or no two threads run them at once.
+#include "compiler/effects/unpublished.h"
 #include "compiler/findings/lock_address.h"
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"

@@ -93,25 +93,4 @@ bool may_change(const StoreInst &store, const Value &value) {
   return changes(store, &value, kMaxDepth);
 }
 
-bool is_marker(const Instruction &instruction) {
-  const auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
-  return intrinsic != nullptr &&
-         (intrinsic->isAssumeLikeIntrinsic() || intrinsic->doesNotAccessMemory());
-}
-
-bool may_follow(const Instruction &to, const Instruction &from) {
-  if (from.getParent() == to.getParent() && from.comesBefore(&to))
-    return true;
-  SmallPtrSet<const BasicBlock *, 32> seen;
-  SmallVector<const BasicBlock *, 32> work(successors(from.getParent()));
-  while (!work.empty()) {
-    const BasicBlock *block = work.pop_back_val();
-    if (block == to.getParent())
-      return true;
-    if (seen.insert(block).second)
-      append_range(work, successors(block));
-  }
-  return false;
-}
-
 } // namespace tandem

@@ -35,12 +35,4 @@ bool same_computation(const llvm::Value &a, const llvm::Value &b);
 // the address that one of the value's loads has.
 bool may_change(const llvm::StoreInst &store, const llvm::Value &value);
 
-// Whether the place that `call` calls does nothing that the program can see: debug information,
-// lifetimes and the like.
-bool is_marker(const llvm::Instruction &instruction);
-
-// Whether control may come from one instruction to another of the same function. Exact for the
-// control flow graph, however large (LLVM's isPotentiallyReachable gives up after 32 blocks).
-bool may_follow(const llvm::Instruction &to, const llvm::Instruction &from);
-
 } // namespace tandem

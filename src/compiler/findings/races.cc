@@ -6,6 +6,7 @@
 // with. What rests on a guess about memory (two pointers of one type, elements of an array, what
 // a thread was handed when it was created) is a possible-race, as are atomic and volatile accesses.
 // One finding for each location, at the better of its accesses.
+#include "compiler/effects/unpublished.h"
 #include "compiler/findings/access.h"
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"

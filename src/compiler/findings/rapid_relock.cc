@@ -4,6 +4,7 @@
 // region would be cheaper, and another thread can see the state between the two.
 // Source: Ruan, Vyas, Liu, Spear, "Transactionalizing Legacy Code: an Experience Report Using GCC
 // and Memcached", ASPLOS 2014, Figure 3.
+#include "compiler/effects/unpublished.h"
 #include "compiler/findings/lock_address.h"
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"

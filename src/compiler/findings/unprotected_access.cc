@@ -5,6 +5,7 @@
 // all sections if a thread can get there without holding a lock and without being in a marked
 // section. One finding for each location, at the access outside, unless another
 // location has the same two accesses.
+#include "compiler/effects/unpublished.h"
 #include "compiler/findings/access.h"
 #include "compiler/findings/phases.h"
 #include "compiler/findings/place.h"

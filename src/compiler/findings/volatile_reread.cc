@@ -4,6 +4,7 @@
 // read may see another value, so that a chain that looks exhaustive may take no arm or contradict
 // itself. Source: Ruan, Vyas, Liu, Spear, "Transactionalizing Legacy Code: an Experience Report
 // Using GCC and Memcached", ASPLOS 2014, Figure 5.
+#include "compiler/effects/unpublished.h"
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
 #include "compiler/sections/access_path.h"

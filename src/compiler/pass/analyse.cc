@@ -3,6 +3,7 @@
 
 #include "compiler/conflicts/conflicts.h"
 #include "compiler/convert/sites.h"
+#include "compiler/effects/condition_changes.h"
 #include "compiler/effects/effects.h"
 #include "compiler/findings/findings.h"
 #include "compiler/pass/caller_conflicts.h"
@@ -215,12 +216,15 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
   const auto begin = std::chrono::steady_clock::now();
   Analysis analysis;
   Report &report = analysis.report;
-  analysis.sections = discover_sections(module);
+  const PointsToAnalysis points_to(module, catalogue, options.points_to);
+  const Sharing sharing(module, points_to);
+  {
+    ConditionChanges changes(module, points_to, sharing, options.points_to);
+    analysis.sections = discover_sections(module, &changes);
+  }
   std::optional<CallerConflicts> by_caller;
   if (options.points_to == PointsTo::sensitive)
     by_caller.emplace(module, catalogue, analysis.sections);
-  const PointsToAnalysis points_to(module, catalogue, options.points_to);
-  const Sharing sharing(module, points_to);
   Effects effects(module, catalogue, points_to, sharing);
   std::vector<SectionEffects> section_effects = effects.of(analysis.sections);
   const std::vector<Location> &locations = effects.locations();

@@ -113,6 +113,22 @@ std::vector<ObjectRange> PointsToAnalysis::objects(const Value &pointer, std::ui
   return {found.begin(), found.end()};
 }
 
+std::vector<ObjectRange> PointsToAnalysis::memory(const Value &pointer, std::uint64_t size) const {
+  const ElementSet *known = flow_->objects_of(pointer);
+  if (known == nullptr)
+    return {{}};
+  std::set<ObjectRange> found;
+  for (const ElementId id : *known) {
+    const auto [object, offset] = flow_->flow().element(id);
+    if (ObjectFlow::stands_for_escaped(object) || flow_->flow().is_outside(object))
+      found.insert(ObjectRange{});
+    else if (!is_constant(object) && !isa<Function>(flow_->flow().label(object)))
+      for (const auto &[begin, end] : flow_->flow().layout(object).ranges(offset, size))
+        found.insert({object, begin, end});
+  }
+  return {found.begin(), found.end()};
+}
+
 void PointsToAnalysis::add_range(ObjectId object, std::uint64_t offset, std::uint64_t size,
                                  std::set<ObjectRange> &found) const {
   if (flow_->flow().is_outside(object)) {

@@ -129,7 +129,10 @@ public:
   // meet only where they have a range of an object in common, and a node (`places`).
   [[nodiscard]] std::vector<ObjectRange> objects(const llvm::Value &pointer,
                                                  std::uint64_t size) const;
-  // The same for code that follows every pointer that it finds from there on.
+  // The same, with what only one thread can reach. Object 0 is also whatever is not known.
+  [[nodiscard]] std::vector<ObjectRange> memory(const llvm::Value &pointer,
+                                                std::uint64_t size) const;
+  // objects() for code that follows every pointer that it finds from there on.
   [[nodiscard]] std::vector<ObjectRange> reachable_objects(const llvm::Value &pointer) const;
   // Whether a pointer leads to memory that a library guards itself and nowhere else: a stream.
   [[nodiscard]] bool is_librarys_own(const llvm::Value &pointer) const;

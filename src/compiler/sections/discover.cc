@@ -75,6 +75,7 @@ Section section_of_region(Region region) {
   section.partial = std::move(region.partial);
   section.body = std::move(region.body);
   section.shape = region.shape;
+  section.doubt = std::move(region.doubt);
   return section;
 }
 
@@ -123,7 +124,7 @@ void name_sections(std::vector<Section> &sections, const Module &module) {
 
 } // namespace
 
-std::vector<Section> discover_sections(Module &module) {
+std::vector<Section> discover_sections(Module &module, Changes *changes) {
   std::vector<Section> sections;
   for (const auto &[function, mark] : marked_functions(module)) {
     sections.push_back(mark.lambda ? section_of_lambda(*function, mark.optimised)
@@ -135,7 +136,7 @@ std::vector<Section> discover_sections(Module &module) {
     sections.push_back(std::move(block));
   }
   const LockCalls calls(module);
-  for (Region &region : find_regions(module, calls, find_foreign_releases(module, calls)))
+  for (Region &region : find_regions(module, calls, find_foreign_releases(module, calls), changes))
     sections.push_back(section_of_region(std::move(region)));
   sort_by_place(sections);
   name_sections(sections, module);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/sections/flags.h"
 
+#include "compiler/sections/condition_reads.h"
 #include "compiler/sections/origin.h"
 
 #include "llvm/IR/CFG.h"
@@ -21,27 +22,6 @@ constexpr std::size_t kMostConditions = 64;
 
 // Blocks that are looked back at for what was known before an acquisition.
 constexpr unsigned kMaxBlocksBack = 32;
-
-// Whether `slot` is only loaded and stored as a whole.
-bool is_flag(const AllocaInst &slot) {
-  if (!slot.getAllocatedType()->isIntegerTy() && !slot.getAllocatedType()->isPointerTy())
-    return false;
-  for (const User *user : slot.users()) {
-    if (const auto *load = dyn_cast<LoadInst>(user)) {
-      if (load->getType() != slot.getAllocatedType())
-        return false;
-      continue;
-    }
-    const auto *store = dyn_cast<StoreInst>(user);
-    if (store != nullptr && store->getValueOperand()->getType() != slot.getAllocatedType())
-      return false;
-    const auto *intrinsic = dyn_cast<IntrinsicInst>(user);
-    if (store != nullptr ? store->getPointerOperand() != &slot
-                         : intrinsic == nullptr || !intrinsic->isLifetimeStartOrEnd())
-      return false;
-  }
-  return true;
-}
 
 // Whether control flow chooses the value among some that are known: `c ? 1 : 0`, `a && b`.
 bool is_choice(const PHINode &phi) {
@@ -116,26 +96,6 @@ bool guards_operation(const BasicBlock &block, const LockCalls &calls) {
                 [&](const BasicBlock *next) { return leads_to_operation(*next, calls); });
 }
 
-// The addresses that `value` is computed from, but for variables that hold one value only.
-void find_reads(const Value *value, std::vector<const Value *> &reads, unsigned depth = 0) {
-  const auto *instruction = dyn_cast<Instruction>(value);
-  if (instruction == nullptr || depth > 8)
-    return;
-  if (const auto *load = dyn_cast<LoadInst>(instruction)) {
-    SmallPtrSet<const Value *, 4> found;
-    sources(load, found);
-    if (found.size() == 1 && *found.begin() != load) {
-      find_reads(*found.begin(), reads, depth + 1);
-      return;
-    }
-    reads.push_back(load->getPointerOperand());
-    find_reads(load->getPointerOperand(), reads, depth + 1);
-    return;
-  }
-  for (const Use &operand : instruction->operands())
-    find_reads(operand.get(), reads, depth + 1);
-}
-
 // Whether two conditions are one, or, with `opposite`, one and its negation.
 bool same_condition(const Value &a, const Value &b, bool opposite) {
   if (!opposite)
@@ -150,7 +110,7 @@ bool same_condition(const Value &a, const Value &b, bool opposite) {
 
 } // namespace
 
-Flags::Flags(const Function &function, const LockCalls *calls) {
+Flags::Flags(const Function &function, const LockCalls *calls, Changes *changes) {
   for (const Instruction &instruction : function.getEntryBlock())
     if (const auto *slot = dyn_cast<AllocaInst>(&instruction); slot != nullptr && is_flag(*slot))
       flags_[slot] = count_++;
@@ -160,16 +120,33 @@ Flags::Flags(const Function &function, const LockCalls *calls) {
         flags_[&phi] = count_++;
   keep_deciding(function, calls);
   if (calls != nullptr)
-    find_conditions(function, *calls);
+    find_conditions(function, *calls, changes);
 }
 
-void Flags::find_conditions(const Function &function, const LockCalls &calls) {
+// The flag that a branch tests; null: none. `passes_on`: it only passes on what was computed
+// before, as a parameter of a function that was put into this one does.
+const llvm::Value *Flags::tested(const BranchInst &branch, bool &passes_on) const {
+  const std::optional<Test> test = test_of(branch.getCondition(), branch);
+  if (!test)
+    return nullptr;
+  const auto found = find_if(flags_, [&](const auto &flag) { return flag.second == test->flag; });
+  const auto *slot = found == flags_.end() ? nullptr : dyn_cast<AllocaInst>(found->first);
+  const StoreInst *store = slot == nullptr ? nullptr : only_store(*slot);
+  passes_on = store != nullptr && !isa<Constant>(store->getValueOperand());
+  return slot;
+}
+
+void Flags::find_conditions(const Function &function, const LockCalls &calls, Changes *changes) {
   std::vector<const BranchInst *> branches;
+  DenseMap<const BranchInst *, const llvm::Value *> flags;
   for (const BasicBlock &block : function)
     if (const auto *branch = dyn_cast<BranchInst>(block.getTerminator());
-        branch != nullptr && branch->isConditional() && !test_of(branch->getCondition(), *branch) &&
-        guards_operation(block, calls))
-      branches.push_back(branch);
+        branch != nullptr && branch->isConditional() && guards_operation(block, calls)) {
+      bool passes_on = false;
+      flags[branch] = tested(*branch, passes_on);
+      if (passes_on || !test_of(branch->getCondition(), *branch))
+        branches.push_back(branch);
+    }
   if (branches.size() > kMostConditions)
     return;
   for (std::size_t i = 0; i < branches.size() && count_ < kMaxFlags; ++i) {
@@ -177,18 +154,75 @@ void Flags::find_conditions(const Function &function, const LockCalls &calls) {
       continue;
     const llvm::Value &value = *branches[i]->getCondition();
     Condition condition{&value, count_, {}};
-    const auto number = static_cast<unsigned>(conditions_.size());
+    Branches others;
     for (std::size_t j = i + 1; j < branches.size(); ++j)
       for (const bool opposite : {false, true})
-        if (same_condition(value, *branches[j]->getCondition(), opposite))
-          asks_.try_emplace(branches[j], number, opposite);
-    if (none_of(asks_, [&](const auto &asked) { return asked.second.first == number; }))
+        if (!asks_.contains(branches[j]) &&
+            (flags[branches[i]] == nullptr || flags[branches[i]] != flags[branches[j]]) &&
+            same_condition(value, *branches[j]->getCondition(), opposite)) {
+          others.emplace_back(branches[j], opposite);
+          break;
+        }
+    if (others.empty() || !keep_condition(*branches[i], others, calls, condition, changes))
       continue;
+    const auto number = static_cast<unsigned>(conditions_.size());
     asks_.try_emplace(branches[i], number, false);
-    find_reads(&value, condition.reads);
+    for (const auto &[branch, opposite] : others)
+      asks_.try_emplace(branch, number, opposite);
     conditions_.push_back(std::move(condition));
     ++count_;
   }
+  for (unsigned number = 0; number < conditions_.size(); ++number)
+    for (const BasicBlock &block : function)
+      for (const Instruction &instruction : block)
+        if (any_of(conditions_[number].reads, [&](const LoadInst *read) {
+              return writes(instruction, *read, calls, changes);
+            }))
+          changes_[&instruction].push_back(number);
+}
+
+// Finds what the condition reads, and leaves of `others` those that ask for the same; false where
+// none is left.
+bool Flags::keep_condition(const BranchInst &first, Branches &others, const LockCalls &calls,
+                           Condition &condition, Changes *changes) {
+  Loads all;
+  std::erase_if(others, [&](const auto &other) {
+    Loads here;
+    Loads there;
+    // The opposite has another predicate, and the operands in the same order.
+    if (!find_reads(cast<Instruction>(first.getCondition()),
+                    cast<Instruction>(other.first->getCondition()), here, there))
+      return changes != nullptr;
+    if (changes != nullptr)
+      for (const auto &[branch, reads] : {std::pair(&first, &here), std::pair(other.first, &there)})
+        for (const LoadInst *read : *reads) {
+          const Instruction *beside =
+              is_private(*read->getPointerOperand()) ? nullptr : changes->written_beside(*read);
+          const Instruction *by =
+              beside == nullptr ? written_before(*branch, *read, calls, changes) : beside;
+          if (by == nullptr)
+            continue;
+          if (refused_.empty())
+            refused_ = doubt_of(*read, *by, beside != nullptr);
+          return true;
+        }
+    all.insert(here.begin(), here.end());
+    all.insert(there.begin(), there.end());
+    return false;
+  });
+  condition.reads.assign(all.begin(), all.end());
+  return !others.empty();
+}
+
+std::string Flags::doubt(ArrayRef<const Instruction *> body) const {
+  if (!refused_.empty())
+    return refused_;
+  for (const Instruction *instruction : body)
+    if (const auto found = changes_.find(instruction); found != changes_.end())
+      for (const unsigned number : found->second)
+        if (!conditions_[number].reads.empty())
+          return doubt_of(*conditions_[number].reads.front(), *instruction, false);
+  return "";
 }
 
 void Flags::keep_deciding(const Function &function, const LockCalls *calls) {
@@ -231,14 +265,9 @@ void Flags::apply(const Instruction &instruction, Values &values) const {
   if (const auto *store = dyn_cast<StoreInst>(&instruction))
     if (const std::optional<unsigned> flag = flag_of(store->getPointerOperand()))
       values[*flag] = value_of(store->getValueOperand());
-  if (conditions_.empty())
-    return;
-  if (const auto *store = dyn_cast<StoreInst>(&instruction))
-    for (const Condition &condition : conditions_)
-      if (any_of(condition.reads, [&](const llvm::Value *address) {
-            return same_value(*address, *store->getPointerOperand());
-          }))
-        values[condition.flag] = {};
+  if (const auto found = changes_.find(&instruction); found != changes_.end())
+    for (const unsigned number : found->second)
+      values[conditions_[number].flag] = {};
 }
 
 std::optional<unsigned> Flags::loaded_flag(const llvm::Value *value, const Instruction &at) const {
@@ -348,13 +377,15 @@ std::optional<Flags::Values> Flags::decide(const Instruction &branch, unsigned n
   const auto *conditional = dyn_cast<BranchInst>(&branch);
   if (conditional == nullptr || conditional->isUnconditional())
     return values;
+  std::optional<Values> there = values;
   if (const auto asked = asks_.find(&branch); asked != asks_.end())
-    return refine(values, conditions_[asked->second.first].flag, 0,
-                  (number == 0) == asked->second.second);
+    there = refine(std::move(*there), conditions_[asked->second.first].flag, 0,
+                   (number == 0) == asked->second.second);
   const std::optional<Test> test = test_of(conditional->getCondition(), branch);
-  if (!test)
-    return values;
-  return refine(values, test->flag, test->constant, (number == 0) == test->equal_if_true);
+  if (!there || !test)
+    return there;
+  return refine(std::move(*there), test->flag, test->constant,
+                (number == 0) == test->equal_if_true);
 }
 
 Flags::Values Flags::before(const Instruction &instruction) const {

@@ -7,14 +7,18 @@
 // What is known of their values tells which way a branch on one goes.
 #pragma once
 
+#include "compiler/sections/changes.h"
 #include "compiler/sections/lock_calls.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Instructions.h"
 
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,8 +34,10 @@ public:
   using Values = std::vector<Value>;
 
   // The compiler's own flags of `function`; with `calls` also the program's, those that decide
-  // whether one of the lock operations in it runs.
-  Flags(const llvm::Function &function, const LockCalls *calls);
+  // whether one of the lock operations in it runs. Without `changes` only the function's own
+  // stores, by an address that is computed alike, are taken to change what a condition reads: for
+  // advice. `changes` is not kept.
+  Flags(const llvm::Function &function, const LockCalls *calls, Changes *changes = nullptr);
 
   [[nodiscard]] bool empty() const { return count_ == 0; }
 
@@ -45,6 +51,10 @@ public:
   // it does not go there.
   [[nodiscard]] std::optional<Values> follow(const llvm::Instruction &branch, unsigned number,
                                              const Values &values) const;
+
+  // Why a condition that decides about lock operations is not, or not always, taken to be the same
+  // when it is asked again: what changes it, in `body`, or in another thread. Empty: nothing does.
+  [[nodiscard]] std::string doubt(llvm::ArrayRef<const llvm::Instruction *> body) const;
 
 private:
   struct Test {
@@ -63,15 +73,18 @@ private:
   [[nodiscard]] std::optional<unsigned> flag_of(const llvm::Value *address) const;
 
   // A condition that decides about lock operations in several places, such as `threads > 1`: a flag
-  // that is set by the branch that asks first, and no longer known when the function itself stores
-  // to what it reads, by an address that is computed alike. Other stores, those of called functions
-  // and of other threads among them, are taken not to change it.
+  // that is set by the branch that asks first, and no longer known behind what may write what it
+  // reads.
   struct Condition {
     const llvm::Value *value;
     unsigned flag;
-    std::vector<const llvm::Value *> reads; // addresses
+    std::vector<const llvm::LoadInst *> reads;
   };
-  void find_conditions(const llvm::Function &function, const LockCalls &calls);
+  using Branches = std::vector<std::pair<const llvm::BranchInst *, bool>>; // is it the opposite?
+  [[nodiscard]] const llvm::Value *tested(const llvm::BranchInst &branch, bool &passes_on) const;
+  void find_conditions(const llvm::Function &function, const LockCalls &calls, Changes *changes);
+  [[nodiscard]] bool keep_condition(const llvm::BranchInst &first, Branches &others,
+                                    const LockCalls &calls, Condition &condition, Changes *changes);
 
   // follow() without what the successor's own choices are.
   [[nodiscard]] std::optional<Values> decide(const llvm::Instruction &branch, unsigned number,
@@ -83,6 +96,9 @@ private:
   llvm::DenseMap<const llvm::Instruction *, std::pair<unsigned, bool>> asks_;
   llvm::DenseMap<const llvm::BasicBlock *, std::vector<std::pair<const llvm::PHINode *, unsigned>>>
       choices_;
+  // Instructions that may write what conditions read, with the numbers of these.
+  llvm::DenseMap<const llvm::Instruction *, llvm::SmallVector<unsigned, 2>> changes_;
+  std::string refused_; // why the first condition that is not followed is not
   unsigned count_ = 0;
 };
 

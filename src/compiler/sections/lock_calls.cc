@@ -7,7 +7,9 @@
 #include "compiler/sections/trylock.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/ConstantFolding.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -345,13 +347,39 @@ const LockSite *LockCalls::only_site(const Function &function, bool &pauses) con
   return only;
 }
 
+// Whether the function may return without the operation, for another reason than that it was given
+// no lock: its callers' regions depend on why, so it is no wrapper (unwrap.h puts it into them).
+static bool is_conditional(const Function &function, const LockSite &site) {
+  if (site.operation == LockOperation::trylock || site.guard ||
+      is_constructor_or_destructor(function))
+    return false;
+  SmallPtrSet<const BasicBlock *, 8> seen;
+  SmallVector<const BasicBlock *, 8> work{&function.getEntryBlock()};
+  while (!work.empty()) {
+    const BasicBlock *block = work.pop_back_val();
+    if (block == site.call->getParent() || !seen.insert(block).second)
+      continue;
+    if (isa<ReturnInst>(block->getTerminator()))
+      return true;
+    const auto *branch = dyn_cast<BranchInst>(block->getTerminator());
+    const auto *compare = branch == nullptr || branch->isUnconditional()
+                              ? nullptr
+                              : dyn_cast<ICmpInst>(branch->getCondition());
+    if (compare != nullptr && isa<ConstantPointerNull>(compare->getOperand(1)))
+      work.push_back(branch->getSuccessor(compare->getPredicate() == ICmpInst::ICMP_EQ ? 1 : 0));
+    else
+      append_range(work, successors(block));
+  }
+  return false;
+}
+
 bool LockCalls::find_wrapper(const Function &function) {
   if (function.isDeclaration() || function.isVarArg() || wrappers_.contains(&function))
     return false;
   bool pauses = false;
   const LockSite *only = only_site(function, pauses);
   const bool loops = only != nullptr && acquires_in_loop(function, *only, *this);
-  if (only == nullptr || (pauses && !loops))
+  if (only == nullptr || (pauses && !loops) || is_conditional(function, *only))
     return false;
   Wrapper wrapper;
   LockFunction &does = wrapper.does;

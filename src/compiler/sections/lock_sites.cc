@@ -63,6 +63,8 @@ std::string reason_of(const LockSite &site, const LockCalls &calls,
 
 // Why the region that begins at `site` is not all that runs with its lock held.
 std::string reason_of(const Section &section) {
+  if (!section.doubt.empty())
+    return section.doubt;
   const Function &function = *section.function;
   const std::string name = source_name(function);
   const std::string why = why_not_unwrapped(function);

@@ -120,8 +120,8 @@ public:
   [[nodiscard]] bool escapes() const { return escapes_; }
 
   Region region(RegionShape shape) const {
-    Region region{
-        entry_, {}, {partial_.begin(), partial_.end()}, {body_.begin(), body_.end()}, shape};
+    Region region{entry_, {}, {partial_.begin(), partial_.end()}, {body_.begin(), body_.end()},
+                  shape,  ""};
     const auto line = [](const CallBase *exit) {
       return exit->getDebugLoc() ? exit->getDebugLoc().getLine() : 0;
     };
@@ -228,18 +228,37 @@ private:
   bool escapes_ = false;
 };
 
+// Flags of a function, made where they are asked for.
+struct FunctionFlags {
+  const Function &function;
+  const LockCalls &calls;
+  Changes *changes;
+  const Flags compilers{function, nullptr};
+  const Flags all{function, &calls, changes};
+  std::optional<Flags> trusting{}; // as if no condition changed
+};
+
 Region find_region(const LockSite &entry, const LockCalls &calls, const ForeignReleases &foreign,
-                   const Flags &compilers, const Flags &all) {
-  RegionWalk plain(entry, calls, foreign, &compilers);
+                   FunctionFlags &flags) {
+  RegionWalk plain(entry, calls, foreign, &flags.compilers);
   if (plain.run() && !plain.escapes())
     return plain.region(RegionShape::same_function);
-  RegionWalk guarded(entry, calls, foreign, &all);
+  RegionWalk guarded(entry, calls, foreign, &flags.all);
   if (guarded.run() && !guarded.escapes())
     return guarded.region(RegionShape::flag_guarded);
   // Without flags there are no more states than blocks and sets of locks.
   RegionWalk everywhere(entry, calls, foreign, nullptr);
   everywhere.run();
-  return (plain.complete() ? plain : everywhere).region(RegionShape::escapes);
+  Region region = (plain.complete() ? plain : everywhere).region(RegionShape::escapes);
+  if (std::string doubt = flags.changes == nullptr ? "" : flags.all.doubt(region.body);
+      !doubt.empty()) {
+    if (!flags.trusting)
+      flags.trusting.emplace(flags.function, &flags.calls);
+    RegionWalk trusting(entry, calls, foreign, &*flags.trusting);
+    if (trusting.run() && !trusting.escapes())
+      region.doubt = std::move(doubt);
+  }
+  return region;
 }
 
 bool have_common_lock(const LockSite &a, const LockSite &b) {
@@ -292,16 +311,15 @@ ForeignReleases find_foreign_releases(const Module &module, const LockCalls &cal
 }
 
 std::vector<Region> find_regions_in(const Function &function, const LockCalls &calls,
-                                    const ForeignReleases &foreign) {
+                                    const ForeignReleases &foreign, Changes *changes) {
   std::vector<Region> regions;
   const std::vector<const LockSite *> sites = calls.sites(function);
   if (sites.empty())
     return regions;
-  const Flags compilers(function, nullptr);
-  const Flags all(function, &calls);
+  FunctionFlags flags{function, calls, changes};
   for (const LockSite *site : sites)
     if (site->operation != LockOperation::unlock)
-      regions.push_back(find_region(*site, calls, foreign, compilers, all));
+      regions.push_back(find_region(*site, calls, foreign, flags));
   std::vector<Region *> own;
   for (Region &region : regions)
     own.push_back(&region);
@@ -310,11 +328,11 @@ std::vector<Region> find_regions_in(const Function &function, const LockCalls &c
 }
 
 std::vector<Region> find_regions(const Module &module, const LockCalls &calls,
-                                 const ForeignReleases &foreign) {
+                                 const ForeignReleases &foreign, Changes *changes) {
   std::vector<Region> regions;
   for (const Function &function : module)
     if (!function.isDeclaration() && !calls.is_wrapper(function))
-      for (Region &region : find_regions_in(function, calls, foreign))
+      for (Region &region : find_regions_in(function, calls, foreign, changes))
         regions.push_back(std::move(region));
   return regions;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/report/report.h"
+#include "compiler/sections/changes.h"
 #include "compiler/sections/lock_calls.h"
 
 #include <map>
@@ -19,6 +20,9 @@ struct Region {
   std::vector<const llvm::CallBase *> partial; // release some of its locks, others stay held
   std::vector<const llvm::Instruction *> body;
   RegionShape shape = RegionShape::same_function;
+  // escapes: why a condition that would keep it in its function is not taken to be the same each
+  // time that it is asked; empty where there is none.
+  std::string doubt;
 };
 
 // Named locks that a function releases without having acquired them: its caller's.
@@ -30,13 +34,13 @@ ForeignReleases find_foreign_releases(const llvm::Module &module, const LockCall
 // access path, and paths through the function by its branches on a trylock's result and, where a
 // region would leave its function otherwise, on local flags. So a region may seem to leave its
 // function although a flag that is not looked at prevents it. The other way round only where
-// two different paths name one lock, or where a condition that both operations ask changes in
-// between (Flags::Condition).
+// two different paths name one lock, or, without `changes`, where a condition that both operations
+// ask changes in between (Flags).
 std::vector<Region> find_regions_in(const llvm::Function &function, const LockCalls &calls,
-                                    const ForeignReleases &foreign);
+                                    const ForeignReleases &foreign, Changes *changes = nullptr);
 
 // The regions of all functions that are no wrappers.
 std::vector<Region> find_regions(const llvm::Module &module, const LockCalls &calls,
-                                 const ForeignReleases &foreign);
+                                 const ForeignReleases &foreign, Changes *changes);
 
 } // namespace tandem

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "compiler/report/report.h"
+#include "compiler/sections/changes.h"
 #include "compiler/sections/lock_calls.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -36,6 +37,7 @@ struct Section {
   std::vector<const llvm::CallBase *> exits;
   std::vector<const llvm::CallBase *> partial;    // lock regions: release some of several locks
   RegionShape shape = RegionShape::same_function; // only for lock regions
+  std::string doubt;                              // as Region::doubt
   // What runs in it, in `function`; empty where that is all of `function`.
   std::vector<const llvm::Instruction *> body;
 };
@@ -49,8 +51,9 @@ inline constexpr const char *kStrictAnnotation = "tandem.atomic.strict";
 inline constexpr const char *kLambdaAnnotation = "tandem.lambda";
 inline constexpr const char *kOptimisedLambdaAnnotation = "tandem.lambda.optimised";
 
-// All sections, in order of file, line and name.
-std::vector<Section> discover_sections(llvm::Module &module);
+// All sections, in order of file, line and name. Without `changes`, conditions that are asked again
+// are taken not to have changed: for those who do not look at the regions of locks.
+std::vector<Section> discover_sections(llvm::Module &module, Changes *changes = nullptr);
 
 // Every call of the module that acquires, tries, waits for or releases a lock, or wakes waiters:
 // with the sections that it begins or ends, or the reason why there are

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/effects/unpublished.h"
+
+#include "compiler/sections/called_function.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+#include <vector>
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+bool allocates(const Value *value, const PointsToAnalysis &points_to) {
+  const auto *call = dyn_cast<CallBase>(value);
+  const Function *callee = call == nullptr ? nullptr : called_function(*call);
+  return callee != nullptr && callee->isDeclaration() && !callee->isIntrinsic() &&
+         points_to.entry(*callee).returns.value == PointerValue::fresh;
+}
+
+// Whether a use of a pointer tells others where it leads.
+bool publishes(const Use &use, const PointsToAnalysis &points_to) {
+  if (const auto *store = dyn_cast<StoreInst>(use.getUser()))
+    return use.get() == store->getValueOperand();
+  const auto *call = dyn_cast<CallBase>(use.getUser());
+  if (call == nullptr || is_marker(*call) || !call->isArgOperand(&use))
+    return false;
+  const Function *callee = called_function(*call);
+  if (callee == nullptr || !callee->isDeclaration())
+    return true;
+  return !callee->isIntrinsic() &&
+         points_to.entry(*callee).captures.contains(call->getArgOperandNo(&use));
+}
+
+} // namespace
+
+bool is_marker(const Instruction &instruction) {
+  const auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
+  return intrinsic != nullptr &&
+         (intrinsic->isAssumeLikeIntrinsic() || intrinsic->doesNotAccessMemory());
+}
+
+bool may_follow(const Instruction &to, const Instruction &from) {
+  if (from.getParent() == to.getParent() && from.comesBefore(&to))
+    return true;
+  SmallPtrSet<const BasicBlock *, 32> seen;
+  SmallVector<const BasicBlock *, 32> work(successors(from.getParent()));
+  while (!work.empty()) {
+    const BasicBlock *block = work.pop_back_val();
+    if (block == to.getParent())
+      return true;
+    if (seen.insert(block).second)
+      append_range(work, successors(block));
+  }
+  return false;
+}
+
+namespace {
+
+// The places where control may be once the object that `copy` leads to is known to others: uses of
+// the pointer, and of what is computed from it, that tell them.
+bool is_published_before(const Value &copy, const Instruction &instruction,
+                         const PointsToAnalysis &points_to) {
+  SmallPtrSet<const Value *, 8> seen;
+  SmallVector<const Value *, 8> work{&copy};
+  while (!work.empty()) {
+    const Value *pointer = work.pop_back_val();
+    if (!seen.insert(pointer).second)
+      continue;
+    for (const Use &use : pointer->uses()) {
+      const auto *user = dyn_cast<Instruction>(use.getUser());
+      if (user == nullptr)
+        continue;
+      if (isa<GetElementPtrInst, CastInst>(user) && user->getType()->isPointerTy())
+        work.push_back(user);
+      else if ((publishes(use, points_to) || isa<PHINode, SelectInst, PtrToIntInst>(user)) &&
+               may_follow(instruction, *user))
+        return true;
+    }
+  }
+  return false;
+}
+
+// Finds the copies of the address of what `object` leads to, if it is one that its function has
+// allocated, or, with `argument`, its caller's.
+bool find_copies(const Value &object, const PointsToAnalysis &points_to,
+                 std::vector<const Value *> &copies, const Argument **argument) {
+  const auto is_known = [&](const Value *value) {
+    if (argument != nullptr && (*argument == nullptr || *argument == value) &&
+        isa<Argument>(value)) {
+      *argument = cast<Argument>(value);
+      return true;
+    }
+    return (argument == nullptr || *argument == nullptr) && allocates(value, points_to);
+  };
+  copies.push_back(&object);
+  const auto *load = dyn_cast<LoadInst>(&object);
+  if (load == nullptr)
+    return is_known(&object);
+  const auto *variable = dyn_cast<AllocaInst>(load->getPointerOperand());
+  if (variable == nullptr)
+    return false;
+  bool known = false;
+  for (const User *user : variable->users())
+    if (const auto *store = dyn_cast<StoreInst>(user)) {
+      const Value *stored = store->getValueOperand();
+      if (store->getPointerOperand() != variable ||
+          (!isa<ConstantPointerNull>(stored) && !is_known(stored)))
+        return false;
+      known = known || !isa<ConstantPointerNull>(stored);
+    } else if (isa<LoadInst>(user)) {
+      copies.push_back(user);
+    } else if (!isa<Instruction>(user) || !is_marker(*cast<Instruction>(user))) {
+      return false; // the variable's address is taken
+    }
+  return known;
+}
+
+bool is_unpublished(const Value &pointer, const Instruction &instruction,
+                    const PointsToAnalysis &points_to, const Function *known_to, unsigned callers) {
+  if (instruction.getFunction() == known_to)
+    return false;
+  std::vector<const Value *> copies;
+  const Argument *argument = nullptr;
+  if (!find_copies(*getUnderlyingObject(&pointer, /*MaxLookup=*/0), points_to, copies,
+                   callers == 0 ? nullptr : &argument) ||
+      any_of(copies,
+             [&](const Value *copy) { return is_published_before(*copy, instruction, points_to); }))
+    return false;
+  if (argument == nullptr)
+    return true;
+  const Function &function = *argument->getParent();
+  return function.hasLocalLinkage() && all_of(function.uses(), [&](const Use &use) {
+           const auto *call = dyn_cast<CallBase>(use.getUser());
+           return call != nullptr && call->isCallee(&use) &&
+                  argument->getArgNo() < call->arg_size() &&
+                  is_unpublished(*call->getArgOperand(argument->getArgNo()), *call, points_to,
+                                 known_to, callers - 1);
+         });
+}
+
+} // namespace
+
+bool is_unpublished(const Value &pointer, const Instruction &instruction,
+                    const PointsToAnalysis &points_to, const Function *known_to) {
+  return is_unpublished(pointer, instruction, points_to, known_to, /*callers=*/3);
+}
+
+} // namespace tandem

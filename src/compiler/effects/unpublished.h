@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Objects that nobody else knows of yet.
+#pragma once
+
+#include "compiler/points_to/points_to.h"
+
+#include "llvm/IR/Function.h"
+#include "llvm/IR/Instruction.h"
+
+namespace tandem {
+
+// Whether the place that `call` calls does nothing that the program can see: debug information,
+// lifetimes and the like.
+bool is_marker(const llvm::Instruction &instruction);
+
+// Whether control may come from one instruction to another of the same function. Exact for the
+// control flow graph, however large (LLVM's isPotentiallyReachable gives up after 32 blocks).
+bool may_follow(const llvm::Instruction &to, const llvm::Instruction &from);
+
+// Whether `pointer`, used by `instruction`, leads into an object that its function, or each
+// function that calls it, has allocated and, on every way to the instruction, has not yet let
+// anyone else know of. False where one of these functions is `known_to`.
+bool is_unpublished(const llvm::Value &pointer, const llvm::Instruction &instruction,
+                    const PointsToAnalysis &points_to, const llvm::Function *known_to = nullptr);
+
+} // namespace tandem
