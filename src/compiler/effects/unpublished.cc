@@ -34,8 +34,10 @@ bool publishes(const Use &use, const PointsToAnalysis &points_to) {
   const Function *callee = called_function(*call);
   if (callee == nullptr || !callee->isDeclaration())
     return true;
+  // What is called back, in another thread perhaps, is given it.
   return !callee->isIntrinsic() &&
-         points_to.entry(*callee).captures.contains(call->getArgOperandNo(&use));
+         (!points_to.entry(*callee).callbacks.empty() ||
+          points_to.entry(*callee).captures.contains(call->getArgOperandNo(&use)));
 }
 
 } // namespace

@@ -5,12 +5,15 @@
 #include "compiler/findings/lock_address.h"
 #include "compiler/findings/place.h"
 #include "compiler/sections/flags.h"
+#include "compiler/sections/origin.h"
 #include "compiler/sections/trylock.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <deque>
@@ -44,6 +47,40 @@ void merge(HeldState &into, const HeldState &other) {
   into.may.insert(other.may.begin(), other.may.end());
 }
 
+// The objects that a lock may be, and where in them; nothing where that is not known.
+using LockPlaces = std::set<std::pair<ObjectId, std::uint64_t>>;
+std::optional<LockPlaces> places_of(const LockSite::Target &target,
+                                    const PointsToAnalysis &points_to) {
+  if (!points_to.has_objects() || target.base == nullptr ||
+      !target.base->getType()->isPointerTy() || target.offsets.size() != 1 ||
+      target.offsets.front() < 0)
+    return std::nullopt;
+  const std::uint64_t bytes = static_cast<std::uint64_t>(target.offsets.front()) + 1;
+  LockPlaces places;
+  for (const ObjectRange &range : points_to.memory(*target.base, bytes)) {
+    if (range.object == 0)
+      return std::nullopt;
+    // Else folded: the elements of an array.
+    places.emplace(range.object, range.end - range.begin == bytes ? range.end - 1 : range.begin);
+  }
+  return places.empty() ? std::nullopt : std::optional(places);
+}
+
+// A lock in a variable, by a number from its begin: of an array, one of its elements.
+std::string element_key(const LockSite::Target &target) {
+  if (target.base == nullptr || target.offsets.size() != 1)
+    return "";
+  const auto *instruction = dyn_cast<Instruction>(target.base);
+  const auto *global = dyn_cast<GlobalVariable>(target.base);
+  const Module *module = instruction != nullptr ? instruction->getModule()
+                         : global != nullptr    ? global->getParent()
+                                                : nullptr;
+  if (module == nullptr)
+    return "";
+  const auto [base, offset] = base_of(target.base, module->getDataLayout());
+  return isa<GlobalVariable>(base) ? fmt::format("+{}", offset + target.offsets.front()) : "";
+}
+
 } // namespace
 
 HeldLocks::HeldLocks(const Module &module, const LockCalls &locks,
@@ -58,8 +95,25 @@ HeldLocks::HeldLocks(const Module &module, const LockCalls &locks,
 void HeldLocks::classify(const Module &module) {
   std::map<std::string, std::uint32_t> by_key;
   std::map<Cell, LockSet> at_cell;
+  std::map<std::uint32_t, std::optional<LockPlaces>> places; // of classes
+  const auto add_places = [&](std::uint32_t klass, const LockSite::Target &target) {
+    const std::optional<LockPlaces> here = places_of(target, points_to_);
+    const auto [known, fresh] = places.try_emplace(klass, here);
+    if (!fresh && known->second && here)
+      known->second->insert(here->begin(), here->end());
+    else if (!here)
+      known->second = std::nullopt;
+  };
+  // What unification has in one node may be known to be different locks.
+  const auto are_apart = [&](std::uint32_t one, std::uint32_t other) {
+    const std::optional<LockPlaces> &here = places.at(one);
+    const std::optional<LockPlaces> &there = places.at(other);
+    return here && there &&
+           none_of(*here, [&](const auto &place) { return there->contains(place); });
+  };
   struct Pointer {
     const LockSite *site;
+    const LockSite::Target *target;
     std::string name;
     std::vector<Cell> cells;
   };
@@ -78,13 +132,16 @@ void HeldLocks::classify(const Module &module) {
     // What a variable points to has other names, too.
     const bool direct = site.named && name.find_first_of("*>") == std::string::npos;
     if (!direct && field.empty()) {
-      by_pointer.push_back({&site, name, std::move(cells)});
+      by_pointer.push_back({&site, &site.targets[i], name, std::move(cells)});
       return;
     }
-    const bool many = name.find('[') != std::string::npos;
-    const std::uint32_t klass = direct ? class_with("variable " + name, {name, many})
+    bool many = name.find('[') != std::string::npos;
+    const std::string element = direct && many ? element_key(site.targets[i]) : "";
+    many = many && element.empty();
+    const std::uint32_t klass = direct ? class_with("variable " + name + element, {name, many})
                                        : class_with("field " + field, {name, true});
     classes_of_[site.call].insert(klass);
+    add_places(klass, site.targets[i]);
     for (const Cell &cell : cells)
       at_cell[cell].insert(klass);
   };
@@ -100,12 +157,17 @@ void HeldLocks::classify(const Module &module) {
   }
   for (const Pointer &pointer : by_pointer) {
     LockSet possible;
+    const std::optional<LockPlaces> here = places_of(*pointer.target, points_to_);
     bool known = !pointer.cells.empty();
     for (const Cell &cell : pointer.cells) {
       const auto found = at_cell.find(cell);
       known = known && found != at_cell.end();
       if (found != at_cell.end())
-        possible.insert(found->second.begin(), found->second.end());
+        for (const std::uint32_t klass : found->second)
+          if (const std::optional<LockPlaces> &there = places.at(klass);
+              !here || !there ||
+              any_of(*here, [&](const auto &place) { return there->contains(place); }))
+            possible.insert(klass);
     }
     const std::string function = pointer.site->call->getFunction()->getName().str();
     const std::uint32_t klass =
@@ -114,13 +176,15 @@ void HeldLocks::classify(const Module &module) {
             ? class_with("variable " + pointer.name, {pointer.name, true})
             : class_with("pointer " + function + " " + pointer.name, {pointer.name, true, true});
     classes_of_[pointer.site->call].insert(klass);
+    add_places(klass, *pointer.target);
     for (const Cell &cell : pointer.cells)
       at_cell[cell].insert(klass);
   }
   for (const auto &[cell, together] : at_cell)
     for (const std::uint32_t one : together)
       for (const std::uint32_t other : together)
-        may_be_one_.insert({one, other});
+        if (!are_apart(one, other))
+          may_be_one_.insert({one, other});
 }
 
 const LockSet &HeldLocks::classes_of(const LockSite &site) const {

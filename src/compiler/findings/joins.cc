@@ -146,13 +146,28 @@ bool same_slot(const Value &a, const Value &b, const PointsToAnalysis &points_to
            (exact ? same_address(a, 0, b, 0, *layout) : one != left || other != right);
   if (same_address(a, 0, b, 0, *layout))
     return true;
-  const std::vector<ObjectRange> here = points_to.objects(a, 8);
-  const std::vector<ObjectRange> there = points_to.objects(b, 8);
+  const std::vector<ObjectRange> here = points_to.memory(a, 8);
+  const std::vector<ObjectRange> there = points_to.memory(b, 8);
   return any_of(here, [&](const ObjectRange &x) {
     return any_of(there, [&](const ObjectRange &y) {
       return x.object != 0 && x.object == y.object && x.begin < y.end && y.begin < x.end;
     });
   });
+}
+
+} // namespace
+
+namespace {
+
+// The branch that alone decides whether `call` runs, and on which side; null: there is none, or
+// others decide, too.
+std::pair<const BranchInst *, unsigned> decided_by(const CallBase &call) {
+  const BasicBlock *block = call.getParent();
+  const BasicBlock *before = block->getSinglePredecessor();
+  const auto *branch = before == nullptr ? nullptr : dyn_cast<BranchInst>(before->getTerminator());
+  if (branch == nullptr || branch->isUnconditional())
+    return {nullptr, 0};
+  return {branch, branch->getSuccessor(0) == block ? 0 : 1};
 }
 
 } // namespace
@@ -220,8 +235,15 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
     const Loops others(*created.getFunction());
     const Loop *making = together ? loops.around(created) : others.around(created);
     if ((around == nullptr && making == nullptr) || (together && making == around)) {
-      if (same_slot(*handles_[creation].front().address, *join.address, points_to, true))
-        behind_[join.call].push_back(creation);
+      if (!same_slot(*handles_[creation].front().address, *join.address, points_to, true))
+        continue;
+      behind_[join.call].push_back(creation);
+      // Created and joined on one condition: on its other side there is no thread.
+      const auto [create, created_side] = decided_by(created);
+      const auto [branch, side] = decided_by(*join.call);
+      if (together && create != nullptr && branch != nullptr && created_side == side &&
+          create != branch && same_value(*create->getCondition(), *branch->getCondition()))
+        edges_[{branch->getParent(), branch->getSuccessor(1 - side)}].push_back(creation);
       continue;
     }
     if (around == nullptr || !loops.always(*around, *join.call) ||

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/findings/phases.h"
 
+#include "compiler/sections/called_function.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
@@ -28,9 +30,28 @@ Phases::Phases(const Module &module, const PointsToAnalysis &points_to, const Sh
       runs_(count_), sites_of_(sharing.entries().size(), Sites(count_)), creates_(count_),
       own_(sharing.entries().size(), Sites(count_)), followed_(sharing.entries().size()),
       beside_(count_, Sites(count_)), settled_(count_) {
+  find_shadows();
   find_starters(module);
   find_own();
   summarise();
+}
+
+void Phases::find_shadows() {
+  std::set<const Function *> by_class; // std::thread's
+  std::set<const Function *> others;
+  for (const PointsToAnalysis::Spawn &spawn : points_to_.spawns()) {
+    const Function *callee = called_function(*spawn.call);
+    const bool starts_class =
+        callee != nullptr && callee->getName().starts_with("_ZNSt6thread15_M_start_thread");
+    (starts_class ? by_class : others).insert(spawn.function);
+  }
+  const bool is_program = sharing_.start().main != nullptr;
+  for (const Entry &entry : sharing_.entries()) {
+    const bool runs = StringRef(entry.function->getName()).contains("_M_run");
+    shadows_.push_back(is_program && by_class.contains(entry.function) &&
+                       !others.contains(entry.function) &&
+                       (entry.kind == EntryKind::exported || !runs));
+  }
 }
 
 void Phases::find_starters(const Module &module) {
@@ -347,8 +368,8 @@ bool Phases::may_coexist(std::uint32_t a, std::uint32_t b) {
 
 bool Phases::may_meet(std::uint32_t a, const Instruction &at, std::uint32_t b,
                       const Instruction &other) {
-  return sharing_.may_overlap({a}, {b}) && may_coexist(a, b) && (a == b || may_exist(b, a, at)) &&
-         (a == b || may_exist(a, b, other));
+  return !shadows_[a] && !shadows_[b] && sharing_.may_overlap({a}, {b}) && may_coexist(a, b) &&
+         (a == b || may_exist(b, a, at)) && (a == b || may_exist(a, b, other));
 }
 
 } // namespace tandem

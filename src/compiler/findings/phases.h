@@ -56,6 +56,7 @@ private:
     std::map<const void *, Sites> before; // functions, and arrays of functions
   };
 
+  void find_shadows();
   void find_starters(const llvm::Module &module);
   void find_own();
   void summarise();
@@ -72,7 +73,10 @@ private:
   const PointsToAnalysis &points_to_;
   const Sharing &sharing_;
   const Joins joins_;
-  const unsigned count_;                            // of sites
+  const unsigned count_; // of sites
+  // Entries that are there only because memory with functions in it leaves the program with a
+  // std::thread: its state's other functions, and its _M_run as a function that others may call.
+  std::vector<bool> shadows_;
   std::vector<Sites> starts_;                       // by site: it, and all that its threads create
   std::vector<std::vector<std::uint32_t>> runs_;    // by site: the entries that its threads run
   std::vector<Sites> sites_of_;                     // by entry: where its threads are created

@@ -213,7 +213,7 @@ private:
     SetId certain = 0;
     for (const Access &access : accesses) {
       // A variable that code of its function names: threads have their own, but main's.
-      if (const auto *slot = dyn_cast<AllocaInst>(access.pointer);
+      if (const auto *slot = dyn_cast<AllocaInst>(getUnderlyingObject(access.pointer));
           slot != nullptr && !(is_main(*instruction.getFunction()) && is_shown(*slot)))
         continue;
       for (const Cell &cell : view_.points_to.places(*access.pointer)) {
@@ -246,9 +246,11 @@ private:
     });
   }
 
-  // Whether the variable's address is given away.
-  static bool is_shown(const AllocaInst &slot) {
-    return any_of(slot.uses(), [](const Use &use) {
+  // Whether the address of the variable, or of a part of it, is given away.
+  static bool is_shown(const Value &address) {
+    return any_of(address.uses(), [](const Use &use) {
+      if (isa<GetElementPtrInst, CastInst, PHINode, SelectInst>(use.getUser()))
+        return use.getUser()->getType()->isPointerTy() ? is_shown(*use.getUser()) : true;
       const auto *store = dyn_cast<StoreInst>(use.getUser());
       const auto *call = dyn_cast<CallBase>(use.getUser());
       return store != nullptr ? use.getOperandNo() == 0
