@@ -205,7 +205,7 @@ def test_what_a_form_leaves_out_is_said_with_the_reason(paper: Harness, tmp_path
     assert "2 experiments are not in this form, and their rows have no result: long, timed." in page
     assert "Not run: it measures no times, and no verdict depends on the load, but" in page
     assert "--quick --resume --only long` runs it" in page
-    assert "Not run: it measures times, which --counts leaves out;" in page
+    assert "Not run: its figures depend on the load, and --counts leaves it out;" in page
     assert paper("--quick", "--only", "counts").returncode == 0
     assert "Not run: --only leaves it out." in (tmp_path / "out" / "paper.md").read_text()
     assert paper("--quick").returncode in (0, 1)

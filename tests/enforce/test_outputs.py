@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import MODES, PROGRAMS, Compilers
+from conftest import ALGORITHMS, MODES, PROGRAMS, Compilers
 
 OUTPUTS = PROGRAMS / "outputs"
 ROUNDS = 60
@@ -46,4 +46,37 @@ def test_without_enforcement_they_do_not(compilers: Compilers) -> None:
     host, plugin = build(compilers, "none", "-O2")
     assert compilers.run(host, plugin, 1, ROUNDS).status == 0
     outcomes = (compilers.run(host, plugin, 4, 10 * ROUNDS) for _ in range(10))
+    assert any(outcome.status == 1 for outcome in outcomes)
+
+
+def build_handed(compilers: Compilers, enforce: str) -> Path:
+    library = compilers.compile(
+        OUTPUTS / "caller.c",
+        f"libcaller{enforce}.so",
+        enforce=enforce,
+        level="-O2",
+        flags=("-fPIC", "-shared"),
+    )
+    return compilers.compile(
+        OUTPUTS / "handed.c",
+        f"handed{enforce}",
+        enforce=enforce,
+        level="-O2",
+        flags=(str(library), f"-Wl,-rpath,{compilers.folder}"),
+    )
+
+
+@pytest.mark.parametrize("enforce", MODES)
+def test_another_outputs_section_calls_a_function(compilers: Compilers, enforce: str) -> None:
+    """It is in no section of its own output, which has sections on the same data."""
+    handed = build_handed(compilers, enforce)
+    for algorithm in ("auto", *(ALGORITHMS if enforce in ("stm", "hybrid", "htm") else ())):
+        environment = {"TANDEM_ALGORITHM": algorithm}
+        outcome = compilers.run(handed, 10 * ROUNDS, environment=environment)
+        assert outcome.status == 0, f"{algorithm}: {outcome}"
+
+
+def test_without_enforcement_changes_are_lost(compilers: Compilers) -> None:
+    handed = build_handed(compilers, "none")
+    outcomes = (compilers.run(handed, 10 * ROUNDS) for _ in range(10))
     assert any(outcome.status == 1 for outcome in outcomes)

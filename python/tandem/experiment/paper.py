@@ -64,7 +64,7 @@ class Campaign:
         again = f"tandem experiment paper{' --quick' if self.quick else ''} --resume"
         again += f" --only {experiment.name}"
         if any(metric.is_time for metric in experiment.metrics):
-            return f"it measures times, which --counts leaves out; `{again}` runs it"
+            return f"its figures depend on the load, and --counts leaves it out; `{again}` runs it"
         took = _duration(estimate_s(experiment, self.quick))
         return (
             f"it measures no times, and no verdict depends on the load, but it takes about {took},"

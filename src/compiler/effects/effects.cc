@@ -507,7 +507,31 @@ void Effects::summarise(const Module &module, const std::set<const Function *> &
   }
 }
 
-std::vector<SectionEffects> Effects::of(const std::vector<Section> &sections) {
+void Effects::add_by_others(const Function &function) {
+  const auto group = group_.find(&function);
+  if (group == group_.end())
+    return;
+  const Summary &summary = summaries_[group->second];
+  for (const std::uint32_t id : summary.reads)
+    by_others_[locations_[id].node].try_emplace(id, false);
+  for (const std::uint32_t id : summary.writes)
+    by_others_[locations_[id].node][id] = true;
+}
+
+bool Effects::meets_others(const SectionEffects &section) const {
+  const auto meets = [&](std::uint32_t id, bool writes) {
+    const Location &location = locations_[id];
+    const auto found = by_others_.find(location.node);
+    return location.shared && found != by_others_.end() &&
+           any_of(found->second, [&](const auto &other) {
+             return (writes || other.second) && may_meet(location, locations_[other.first]);
+           });
+  };
+  return any_of(section.reads, [&](std::uint32_t id) { return meets(id, false); }) ||
+         any_of(section.writes, [&](std::uint32_t id) { return meets(id, true); });
+}
+
+std::vector<SectionEffects> Effects::of(const std::vector<Section> &sections, bool meets_others) {
   if (sections.empty())
     return {};
   std::set<const Function *> needed;
@@ -528,12 +552,20 @@ std::vector<SectionEffects> Effects::of(const std::vector<Section> &sections) {
     else
       need_targets(facts_of(section));
   }
-  while (!work.empty()) {
-    const Function *function = work.back();
-    work.pop_back();
-    need_targets(facts_of(*function));
-  }
+  const auto close = [&] {
+    while (!work.empty()) {
+      const Function *function = work.back();
+      work.pop_back();
+      need_targets(facts_of(*function));
+    }
+  };
+  close();
+  reached_ = needed;
   find_mixed_atomics(sections, needed);
+  const std::vector<const Function *> others =
+      meets_others ? sharing_.called_from_outside() : std::vector<const Function *>();
+  for_each(others, need);
+  close();
   summarise(*sections.front().function->getParent(), needed);
   std::vector<SectionEffects> all;
   std::set<std::uint32_t> used;
@@ -545,6 +577,8 @@ std::vector<SectionEffects> Effects::of(const std::vector<Section> &sections) {
   }
   mark_shared(used);
   name_locations(used);
+  for (const Function *function : others)
+    add_by_others(*function);
   for (SectionEffects &effects : all)
     std::erase_if(effects.accesses,
                   [&](const SectionAccess &access) { return !locations_[access.location].shared; });

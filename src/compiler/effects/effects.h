@@ -76,8 +76,16 @@ public:
   Effects(const llvm::Module &module, const Catalogue &catalogue, const PointsToAnalysis &points_to,
           const Sharing &sharing);
 
-  // The effects of all sections, in their order. Once.
-  std::vector<SectionEffects> of(const std::vector<Section> &sections);
+  // The effects of all sections, in their order. `meets_others`: there may be other outputs with
+  // sections in the process, so that meets_others() is asked. Once.
+  std::vector<SectionEffects> of(const std::vector<Section> &sections, bool meets_others = false);
+
+  // Functions that sections may run, marked ones among them. Once of() is done.
+  [[nodiscard]] const std::set<const llvm::Function *> &reached() const { return reached_; }
+
+  // Whether a section meets what functions do that code outside may call, with all that they call:
+  // a section of another output may run them. Once of() is done.
+  [[nodiscard]] bool meets_others(const SectionEffects &section) const;
 
   // Loads of sections, and of what they call, from memory that no section of the process writes.
   // `effects` are those of all sections. May add to locations().
@@ -197,6 +205,7 @@ private:
   void find_mixed_atomics(const std::vector<Section> &sections,
                           const std::set<const llvm::Function *> &needed);
   void summarise(const llvm::Module &module, const std::set<const llvm::Function *> &needed);
+  void add_by_others(const llvm::Function &function);
   void add(const FunctionFacts &facts, Summary &summary);
   void add(const Touch &touch, Summary &summary);
   void add(const Call &call, Summary &summary);
@@ -239,6 +248,10 @@ private:
   std::map<const llvm::Function *, std::uint32_t> group_;  // index of the summary
   std::map<const llvm::Function *const *, Beyond> beyond_; // by array of targets
   std::set<const llvm::Instruction *> mixed_atomics_;
+  std::set<const llvm::Function *> reached_;
+  // Locations that sections of other outputs may touch by functions of this one, by node; whether
+  // one writes.
+  std::map<NodeId, std::map<std::uint32_t, bool>> by_others_;
   std::vector<Summary> summaries_;
   std::vector<std::pair<std::string, bool>> actions_met_; // name, lock operation?
   std::map<std::pair<std::string, bool>, unsigned> action_numbers_;

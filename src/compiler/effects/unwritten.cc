@@ -13,6 +13,11 @@ std::vector<const LoadInst *> Effects::unwritten_reads(const std::vector<Section
     all.insert(of_one.writes.begin(), of_one.writes.end());
   for (const std::uint32_t id : all)
     written[locations_[id].node].push_back(id);
+  // A section of another output may run functions of this one.
+  for (const auto &[node, touched] : by_others_)
+    for (const auto &[id, writes] : touched)
+      if (writes)
+        written[node].push_back(id);
   const auto is_unwritten = [&](std::uint32_t id) {
     const Location &location = locations_[id];
     // Sections of another output may write what code outside knows.

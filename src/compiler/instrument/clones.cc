@@ -28,6 +28,8 @@ constexpr StringRef kChangeMode = "_ITM_changeTransactionMode";
 // Of calls of known functions that can be undone. An attribute and no list of calls, since
 // simplification may drop calls.
 constexpr StringRef kRevocable = "tandem-revocable";
+// Of functions whose accesses the analysis has as some section's.
+constexpr StringRef kReached = "tandem-reached";
 // Of copies and fills behind a change of the mode.
 constexpr StringRef kIrrevocableCopy = "tandem-irrevocable-copy";
 
@@ -91,6 +93,8 @@ void cut_at_other_locks(Function &clone) {
       changeToUnreachable(call->getNextNode());
   removeUnreachableBlocks(clone);
 }
+
+bool is_reached(const Function &function) { return function.hasFnAttribute(kReached); }
 
 } // namespace
 
@@ -201,6 +205,8 @@ void TransactionalClones::find_captured(Function &clone, Version version) {
   barriers_.start(clone, std::move(plain));
 }
 
+void TransactionalClones::mark_reached(Function &function) { function.addFnAttr(kReached); }
+
 void TransactionalClones::instrument() {
   while (!work_.empty()) {
     while (!work_.empty()) {
@@ -308,7 +314,7 @@ void TransactionalClones::instrument_call(CallBase &call, Version version) {
   if (callee == nullptr) {
     for (const Function *target : actions_.targets(call))
       if (auto *function = const_cast<Function *>(target);
-          !is_unsafe(*function) && can_clone(*function) &&
+          !is_unsafe(*function) && is_reached(*function) && can_clone(*function) &&
           (!function->isVarArg() || !bodies_.contains(function)))
         called_by_pointer_.insert(function);
     IRBuilder<> builder(&call);
@@ -348,7 +354,7 @@ void TransactionalClones::instrument_call(CallBase &call, Version version) {
     if (!call_wrapper(module_, call, entry))
       return;
     for (Function *function : callbacks_of(call, entry))
-      if (can_clone(*function))
+      if (is_reached(*function) && can_clone(*function))
         called_by_pointer_.insert(function);
   }
   // What was promised of the plain callee does not hold of the clone.

@@ -52,6 +52,10 @@ public:
   // later. Of one that nests, itself.
   llvm::Function &clone_of(llvm::Function &function, Version version = Version::transactional);
 
+  // Says that a section may run the function. Others get no clone that transactions find by its
+  // address: a section of another output, which may have the address, runs them irrevocably.
+  static void mark_reached(llvm::Function &function);
+
   // Instruments every clone that was asked for and those that they need, then emits the table in
   // which the runtime finds clones by address.
   void instrument();

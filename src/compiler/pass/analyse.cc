@@ -226,7 +226,8 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
   if (options.points_to == PointsTo::sensitive)
     by_caller.emplace(module, catalogue, analysis.sections);
   Effects effects(module, catalogue, points_to, sharing);
-  std::vector<SectionEffects> section_effects = effects.of(analysis.sections);
+  const bool meets_others = may_meet_other_outputs(module, options, catalogue);
+  std::vector<SectionEffects> section_effects = effects.of(analysis.sections, meets_others);
   const std::vector<Location> &locations = effects.locations();
   if (!options.check_effects_drop.empty())
     if (Status dropped = drop_effect(options.check_effects_drop, section_effects, locations,
@@ -242,9 +243,8 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
   };
   const ConflictGraph graph(section_effects, locations, may_overlap, may_meet);
   const std::vector<bool> outside =
-      may_meet_other_outputs(module, options, catalogue)
-          ? need_process_colour(analysis.sections, section_effects, effects, graph)
-          : std::vector<bool>(analysis.sections.size());
+      meets_others ? need_process_colour(analysis.sections, section_effects, effects, graph)
+                   : std::vector<bool>(analysis.sections.size());
   if (options.check_effects && !analysis.observation)
     analysis.observation = observe(module, analysis.sections, section_effects, locations, graph,
                                    points_to, options.check_effects_drop);
@@ -295,6 +295,7 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
       options.enforcement == Enforcement::htm)
     analysis.unwritten_reads = effects.unwritten_reads(analysis.sections, section_effects);
   analysis.mixed_atomics = effects.mixed_atomics();
+  analysis.reached = effects.reached();
   analysis.cancels = find_cancels(analysis.sections,
                                   [&](const CallBase &call) { return points_to.targets(call); });
   report.analysis.mode = to_string(options.points_to);

@@ -25,6 +25,7 @@ struct Analysis {
   Report report;
   std::vector<const llvm::LoadInst *> unwritten_reads; // for transactions: see Effects
   std::set<const llvm::Instruction *> mixed_atomics;   // see Effects
+  std::set<const llvm::Function *> reached;            // see Effects
   Cancels cancels;                                     // of the same sections
   std::optional<Result<Observation>> observation;      // where options.check_effects
 };

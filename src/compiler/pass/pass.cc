@@ -327,6 +327,8 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     Barriers::mark_unwritten(const_cast<LoadInst &>(*load));
   for (const Instruction *atomic : analysis.mixed_atomics)
     Actions::mark_mixed(const_cast<Instruction &>(*atomic));
+  for (const Function *function : analysis.reached)
+    TransactionalClones::mark_reached(const_cast<Function &>(*function));
   const Result<bool> changed =
       enforce(module, analysis.sections, analysis.report, analysis.cancels, mode, *catalogue,
               {phases, options_.inline_barriers, options_.short_sections});

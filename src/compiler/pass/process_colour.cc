@@ -47,7 +47,8 @@ std::vector<bool> need_process_colour(const std::vector<Section> &sections,
   std::vector<bool> result(sections.size());
   for (std::size_t i = 0; i < sections.size(); ++i)
     result[i] = std::ranges::any_of(effects[i].reads, touches_outside) ||
-                std::ranges::any_of(effects[i].writes, touches_outside);
+                std::ranges::any_of(effects[i].writes, touches_outside) ||
+                program.meets_others(effects[i]);
   for (const auto &[pair, on] : graph.edges())
     if (enterable[pair.first] || enterable[pair.second])
       result[pair.first] = result[pair.second] = true;

@@ -329,4 +329,12 @@ bool Sharing::may_overlap(const EntrySet &a, const EntrySet &b) const {
   return entries_[a.front()].many;
 }
 
+std::vector<const Function *> Sharing::called_from_outside() const {
+  std::vector<const Function *> functions;
+  for (const Entry &entry : entries_)
+    if (entry.kind == EntryKind::exported || entry.kind == EntryKind::callback)
+      functions.push_back(entry.function);
+  return functions;
+}
+
 } // namespace tandem

@@ -44,6 +44,8 @@ public:
   Sharing(const llvm::Module &module, const PointsToAnalysis &points_to);
 
   [[nodiscard]] const std::vector<Entry> &entries() const { return entries_; }
+  // Functions that code outside the program may call.
+  [[nodiscard]] std::vector<const llvm::Function *> called_from_outside() const;
   // What the system runs by itself, before main and after it.
   [[nodiscard]] const ProgramStart &start() const { return start_; }
 

@@ -31,7 +31,8 @@ void wait_for(std::size_t identity, std::uint64_t newest) noexcept {
     pause();
   }
   // It has no processor, reads nothing, or this thread has the only one. It sleeps until the other
-  // one has looked at the clock; who ends instead, or looks while it is asked, wakes nobody.
+  // one has looked at the clock. Who ends or restarts instead wakes nobody, and nothing orders the
+  // signals after the mark: a wake that is missed costs one sleep.
   for (std::int64_t sleep_ns = Patience::kShortestSleepNs; !is_over();
        sleep_ns = std::min(2 * sleep_ns, Patience::kLongestSleepNs)) {
     const std::uint32_t asked =
