@@ -263,7 +263,7 @@ void roll_back_eager""",
     "hardware-flat": Bug(
         "htm: a nested transaction is no level, and its end is that of the outermost one",
         "transaction/hardware.cc",
-        "  hardware::start();\n  ++thread.depth;",
+        "  hardware::start(0);\n  ++thread.depth;",
         "  ++thread.depth;",
         "htm",
         ("nesting", "types"),

@@ -229,12 +229,8 @@ class Memcached:
 
     def classes(self) -> dict[str, float]:
         """Builds; of its sections how many there are by class, colours before and after classes
-        are known, shared locations, and what the analysis took. UserError where its locks are not
-        sections.
+        are known, shared locations, and what the analysis took. Of a variant that is converted.
         """
-        if not self.variant.converted:
-            able = ", ".join(x.name for x in VARIANTS.values() if x.converted)
-            raise UserError(f"variant {self.variant.name} has no sections; use one of {able}")
         self.build()
         try:
             document = json.loads(self.report.read_text(encoding="utf-8"))

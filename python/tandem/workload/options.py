@@ -251,6 +251,9 @@ def check_options(asked: argparse.Namespace) -> None:
     if asked.count and not VARIANTS[only_variant(asked)].transactional:
         able = ", ".join(x.name for x in VARIANTS.values() if x.transactional)
         raise UserError(f"--count: the variant has no transactions; use one of {able}")
+    if asked.action == "classes" and not VARIANTS[only_variant(asked)].converted:
+        able = ", ".join(x.name for x in VARIANTS.values() if x.converted)
+        raise UserError(f"variant {only_variant(asked)} has no sections; use one of {able}")
     if asked.action == "load":
         find_tool(asked.tool or "memaslap")
     if asked.action == "soak" or asked.over == "unix":
