@@ -44,7 +44,7 @@ def run(
         command,
         capture_output=True,
         text=True,
-        timeout=580,
+        timeout=1700,
         check=False,
         env={**os.environ, **(environment or {})},
     )

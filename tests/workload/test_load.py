@@ -137,7 +137,7 @@ def test_the_real_ones(tool: str, over: str, tmp_path: Path) -> None:
         command,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1700,
         check=False,
         env=os.environ.copy(),
     )

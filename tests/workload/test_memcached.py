@@ -36,7 +36,7 @@ def test_the_sections_of_memcached_touch_what_the_analysis_says() -> None:
     for file in FILES:
         command += ["--test", file]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=550, check=False, env=os.environ.copy()
+        command, capture_output=True, text=True, timeout=1700, check=False, env=os.environ.copy()
     )
     text = done.stdout + done.stderr
     assert done.returncode == 0, text
@@ -57,7 +57,7 @@ def test_statistics_and_items_do_not_conflict(tmp_path: Path) -> None:
     command = [str(BUILD / "bin" / "tandem"), "workload", "memcached", "analyse"]
     command += ["--variant", "check", "--report", str(file)]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=550, check=False, env=os.environ.copy()
+        command, capture_output=True, text=True, timeout=1700, check=False, env=os.environ.copy()
     )
     assert done.returncode == 0, done.stdout + done.stderr
     sections = {s["name"]: s for s in json.loads(file.read_text(encoding="utf-8"))["sections"]}
@@ -91,7 +91,7 @@ def test_the_replay(load: str) -> None:
     command += ["--variant", "check", "--load", load, "--threads", "4"]
     command += ["--operations", "2000"]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=300, check=False, env=os.environ.copy()
+        command, capture_output=True, text=True, timeout=1700, check=False, env=os.environ.copy()
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "misses                    0" in done.stdout
