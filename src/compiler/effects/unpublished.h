@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Objects that nobody else knows of yet.
+// Objects that only one thread can reach so far: not yet published.
 #pragma once
 
 #include "compiler/points_to/points_to.h"

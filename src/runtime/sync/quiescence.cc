@@ -30,9 +30,9 @@ void wait_for(std::size_t identity, std::uint64_t newest) noexcept {
       signals.fetch_or(kSignalPublish, std::memory_order_relaxed);
     pause();
   }
-  // It has no processor, reads nothing, or this thread has the only one. It sleeps until the other
-  // one has looked at the clock. Who ends or restarts instead wakes nobody, and nothing orders the
-  // signals after the mark: a wake that is missed costs one sleep.
+  // The other thread is not running, reads nothing, or shares its processor with this one. This one
+  // sleeps until the other has published a new mark. The end and the restart of a transaction do
+  // not wake it, and nothing orders the signals after the mark: a missed wake costs one sleep.
   for (std::int64_t sleep_ns = Patience::kShortestSleepNs; !is_over();
        sleep_ns = std::min(2 * sleep_ns, Patience::kLongestSleepNs)) {
     const std::uint32_t asked =

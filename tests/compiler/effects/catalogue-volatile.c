@@ -1,5 +1,5 @@
 // Accesses to volatile variables are as any other, unless the catalogue says that they cannot be undone; those of a variable
-// that nobody else sees never are.
+// that only its own function can reach never are.
 // RUN: echo 'version = 1' > %t.toml
 // RUN: echo '[functions]' >> %t.toml
 // RUN: echo 'irrevocable = ["(volatile access)"]' >> %t.toml

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mixed_atomics ROUNDS: one thread changes two counts in a section, one of them by an atomic
-// operation; another looks at both in a section, and at a third that nobody touches but by atomic
-// operations. Status 0: they were always alike.
+// operation; another looks at both in a section, and at a third that only atomic operations
+// touch. Status 0: they were always alike.
 #include "interleave.h"
 
 #include <pthread.h>
