@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "machine/trace/trace.h"
 
+#include "machine/traffic/generator.h"
+
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
