@@ -90,9 +90,9 @@ class Memcached:
         print(done.stdout, end="", flush=True)
         return done.stdout.partition("\n")[0]
 
-    def build(self, *, refusals: bool = False) -> str:
-        """Fetches and builds, where something has changed; empty, or with `refusals` why the
-        compiler refuses to convert the locks. CommandError where it fails.
+    def build(self, programs: Sequence[str] = PROGRAMS[:1], *, refusals: bool = False) -> str:
+        """Fetches and builds `programs`, where something has changed; empty, or with `refusals`
+        why the compiler refuses to convert the locks. CommandError where it fails.
         """
         if self.variant.on_libitm:
             build_stock_libitm(self.folder / "stock_libitm")
@@ -101,8 +101,12 @@ class Memcached:
         self._check_conversion()
         key = self._key(self.fetch())
         stamp, refused = self.own / "built", self.own / "refused"
-        if _read(stamp) == key and all((self.tree / x).exists() for x in self.programs):
-            say(f"memcached ({self.variant.name}) is built: {self.tree}")
+        if _read(stamp) == key:
+            missing = [x for x in programs if not (self.tree / x).exists()]
+            if missing:
+                self._make(missing, self._environment())
+            else:
+                say(f"memcached ({self.variant.name}) is built: {self.tree}")
             return ""
         known, _, why = _read(refused).rpartition("\n\n")
         if refusals and known == key:
@@ -125,7 +129,7 @@ class Memcached:
         )
         self._define()
         try:
-            self._make(environment)
+            self._make(programs, environment)
         except CommandError:
             why = _refusal(self.own / "make.log")
             if not refusals or not why:
@@ -133,16 +137,8 @@ class Memcached:
             refused.write_text(f"{key}\n\n{why}", encoding="utf-8")
             say(f"memcached ({self.variant.name}): refused by the compiler: {why}")
             return why
-        for program in self.programs:
-            if not (self.tree / program).exists():
-                raise CommandError(f"{self.tree}/{program}: was not built; see {self.own}/make.log")
         stamp.write_text(key, encoding="utf-8")
         return ""
-
-    @property
-    def programs(self) -> tuple[str, ...]:
-        """What is built: of a user's source memcached alone."""
-        return PROGRAMS[:1] if self.given else self.variant.programs
 
     def conversion_files(self) -> list[Path]:
         """What TANDEM_CONVERT is made of."""
@@ -186,12 +182,12 @@ class Memcached:
             encoding="utf-8",
         )
 
-    def _make(self, environment: Mapping[str, str]) -> None:
-        targets = ("all",) if self.programs == PROGRAMS else self.programs
+    def _make(self, programs: Sequence[str], environment: Mapping[str, str]) -> None:
+        targets = [*programs]
         if self.version.flags:
             own = [x for x in self.variant.configure if x.startswith("CFLAGS=")]
             flags = self._fill(own[0].removeprefix("CFLAGS=")) if own else ""
-            targets = (*targets, f"CFLAGS={self.version.flags} {flags}".rstrip())
+            targets.append(f"CFLAGS={self.version.flags} {flags}".rstrip())
         planned = subprocess.run(
             ["make", "--dry-run", *targets],
             cwd=self.tree,
@@ -209,6 +205,9 @@ class Memcached:
             log=self.own / "make.log",
             line=lambda text: meter.advance() if " -c -o " in text else None,
         )
+        for program in programs:
+            if not (self.tree / program).exists():
+                raise CommandError(f"{self.tree}/{program}: was not built; see {self.own}/make.log")
         say(f"memcached ({self.variant.name}): built in {meter.end():.0f} s")
 
     def analyse(self) -> Comparison:
@@ -286,10 +285,10 @@ class Memcached:
 
     def suite(self, jobs: int, only: Sequence[str] = ()) -> SuiteResult:
         """Builds, and runs memcached's own tests, or some files of them."""
-        if self.variant.programs != PROGRAMS:
-            able = ", ".join(x.name for x in VARIANTS.values() if x.programs == PROGRAMS)
+        if not self.variant.has_suite:
+            able = ", ".join(x.name for x in VARIANTS.values() if x.has_suite)
             raise UserError(f"variant {self.variant.name} is memcached alone; suite runs {able}")
-        self.build()
+        self.build(PROGRAMS)
         return run_suite(
             self.tree,
             self.own,

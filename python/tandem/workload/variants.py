@@ -15,7 +15,7 @@ TANDEM_CC = (
     "NM={bin}/tandem-nm",
 )
 SANITIZED = "-asan"  # behind a variant's name
-# What the test suite runs besides memcached itself; all of them are parts of `make all`.
+# What the test suite runs: memcached, and parts of it. Of memcached's `make all`.
 PROGRAMS = ("memcached", "memcached-debug", "sizes", "testapp", "timedrun")
 
 
@@ -32,7 +32,7 @@ class Variant:
     configure: tuple[str, ...]
     environment: Mapping[str, str]
     compiler: str  # asked for its version, as part of the build's key
-    programs: tuple[str, ...] = PROGRAMS  # what is built; less than these runs no test suite
+    has_suite: bool = True  # whether PROGRAMS can be built, and the test suite run
     plain_counts: bool = False  # counts of references are no atomic operations (versions.py)
 
     @property
@@ -134,7 +134,7 @@ def _stage(name: str, conversion: str, stage: str, summary: str) -> Variant:
             "TANDEM_INLINE_BARRIERS": "0",
             "TANDEM_SHORT_SECTIONS": "0",
         },
-        programs=("memcached",),
+        has_suite=False,
         plain_counts=stage not in ("plain", "callable"),
     )
 
@@ -143,7 +143,7 @@ def _lockstm() -> Variant:
     """What LockSTM has: no lock guards its data, and real ones are not taken in transactions."""
     variant = _converted("lockstm", "hybrid, no lock guards its data", "hybrid", "convert-it.toml")
     environment = {**variant.environment, "TANDEM_CATALOGUE": "{catalogues}/catalogue.toml"}
-    return replace(variant, environment=environment, programs=("memcached",))
+    return replace(variant, environment=environment, has_suite=False)
 
 
 _BRANCHES = {"it": ("convert-it.toml", "items as"), "ip": ("convert-ip.toml", "item locks in")}
