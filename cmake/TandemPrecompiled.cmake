@@ -13,23 +13,23 @@ option(TANDEM_PRECOMPILED "compile the headers of the standard library, LLVM, nl
 
 # What ccache takes for the content of a precompiled header: the list and the packages that its headers come from.
 # The file itself has the paths of this build tree inside, so that no other tree would share results with this one.
-function(tandem_precompiled_sum name)
+function(tandem_precompiled_sum name headers packages)
   execute_process(
-    COMMAND dpkg-query --show clang-19 llvm-19-dev libstdc++-12-dev libc6-dev nlohmann-json3-dev libfmt-dev libgtest-dev
-      libgmock-dev libcli11-dev
-    OUTPUT_VARIABLE packages ERROR_QUIET RESULT_VARIABLE status)
+    COMMAND dpkg-query --show clang-19 libstdc++-12-dev libc6-dev libfmt-dev ${packages}
+    OUTPUT_VARIABLE versions ERROR_QUIET RESULT_VARIABLE status)
   set(file ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${name}.dir/cmake_pch.hxx.pch.sum)
   if(status EQUAL 0)
-    string(SHA256 sum "${packages} ${ARGN} ${CMAKE_BUILD_TYPE} ${TANDEM_SANITIZE}")
+    string(SHA256 sum "${versions} ${headers} ${CMAKE_BUILD_TYPE} ${TANDEM_SANITIZE}")
     file(WRITE ${file} "${sum}\n")
   else() # that of other packages would be a lie; ccache takes the header's own
     file(REMOVE ${file})
   endif()
 endfunction()
 
-# tandem_precompiled_set(NAME LIBRARIES... HEADERS...): the target NAME, whose headers others use.
+# tandem_precompiled_set(NAME LIBRARIES... HEADERS... PACKAGES...): the target NAME, whose headers others use. PACKAGES:
+# Debian's that they come from, beside those of the compiler, the standard library and fmt.
 function(tandem_precompiled_set name)
-  cmake_parse_arguments(ARG "" "" "LIBRARIES;HEADERS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LIBRARIES;HEADERS;PACKAGES" ${ARGN})
   if(NOT TANDEM_PRECOMPILED)
     return()
   endif()
@@ -42,7 +42,7 @@ function(tandem_precompiled_set name)
   set(headers ${ARG_HEADERS})
   list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
   target_precompile_headers(${name} PRIVATE ${headers})
-  tandem_precompiled_sum(${name} ${ARG_HEADERS})
+  tandem_precompiled_sum(${name} "${ARG_HEADERS}" "${ARG_PACKAGES}")
 endfunction()
 
 # tandem_precompiled(NAME TARGETS...): these targets use its headers.
@@ -95,12 +95,15 @@ tandem_precompiled_set(tandem_precompiled_llvm
     llvm/IR/IntrinsicInst.h llvm/IR/LLVMContext.h llvm/IR/MDBuilder.h llvm/IR/Module.h llvm/IR/Operator.h
     llvm/IR/PassManager.h llvm/IR/PatternMatch.h
     llvm/Support/raw_ostream.h llvm/Transforms/Utils/BasicBlockUtils.h llvm/Transforms/Utils/Cloning.h
-    llvm/Transforms/Utils/Local.h)
+    llvm/Transforms/Utils/Local.h
+  PACKAGES llvm-19-dev)
 tandem_precompiled_set(tandem_precompiled_json
   LIBRARIES fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11
-  HEADERS ${standard_headers} filesystem fmt/format.h nlohmann/json.hpp CLI/CLI.hpp)
+  HEADERS ${standard_headers} filesystem fmt/format.h nlohmann/json.hpp CLI/CLI.hpp
+  PACKAGES nlohmann-json3-dev libcli11-dev)
 if(BUILD_TESTING)
   tandem_precompiled_set(tandem_precompiled_tests
     LIBRARIES fmt::fmt GTest::gmock
-    HEADERS ${standard_headers} atomic random thread fmt/format.h gmock/gmock.h gtest/gtest.h)
+    HEADERS ${standard_headers} atomic random thread fmt/format.h gmock/gmock.h gtest/gtest.h
+    PACKAGES libgtest-dev libgmock-dev)
 endif()
