@@ -24,6 +24,12 @@ def obeys(profile: dict[str, Any]) -> None:
     jsonschema.Draft202012Validator(SCHEMA).validate(profile)
     names = [(section["output"], section["name"]) for section in profile["sections"]]
     assert len(set(names)) == len(names)
+    each = profile["run"]["each_thread"]
+    assert len(each) <= profile["run"]["threads"]
+    assert sum(x["commits"] for x in each) == sum(x["commits"] for x in profile["sections"])
+    assert sum(x["aborts"] for x in each) == sum(
+        abort["count"] for section in profile["sections"] for abort in section["aborts"]
+    )
     for section in profile["sections"]:
         aborts = sum(abort["count"] for abort in section["aborts"])
         assert section["starts"] == section["commits"] + aborts + section["unfinished"]

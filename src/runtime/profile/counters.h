@@ -209,6 +209,12 @@ struct ThreadProfile {
 
 namespace tandem::profile {
 
+// Attempts of one thread, or of several of which each ended before the next one began.
+struct ThreadCounts {
+  std::uint64_t commits;
+  std::uint64_t aborts;
+};
+
 // What the process did, for whoever writes it.
 struct Process {
   Destination destination; // TANDEM_PROFILE's; without a path: not profiled
@@ -217,7 +223,9 @@ struct Process {
   std::uint64_t ticks;     // the time-stamp counter at the same moment
   std::int32_t pid;
   std::uint64_t threads;   // that ran at least one section
-  std::uint32_t sections;  // numbers given out
+  ThreadCounts *each_thread;
+  std::size_t each_threads; // entries
+  std::uint32_t sections;   // numbers given out
   std::uint64_t *begin_of; // by number: return address of the section's begin, or its descriptor
   const Description **description_of; // by number; null: begun without a descriptor
   const Module **module_of; // by number: what the begin is in; null: no program and no library

@@ -240,6 +240,14 @@ private:
                  settings.serialise_after != kNever ? settings.serialise_after : 0);
     json_.close('}');
     json_.number("threads", process_.threads);
+    json_.open('[', "each_thread");
+    for (std::size_t i = 0; i < process_.each_threads; ++i) {
+      json_.open('{', nullptr);
+      json_.number("commits", process_.each_thread[i].commits);
+      json_.number("aborts", process_.each_thread[i].aborts);
+      json_.close('}');
+    }
+    json_.close(']');
     const time_t start = static_cast<time_t>(process_.start_ns / 1'000'000'000);
     tm parts;
     char text[64];

@@ -208,6 +208,9 @@ void finish() noexcept {
   process.module_of = modules;
   auto *sums = static_cast<SectionCounts *>(
       memory::allocate_pages((kMostSections + 1) * sizeof(SectionCounts), "the profile"));
+  process.each_thread = static_cast<ThreadCounts *>(
+      memory::allocate_pages((end + 1) * sizeof(ThreadCounts), "the profile"));
+  process.each_threads = 0;
   CountTable<AbortKey> aborts;
   CountTable<StackKey> stacks;
   CountTable<ColourKey> colours;
@@ -223,11 +226,18 @@ void finish() noexcept {
       stop_irrevocable(*profile, counts);
       counts.section_ticks += processor::ticks() - profile->began;
     }
+    ThreadCounts counts{};
     for (std::size_t section = 1; section <= process.sections; ++section)
-      if (profile->sections[section] != nullptr)
+      if (profile->sections[section] != nullptr) {
         sums[section].add(*profile->sections[section]);
-    for (const auto &entry : profile->aborts)
+        counts.commits += profile->sections[section]->commits;
+      }
+    for (const auto &entry : profile->aborts) {
       aborts.add(entry.key, entry.count);
+      counts.aborts += entry.count;
+    }
+    if (counts.commits + counts.aborts != 0)
+      process.each_thread[process.each_threads++] = counts;
     for (const auto &entry : profile->stacks)
       stacks.add(entry.key, entry.count);
     for (const auto &entry : profile->colours)
