@@ -49,7 +49,7 @@ from tandem.workload.replay import (
     replay_json,
     run_once,
 )
-from tandem.workload.serial import count_serial, print_serial, read_serial
+from tandem.workload.serial import abort_rate_variance, count_serial, print_serial, read_serial
 from tandem.workload.soak import print_soak, soak
 from tandem.workload.steps import end_running, one_at_a_time, say
 from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult, print_observed
@@ -245,6 +245,7 @@ def _sample(asked: argparse.Namespace, folder: Path, memcached: Memcached) -> No
                 "in_flight_percent": percent * serial.in_flight,
                 "at_start_percent": percent * serial.at_start,
                 "after_aborts_percent": percent * serial.after_aborts,
+                "abort_rate_variance": abort_rate_variance(profile, threads),
             }
             figures["source"] = memcached.kinds()
     print(json.dumps(figures))

@@ -6,6 +6,7 @@ that is little enough: none because of what it calls, and of the rest less than 
 from __future__ import annotations
 
 import json
+import statistics
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +18,14 @@ from tandem.errors import CommandError
 from tandem.workload.replay import Load, run_once
 from tandem.workload.steps import say
 
-__all__ = ["MOST_AFTER_ABORTS", "SerialRuns", "count_serial", "print_serial", "read_serial"]
+__all__ = [
+    "MOST_AFTER_ABORTS",
+    "SerialRuns",
+    "abort_rate_variance",
+    "count_serial",
+    "print_serial",
+    "read_serial",
+]
 
 MOST_AFTER_ABORTS = 1e-5  # of all commits: the papers' bound
 # What libitm's statistics call so: an attempt that reached an unsafe call under way, and one whose
@@ -60,6 +68,21 @@ def _demand(section: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
         if x["line"]
     ]
     return f"{section['name']}: {entry['cause']}{' in ' if calls else ''}{', '.join(calls[:2])}"
+
+
+def abort_rate_variance(profile: Path, threads: int) -> float:
+    """Of so many threads that have committed most, how much their aborts for each commit vary.
+    CommandError where the profile cannot be read or has fewer.
+    """
+    try:
+        each = json.loads(profile.read_text(encoding="utf-8"))["run"]["each_thread"]
+        most = sorted(each, key=lambda x: x["commits"])[-threads:]
+        rates = [x["aborts"] / x["commits"] for x in most]
+    except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
+        raise CommandError(f"{profile}: is not a profile of threads: {error}") from error
+    if len(rates) < threads:
+        raise CommandError(f"{profile}: {len(rates)} threads ran sections, not {threads}")
+    return statistics.pvariance(rates)
 
 
 def read_serial(variant: str, threads: int, profiles: Sequence[Path]) -> SerialRuns:
