@@ -164,11 +164,19 @@ CODE = {
             "acquires it is not understood"
         ),
     ),
-    "reader and writer": (
+    "a reader's try": (
         "static pthread_rwlock_t r = PTHREAD_RWLOCK_INITIALIZER;\n"
-        "static void f(void) { pthread_rwlock_wrlock(&r); ++x; pthread_rwlock_unlock(&r); }\n"
-        + MAIN,
-        f"p.c:{FIRST + 1}: lock 'r' is a pthread-rwlock, which cannot become a section yet",
+        "static void f(void) {\n"
+        "  if (pthread_rwlock_tryrdlock(&r) == 0) { ++x; pthread_rwlock_unlock(&r); } }\n" + MAIN,
+        f"p.c:{FIRST + 2}: lock 'r' is a pthread-rwlock that is tried, which cannot become a",
+    ),
+    "readers of several processes": (
+        "static pthread_rwlock_t r;\n"
+        "static void f(void) { pthread_rwlock_rdlock(&r); ++x; pthread_rwlock_unlock(&r); }\n"
+        "int main(void) { pthread_rwlockattr_t a;\n"
+        "  pthread_rwlockattr_setpshared(&a, PTHREAD_PROCESS_SHARED);\n"
+        "  pthread_rwlock_init(&r, &a); f(); return x; }\n",
+        f"p.c:{FIRST + 3}: 'pthread_rwlockattr_setpshared' may make a lock that several processes",
     ),
     "waits in a section": (
         "static void f(void) { pthread_mutex_lock(&a);\n"
@@ -283,7 +291,8 @@ CODE = {
 }
 # What the file names, where that is not `a`.
 NAMED = {
-    "reader and writer": "r",
+    "a reader's try": "r",
+    "readers of several processes": "r",
     "recursive from its start": "r",
     "variable and field": "g.m",
     "one record and another": "pub.m",

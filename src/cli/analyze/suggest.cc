@@ -95,7 +95,9 @@ std::optional<std::string> why_it_stays(const Lock &lock, const std::string &kee
     if (here.kind == "wait" && !keeps_waits.empty())
       return fmt::format("threads wait for a condition with it, at {}, and the program calls {}",
                          place(*region), keeps_waits);
-    if ((here.primitive != "pthread-mutex" && here.primitive != "pthread-spinlock") || here.shared)
+    if (here.primitive == "pthread-rwlock")
+      return "a readers' and writers' lock: its readers run side by side as it is";
+    if (here.primitive != "pthread-mutex" && here.primitive != "pthread-spinlock")
       return fmt::format("a {}, which cannot become a section", here.primitive);
     if (here.names.size() > 1)
       return fmt::format("acquired together with others at {}", place(*region));

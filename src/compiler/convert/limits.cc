@@ -151,7 +151,8 @@ private:
   }
 
   Status check_processes() {
-    for (const char *name : {"pthread_mutexattr_setpshared", "pthread_spin_init"})
+    for (const char *name :
+         {"pthread_mutexattr_setpshared", "pthread_rwlockattr_setpshared", "pthread_spin_init"})
       if (const CallBase *call = call_with(module_, name, 0))
         return Error{fmt::format("{}: '{}' may make a lock that several processes share, and "
                                  "sections are one process's: no lock of this program can become "

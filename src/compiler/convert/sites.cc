@@ -57,6 +57,8 @@ const Value *lock_operand(const LockSite &site) {
 // A pthread_mutex_t's first bytes: enough to tell its place from its neighbours'.
 constexpr std::uint64_t kLockBytes = 4;
 
+constexpr StringRef kLockTypes[] = {"pthread_mutex_t", "pthread_rwlock_t", "pthread_spinlock_t"};
+
 // Functions that take memory back: they use no lock in it, and neither does the program then.
 bool frees(StringRef function) {
   return function == "free" || function.starts_with("_ZdlPv") || function.starts_with("_ZdaPv");
@@ -77,8 +79,9 @@ Status check_outside(const Module &module, const LockCalls &calls) {
         if (!argument->getType()->isPointerTy())
           continue;
         const AccessPath path = access_path(argument.get(), 0);
-        if (path.type != nullptr && (path.type->getName().starts_with("pthread_mutex_t") ||
-                                     path.type->getName().starts_with("pthread_spinlock_t")))
+        if (path.type != nullptr && any_of(kLockTypes, [&](StringRef type) {
+              return path.type->getName().starts_with(type);
+            }))
           return Error{fmt::format("{}: lock '{}' is given to '{}', code outside the program: no "
                                    "lock of this program can become a section",
                                    source_place(*call), path.text, callee->getName().str())};
@@ -288,9 +291,16 @@ Status check_locks(const Module &module, const ConversionFile &file, const LockC
           return at(*site, fmt::format("takes several locks at once, '{}' among them, which cannot "
                                        "become a section yet; keep it a lock",
                                        name));
-        if (site->primitive != "pthread-mutex" && site->primitive != "pthread-spinlock")
+        const bool has_readers = site->primitive == "pthread-rwlock";
+        if (!has_readers && site->primitive != "pthread-mutex" &&
+            site->primitive != "pthread-spinlock")
           return at(*site, fmt::format("lock '{}' is a {}, which cannot become a section yet; keep "
                                        "it a lock",
+                                       name, site->primitive));
+        // A reader's succeeds beside other readers, its own thread's too.
+        if (has_readers && site->operation == LockOperation::trylock)
+          return at(*site, fmt::format("lock '{}' is a {} that is tried, which cannot become a "
+                                       "section yet; keep it a lock",
                                        name, site->primitive));
         if (site->operation == LockOperation::wait)
           return at(*site, fmt::format("lock '{}' is given up by a condition wait that is no plain "

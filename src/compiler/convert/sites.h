@@ -58,7 +58,7 @@ private:
   LockFields fields_;
 };
 
-// Whether every operation on a converted lock is known: the lock is a pthread mutex or spinlock,
+// Whether every operation on a converted lock is known: the lock is pthread's,
 // its waits for conditions are converted (waits.h), no code outside the program can use it, and
 // what stays real is never one of them. Error: `file:line: ...`.
 Status check_locks(const llvm::Module &module, const ConversionFile &file, const LockCalls &calls,

@@ -281,6 +281,8 @@ constexpr OwnOperation kOwnOperations[] = {
     {"pthread_mutex_lock", kHeldAcquire},         {"pthread_mutex_trylock", "_TANDEM_held_try"},
     {"pthread_mutex_unlock", kHeldRelease},       {"pthread_spin_lock", kHeldAcquire},
     {"pthread_spin_trylock", "_TANDEM_held_try"}, {"pthread_spin_unlock", kHeldRelease},
+    {"pthread_rwlock_rdlock", kHeldAcquire},      {"pthread_rwlock_wrlock", kHeldAcquire},
+    {"pthread_rwlock_unlock", kHeldRelease},
 };
 
 bool can_keep(const LockSite &site) {
