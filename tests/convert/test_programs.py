@@ -14,6 +14,9 @@ import pytest
 from conftest import PROGRAMS, RUN_SECONDS, Converter
 
 NAMES = (
+    "cxx_guards",
+    "cxx_queue",
+    "cxx_shapes",
     "guarded_by",
     "guarded_by_in_place",
     "guarded_by_taken",
@@ -42,7 +45,7 @@ TRANSACTIONS = ("eager", "lazy", "norec", "two-phase", "serial")
 @pytest.mark.parametrize("name", NAMES)
 def test_program_is_right(converter: Converter, name: str, enforce: str, level: str) -> None:
     compiled = converter.compile(
-        PROGRAMS / f"{name}.c",
+        PROGRAMS / f"{name}{'.cc' if name.startswith('cxx_') else '.c'}",
         PROGRAMS / f"{name}.toml",
         level,
         f"-ftandem-enforce={enforce}",

@@ -97,6 +97,9 @@ std::optional<std::string> why_it_stays(const Lock &lock, const std::string &kee
                          place(*region), keeps_waits);
     if (here.primitive == "pthread-rwlock")
       return "a readers' and writers' lock: its readers run side by side as it is";
+    if (here.primitive.starts_with("std-"))
+      return fmt::format("a {}: where a section names it, the compiler says whether it can be one",
+                         here.primitive);
     if (here.primitive != "pthread-mutex" && here.primitive != "pthread-spinlock")
       return fmt::format("a {}, which cannot become a section", here.primitive);
     if (here.names.size() > 1)

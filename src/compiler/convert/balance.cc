@@ -81,6 +81,11 @@ private:
   };
   using Loaded = std::map<const Value *, bool>; // what was loaded from such variables
 
+  // The function, by a return or an exception that it hands on.
+  static bool leaves(const Instruction &instruction) {
+    return isa<ReturnInst, ResumeInst>(instruction);
+  }
+
   void push(State state) {
     if (seen_.insert(state).second)
       work_.push_back(std::move(state));
@@ -93,7 +98,7 @@ private:
       if (const LockSite *site = calls_.at(instruction);
           site != nullptr && counts_(*site) && !operate(*site, state))
         return;
-      if (isa<ReturnInst>(instruction) && state.held > 0)
+      if (leaves(instruction) && state.held > 0)
         fail(result_.returns_inside, state.since);
       if (!declared_)
         flags_.apply(instruction, state.flags);
@@ -251,7 +256,7 @@ private:
       if (const LockSite *next = calls_.at(instruction);
           next != nullptr && counts_(*next) && !operate(*next, state))
         return;
-      if (isa<ReturnInst>(instruction) && state.held > 0)
+      if (leaves(instruction) && state.held > 0)
         fail(result_.returns_inside, state.since);
     }
     for (const BasicBlock *next : successors(state.block)) {

@@ -3,6 +3,7 @@
 
 #include "compiler/convert/balance.h"
 #include "compiler/convert/file.h"
+#include "compiler/convert/guards.h"
 #include "compiler/convert/limits.h"
 #include "compiler/convert/modes.h"
 #include "compiler/convert/order.h"
@@ -47,6 +48,8 @@ public:
         keep_locks_(keep_locks) {}
 
   Result<Conversion> run() {
+    if (names_library_locks())
+      take_guards_apart(module_);
     if (Status made = make_lock_regions(module_, file_, catalogue_); !made)
       return made.error();
     Result<std::vector<ConditionOperation>> waits = convert_waits(module_, file_);
@@ -107,6 +110,17 @@ public:
   }
 
 private:
+  // Whether the file names a lock of the C++ library.
+  [[nodiscard]] bool names_library_locks() const {
+    const LockCalls calls(module_);
+    const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls);
+    return named && any_of(module_, [&](const Function &function) {
+             return any_of(calls.sites(function), [&](const LockSite *site) {
+               return StringRef(site->primitive).starts_with("std-") && named->section_of(*site);
+             });
+           });
+  }
+
   // A wait gives up one lock, and the section goes on.
   static Error sleeps_inside(const SleepInside &found) {
     return Error{fmt::format(

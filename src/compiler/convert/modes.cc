@@ -232,7 +232,7 @@ private:
     for (Instruction &value : instructions(function_)) {
       if (auto *phi = dyn_cast<PHINode>(&value))
         phis.push_back(phi);
-      else if (!(isa<AllocaInst>(value) && value.getParent() == &entry) && leaves_its_block(value))
+      if (!(isa<AllocaInst>(value) && value.getParent() == &entry) && leaves_its_block(value))
         values.push_back(&value);
     }
     const auto at = entry.getFirstInsertionPt();
@@ -377,7 +377,7 @@ private:
       if (site != nullptr)
         acquire_again(inside, *site, call_in(inside, block), here);
       Instruction *terminator = here->getTerminator();
-      if (isa<ReturnInst>(terminator)) {
+      if (isa<ReturnInst, ResumeInst>(terminator)) {
         trap(*terminator);
         continue;
       }

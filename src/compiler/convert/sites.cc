@@ -57,7 +57,14 @@ const Value *lock_operand(const LockSite &site) {
 // A pthread_mutex_t's first bytes: enough to tell its place from its neighbours'.
 constexpr std::uint64_t kLockBytes = 4;
 
-constexpr StringRef kLockTypes[] = {"pthread_mutex_t", "pthread_rwlock_t", "pthread_spinlock_t"};
+// Of C, or of the C++ library: std::mutex, std::shared_mutex and others.
+bool is_lock(const DIType &type) {
+  const StringRef name = type.getName();
+  const DIScope *scope = type.getScope();
+  return name.starts_with("pthread_mutex_t") || name.starts_with("pthread_rwlock_t") ||
+         name.starts_with("pthread_spinlock_t") ||
+         (scope != nullptr && scope->getName() == "std" && name.ends_with("mutex"));
+}
 
 // Functions that take memory back: they use no lock in it, and neither does the program then.
 bool frees(StringRef function) {
@@ -79,9 +86,7 @@ Status check_outside(const Module &module, const LockCalls &calls) {
         if (!argument->getType()->isPointerTy())
           continue;
         const AccessPath path = access_path(argument.get(), 0);
-        if (path.type != nullptr && any_of(kLockTypes, [&](StringRef type) {
-              return path.type->getName().starts_with(type);
-            }))
+        if (path.type != nullptr && is_lock(*path.type))
           return Error{fmt::format("{}: lock '{}' is given to '{}', code outside the program: no "
                                    "lock of this program can become a section",
                                    source_place(*call), path.text, callee->getName().str())};
@@ -307,9 +312,9 @@ Status check_locks(const Module &module, const ConversionFile &file, const LockC
                                        "call of the pthread library, which a section cannot do; "
                                        "keep it a lock",
                                        name));
-        if (isa<InvokeInst>(site->call) || site->guard || function.hasPersonalityFn())
-          return at(*site, fmt::format("lock '{}' is used where exceptions may pass, which cannot "
-                                       "become a section yet; keep it a lock",
+        if (isa<InvokeInst>(site->call) || site->guard)
+          return at(*site, fmt::format("lock '{}' is used by a guard whose work is not understood "
+                                       "here, which cannot become a section yet; keep it a lock",
                                        name));
         const Function *callee = called_function(*site->call);
         if (site->wrapper == nullptr && named.has_lock_regions(*section) &&

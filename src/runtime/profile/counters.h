@@ -222,11 +222,11 @@ struct Process {
   std::int64_t steady_ns;  // CLOCK_MONOTONIC at the same moment
   std::uint64_t ticks;     // the time-stamp counter at the same moment
   std::int32_t pid;
-  std::uint64_t threads;   // that ran at least one section
+  std::uint64_t threads; // that ran at least one section
   ThreadCounts *each_thread;
   std::size_t each_threads; // entries
   std::uint32_t sections;   // numbers given out
-  std::uint64_t *begin_of; // by number: return address of the section's begin, or its descriptor
+  std::uint64_t *begin_of;  // by number: return address of the section's begin, or its descriptor
   const Description **description_of; // by number; null: begun without a descriptor
   const Module **module_of; // by number: what the begin is in; null: no program and no library
 };

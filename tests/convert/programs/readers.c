@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A readers' and writers' lock in a record: readers within readers, writers, and a reader that counts.
+// A readers' and writers' lock in a record: readers within readers, writers, and a reader that
+// counts.
 #include "threads.h"
 
 enum { kEntries = 16, kTotal = 1600 };

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/convert/guards.h"
+
+#include "compiler/sections/called_function.h"
+#include "compiler/sections/lock_functions.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Scalar/SCCP.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+namespace tandem {
+namespace {
+
+using namespace llvm;
+
+// Members of std::condition_variable that are in the library's own code, by what pthread has in
+// their place: the object is a pthread_cond_t.
+struct Condition {
+  StringRef member;
+  const char *function;
+};
+constexpr Condition kConditions[] = {
+    {"_ZNSt18condition_variableC1Ev", "pthread_cond_init"},
+    {"_ZNSt18condition_variableC2Ev", "pthread_cond_init"},
+    {"_ZNSt18condition_variableD1Ev", "pthread_cond_destroy"},
+    {"_ZNSt18condition_variableD2Ev", "pthread_cond_destroy"},
+    {"_ZNSt18condition_variable10notify_oneEv", "pthread_cond_signal"},
+    {"_ZNSt18condition_variable10notify_allEv", "pthread_cond_broadcast"},
+    {"_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", "pthread_cond_wait"},
+};
+
+// In the names of functions below the public ones.
+constexpr StringRef kThinParts[] = {"condition_variable", "__condvar", "__gthread_",
+                                    "__glibcxx_rwlock", "mutex"};
+
+// Whether the library's function, which has a body here, only brings a lock, a guard or a condition
+// to the pthread library. One that takes several locks at once is an algorithm of its own.
+bool is_thin(const Function &function) {
+  const StringRef name = function.getName();
+  if (function.isDeclaration() || !is_library_function(function) ||
+      name.contains("condition_variable_any"))
+    return false;
+  if (const std::optional<LockFunction> does = lock_function(function))
+    return does->locks.size() <= 1;
+  return any_of(kThinParts, [&](StringRef part) { return name.contains(part); });
+}
+
+void call_pthread(CallBase &call, const char *name) {
+  Module &module = *call.getModule();
+  IRBuilder<> builder(&call);
+  Type *pointer = builder.getPtrTy();
+  SmallVector<Value *, 2> arguments{call.getArgOperand(0)};
+  if (StringRef(name) == "pthread_cond_wait") // std::unique_lock begins with the mutex's address
+    arguments.push_back(builder.CreateLoad(pointer, call.getArgOperand(1)));
+  else if (StringRef(name) == "pthread_cond_init")
+    arguments.push_back(Constant::getNullValue(pointer));
+  const SmallVector<Type *, 2> types(arguments.size(), pointer);
+  FunctionCallee callee =
+      module.getOrInsertFunction(name, FunctionType::get(builder.getInt32Ty(), types, false));
+  builder.CreateCall(callee, arguments)->setDebugLoc(call.getDebugLoc());
+  if (auto *invoke = dyn_cast<InvokeInst>(&call)) {
+    builder.CreateBr(invoke->getNormalDest());
+    invoke->getUnwindDest()->removePredecessor(invoke->getParent());
+  }
+  call.eraseFromParent();
+}
+
+void replace_conditions(Module &module, SetVector<Function *> &changed) {
+  for (const Condition &condition : kConditions) {
+    const Function *member = module.getFunction(condition.member);
+    if (member == nullptr || !member->isDeclaration())
+      continue;
+    for (const User *user : make_early_inc_range(member->users()))
+      if (const auto *call = dyn_cast<CallBase>(user);
+          call != nullptr && called_function(*call) == member) {
+        changed.insert(const_cast<Function *>(call->getFunction()));
+        call_pthread(*const_cast<CallBase *>(call), condition.function);
+      }
+  }
+}
+
+// The library throws where an acquisition fails, which those of its locks do only by a mistake of
+// the program that a section does not have: that its thread holds the lock.
+void trust_acquisitions(Module &module) {
+  for (const char *name : {"pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock"})
+    if (const Function *function = module.getFunction(name); function != nullptr)
+      for (const User *user : function->users())
+        if (const auto *call = dyn_cast<CallBase>(user);
+            call != nullptr && is_library_function(*call->getFunction()))
+          const_cast<CallBase *>(call)->replaceAllUsesWith(Constant::getNullValue(call->getType()));
+}
+
+// A wait throws only where its thread is cancelled.
+void call_waits(Module &module) {
+  if (module.getFunction("pthread_cancel") != nullptr)
+    return;
+  for (const char *name : {"pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait"})
+    if (const Function *function = module.getFunction(name); function != nullptr)
+      for (const User *user : make_early_inc_range(function->users()))
+        if (const auto *invoke = dyn_cast<InvokeInst>(user);
+            invoke != nullptr && called_function(*invoke) == function)
+          changeToCall(const_cast<InvokeInst *>(invoke));
+}
+
+// Puts in the calls that are there. Result: whether there were any.
+bool put_in(Module &module, SetVector<Function *> &changed) {
+  SmallVector<CallBase *> calls;
+  for (Function &function : module)
+    if (!is_library_function(function))
+      for (Instruction &instruction : instructions(function))
+        if (auto *call = dyn_cast<CallBase>(&instruction))
+          if (const Function *callee = called_function(*call);
+              callee != nullptr && callee != &function && is_thin(*callee))
+            calls.push_back(call);
+  bool done = false;
+  for (CallBase *call : calls) {
+    Function &caller = *call->getFunction();
+    // Its lines are the header's, which nobody looks for: the call's serve.
+    stripDebugInfo(*const_cast<Function *>(called_function(*call)));
+    InlineFunctionInfo info;
+    if (!InlineFunction(*call, info).isSuccess())
+      continue;
+    changed.insert(&caller);
+    done = true;
+  }
+  return done;
+}
+
+// Where a function keeps the exception that is under way stays in memory: the enforcement of a
+// section looks for it there. Result: the accesses, which were made volatile.
+SmallVector<Instruction *> hold_exceptions(Function &function) {
+  SmallVector<Instruction *> held;
+  for (Instruction &instruction : instructions(function)) {
+    auto *part = dyn_cast<ExtractValueInst>(&instruction);
+    if (part == nullptr || !isa<LandingPadInst>(part->getAggregateOperand()))
+      continue;
+    for (User *user : part->users()) {
+      auto *store = dyn_cast<StoreInst>(user);
+      if (store == nullptr || !isa<AllocaInst>(store->getPointerOperand()))
+        continue;
+      for (User *access : store->getPointerOperand()->users())
+        if (auto *load = dyn_cast<LoadInst>(access); load != nullptr && !load->isVolatile()) {
+          load->setVolatile(true);
+          held.push_back(load);
+        } else if (auto *other = dyn_cast<StoreInst>(access);
+                   other != nullptr && !other->isVolatile()) {
+          other->setVolatile(true);
+          held.push_back(other);
+        }
+    }
+  }
+  return held;
+}
+
+void release_exceptions(Function &function, const SmallVector<Instruction *> &held) {
+  const SmallPtrSet<const Instruction *, 16> mine(held.begin(), held.end());
+  for (Instruction &instruction : instructions(function)) {
+    if (!mine.contains(&instruction))
+      continue;
+    if (auto *load = dyn_cast<LoadInst>(&instruction))
+      load->setVolatile(false);
+    else
+      cast<StoreInst>(instruction).setVolatile(false);
+  }
+}
+
+} // namespace
+
+void take_guards_apart(Module &module) {
+  // Members of members: a guard's calls the mutex's, that the wrapper of pthread's, and one of a
+  // condition that waits until a time calls clocks on the way.
+  constexpr unsigned kMostDeep = 16;
+  SetVector<Function *> changed;
+  trust_acquisitions(module);
+  for (unsigned depth = 0; depth < kMostDeep && put_in(module, changed); ++depth) {
+  }
+  replace_conditions(module, changed);
+  call_waits(module);
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  // Guards become values, and whether one holds its lock is known where that does not depend on a
+  // condition of the program's.
+  FunctionPassManager passes;
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(SCCPPass());
+  passes.addPass(SimplifyCFGPass());
+  for (Function *function : changed) {
+    const SmallVector<Instruction *> held = hold_exceptions(*function);
+    passes.run(*function, functions);
+    release_exceptions(*function, held);
+  }
+}
+
+} // namespace tandem

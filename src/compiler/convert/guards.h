@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Locks of the C++ library (libstdc++): std::mutex, std::shared_mutex and their like are pthread's
+// locks, and std::condition_variable is pthread's condition, behind member functions of headers.
+// What uses them is brought to calls of the pthread library in the program's own functions, where
+// they can be converted as those of C.
+#pragma once
+
+#include "llvm/IR/Module.h"
+
+namespace tandem {
+
+// Puts the library's functions on locks, guards and conditions into the program's functions that
+// call them, which then have what the guards held as values. The calls' places become those of what
+// was put in. What cannot be put in stays as it is: std::lock and std::scoped_lock of several
+// locks, std::condition_variable_any, and guards that are handed to other functions.
+void take_guards_apart(llvm::Module &module);
+
+} // namespace tandem
