@@ -17,7 +17,7 @@ import pytest
 from tandem.errors import CommandError, UserError
 from tandem.paths import ROOT
 from tandem.workload.apache.build import OF_MACHINE, build, report_of
-from tandem.workload.apache.replay import machine_command, run_once
+from tandem.workload.apache.replay import Machine, run_once
 from tandem.workload.apache.steps import STEPS, SectionClass, classes, measure_steps
 
 BUILD = Path(os.environ["TANDEM_BUILD"])
@@ -116,14 +116,14 @@ def test_on_harts(tmp_path: Path) -> None:
     seconds = {}
     for variant in OF_MACHINE:
         for protocol in (None, "mesi-snoop"):
-            under = [*machine_command(BUILD, protocol), "--harts", "1"]
+            under = Machine(BUILD, protocol).command(variant, 1)
             one = run_once(made[variant], told, os.environ, under=under)
             assert all(one[x] == here[x] for x in ("hits", "stores", "evictions", "charged"))
             seconds[variant, protocol] = one["seconds"]
     assert seconds["sequential", None] < seconds["mutex", None] < seconds["mutex", "mesi-snoop"]
-    assert run_once(made["locks"], told, os.environ, under=under)["seconds"] == one["seconds"]
-    for variant in ("mutex", "locks"):
-        under = [*machine_command(BUILD, "mesi-snoop"), "--harts", "3"]
+    assert run_once(made[variant], told, os.environ, under=under)["seconds"] == one["seconds"]
+    for variant in OF_MACHINE[1:]:
+        under = Machine(BUILD, "mesi-snoop").command(variant, 3)
         three = run_once(made[variant], [*told, "--threads=3", "--check"], os.environ, under=under)
         assert three["operations"] == 180
         assert three["compared"] > 0
@@ -231,7 +231,7 @@ def test_bad_commands(refused: Callable[[list[str], str], None]) -> None:
     refused([], "the following arguments are required")
     refused(["boil"], "invalid choice: 'boil'")
     refused(["steps", "--variant", "mutex"], "has no commit handlers")
-    refused(["replay", "--protocol", "flask", "--variant", "stm"], "is not made for the simulated")
+    refused(["replay", "--protocol", "flask", "--variant", "mutex-tsan"], "is not made for the sim")
     refused(["replay", "--protocol", "flask", "--algorithm", "legacy"], "leave --protocol out")
     refused(["soak", "--protocol", "flask"], "--protocol is an option of replay")
     refused(["replay", "--variant", "socache"], "is none of replay's")

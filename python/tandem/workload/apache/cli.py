@@ -29,13 +29,7 @@ from tandem.workload.apache.build import (
 )
 from tandem.workload.apache.httpd import find_httpd
 from tandem.workload.apache.load import load, load_json, print_load
-from tandem.workload.apache.replay import (
-    machine_command,
-    print_replay,
-    replay,
-    replay_json,
-    run_once,
-)
+from tandem.workload.apache.replay import Machine, print_replay, replay, replay_json, run_once
 from tandem.workload.apache.soak import print_soak, soak
 from tandem.workload.apache.steps import classes, measure_steps, print_steps
 from tandem.workload.apache.suite import Subject, print_suite, run_suite
@@ -89,7 +83,7 @@ _DEFAULT_VARIANTS = {
     "suite": ["disk", "socache", "hybrid"],
     "load": ["none", "disk", "socache", "hybrid"],
     "replay": ["mutex", "hybrid"],
-    "replay on harts": ["mutex", "locks"],
+    "replay on harts": ["mutex", "stm", "hybrid", "htm"],
     "soak": ["hybrid"],
     "steps": ["stm", "hybrid"],
     "point": ["hybrid"],
@@ -171,7 +165,8 @@ def _add_options(to: argparse.ArgumentParser) -> None:
         "--protocol",
         metavar="NAME",
         help="on the simulated machine, a hart for each thread, with this coherence protocol; "
-        f"none: a cycle an instruction. For {', '.join(OF_MACHINE)} (replay)",
+        "none: a cycle an instruction. There `stm` keeps to software, `hybrid` and `htm` have the "
+        "machine's transactions (replay)",
     )
     add("--objects", type=_count, metavar="N", help="cap on objects (replay) [1009]")
     add("--bytes", type=_count, metavar="N", help="cap on bytes (replay) [67108864]")
@@ -236,16 +231,16 @@ def _subjects(asked: argparse.Namespace, folder: Path, jobs: int) -> list[Subjec
     ]
 
 
-def _machine(asked: argparse.Namespace) -> list[str]:
-    """What the replay runs under; nothing where that is this machine."""
+def _machine(asked: argparse.Namespace) -> Machine | None:
+    """What the replay runs on; null where that is this machine."""
     if asked.protocol is None:
-        return []
+        return None
     if other := [x for x in _variants(asked) if x not in OF_MACHINE]:
         raise UserError(
-            f"--variant {other[0]} is not made for the simulated machine: Tandem's runtime does "
-            f"not run there; --protocol takes {', '.join(OF_MACHINE)}"
+            f"--variant {other[0]} is not made for the simulated machine; --protocol takes "
+            f"{', '.join(OF_MACHINE)}"
         )
-    return machine_command(prefix(), None if asked.protocol == "none" else asked.protocol)
+    return Machine(prefix(), None if asked.protocol == "none" else asked.protocol)
 
 
 def _operations(asked: argparse.Namespace) -> int:
@@ -259,7 +254,7 @@ def _replay(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
         raise UserError("--algorithm is not for the simulated machine; leave --protocol out")
     target = "replay" if algorithm == "store" else algorithm
     machine = _machine(asked)
-    if machine:
+    if machine is not None:
         target = "machine"
     programs = build(folder, prefix(), target, _variants(asked), jobs)
     options = [f"--operations={asked.operations or _operations(asked)}"]
@@ -273,12 +268,12 @@ def _replay(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
         options,
         threads=asked.threads or (1, 2),
         laws=(1.0,) if asked.stream else asked.s or (0.1, 1.0, 2.0),
-        rounds=asked.rounds or (1 if machine else 3),
+        rounds=asked.rounds or (3 if machine is None else 1),
         seed=asked.seed or 1,
         environment=os.environ | _environment(),
         machine=machine,
     )
-    print_replay(results, bool(machine))
+    print_replay(results, machine is not None)
     if asked.json:
         write_text(asked.json, replay_json(results))
 
@@ -348,12 +343,12 @@ def _point(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
         raise UserError(f"--variant {names[0]} has no replay; see {PROGRAM} --help")
     else:
         machine = _machine(asked)
-        target = "machine" if machine else "replay"
+        target = "replay" if machine is None else "machine"
         program = build(folder, prefix(), target, names, jobs)[names[0]]
         told = [f"--threads={threads[0]}", f"--s={laws[0]}", f"--seed={asked.seed or 1}"]
         told.append(f"--operations={asked.operations or _operations(asked)}")
         told.append(f"--warm-up={asked.warm_up or 0}")
-        under = [*machine, "--harts", str(threads[0])] if machine else ()
+        under = machine.command(names[0], threads[0]) if machine is not None else ()
         run = run_once(program, told, os.environ | _environment(), under=under)
         figures = {"rate": run["operations"] / run["seconds"], "hit_rate": run["hit_rate"]}
     print(json.dumps(figures))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -24,6 +25,8 @@ __all__ = ["Httpd", "Site", "check_configuration", "find_httpd", "serving"]
 
 START_SECONDS = 60.0
 STOP_SECONDS = 60.0
+# Connections end by themselves first.
+GRACE_SECONDS = 20
 # Loaded for every site; the order does not matter.
 MODULES = (
     *("mpm_event", "authz_core", "headers", "expires", "mime", "alias", "env", "status"),
@@ -156,6 +159,7 @@ def _configuration(site: Site, folder: Path, port: int) -> str:
         f'PidFile "{folder / "pid"}"',
         f'ScriptSock "{folder / "cgisock"}"',
         f'ErrorLog "{folder / "error.log"}"',
+        f'CoreDumpDirectory "{folder / "cores"}"',
         f'DocumentRoot "{folder / "htdocs"}"',
         'TypesConfig "/etc/mime.types"',
         "ServerName localhost",
@@ -165,6 +169,7 @@ def _configuration(site: Site, folder: Path, port: int) -> str:
         "KeepAlive on",
         "MaxKeepAliveRequests 0",
         "Timeout 60",
+        f"GracefulShutdownTimeout {GRACE_SECONDS}",
         f"ServerLimit {site.processes}",
         f"StartServers {site.processes}",
         f"ThreadsPerChild {site.threads}",
@@ -187,10 +192,10 @@ def _prepare(site: Site, folder: Path) -> tuple[list[str], int]:
     """Writes its configuration; the command that runs it, and its port."""
     folder.chmod(0o755)
     (folder / "htdocs").mkdir(exist_ok=True)
-    disk = folder / "disk"
-    disk.mkdir(exist_ok=True)
-    if os.geteuid() == 0:
-        shutil.chown(disk, "nobody", "nogroup")
+    for written in (folder / "disk", folder / "cores"):
+        written.mkdir(exist_ok=True)
+        if os.geteuid() == 0:
+            shutil.chown(written, "nobody", "nogroup")
     port = _free_port()
     (folder / "httpd.conf").write_text(_configuration(site, folder, port), encoding="utf-8")
     return [find_httpd(), "-f", str(folder / "httpd.conf")], port
@@ -216,10 +221,11 @@ def check_configuration(site: Site) -> tuple[int, str]:
 @contextlib.contextmanager
 def serving(site: Site) -> Iterator[Httpd]:
     """Starts it, waits until it listens, ends it. CommandError where it does not start, or a
-    process of it crashed meanwhile.
+    process of it crashed meanwhile: its folder stays then, with log and cores.
     """
-    with tempfile.TemporaryDirectory(prefix="tandem-apache-") as name:
-        folder = Path(name)
+    folder = Path(tempfile.mkdtemp(prefix="tandem-apache-"))
+    crash = None
+    try:
         command, port = _prepare(site, folder)
         process = subprocess.Popen(
             [*command, "-DFOREGROUND"],
@@ -227,6 +233,7 @@ def serving(site: Site) -> Iterator[Httpd]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=(folder / "stderr").open("wb"),
+            preexec_fn=_keep_cores,
         )
         server = Httpd(folder, port, process)
         try:
@@ -234,11 +241,27 @@ def serving(site: Site) -> Iterator[Httpd]:
             yield server
         finally:
             _stop(server)
-        lines = server.log().splitlines()
-        if found := [x for x in lines if _SANITIZER.search(x)]:
-            raise CommandError(f"httpd: {found[0].strip()}")
-        if crashed := [x for x in lines if "exit signal" in x and "Killed" not in x]:
-            raise CommandError(f"httpd: a process of it crashed: {crashed[0]}")
+            crash = _crash(server)
+        if crash is not None:
+            raise CommandError(f"httpd: {crash}; log and cores are in {folder}")
+    finally:
+        if crash is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _keep_cores() -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (most, most))
+
+
+def _crash(server: Httpd) -> str | None:
+    """What its log says of processes that crashed."""
+    lines = server.log().splitlines()
+    if found := [x for x in lines if _SANITIZER.search(x)]:
+        return found[0].strip()
+    if crashed := [x for x in lines if "exit signal" in x and "Killed" not in x]:
+        return f"a process of it crashed: {crashed[0]}"
+    return None
 
 
 def _wait_until_it_listens(server: Httpd) -> None:
@@ -257,11 +280,17 @@ def _wait_until_it_listens(server: Httpd) -> None:
 
 
 def _stop(server: Httpd) -> None:
-    if server.process.poll() is None:
-        server.process.terminate()
-        try:
+    """As `apachectl graceful-stop`. At SIGTERM httpd closes the connections of threads that may be
+    about to free them, and now and then crashes, with whatever cache. A signal that comes while it
+    restarts may be lost.
+    """
+    for request in (signal.SIGWINCH, signal.SIGTERM):
+        if server.process.poll() is not None:
+            return
+        server.process.send_signal(request)
+        with contextlib.suppress(subprocess.TimeoutExpired):
             server.process.wait(timeout=STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            server.process.kill()
-            server.process.wait()
-            raise CommandError(f"httpd did not end within {STOP_SECONDS:.0f} s") from None
+    if server.process.poll() is None:
+        server.process.kill()
+        server.process.wait()
+        raise CommandError(f"httpd did not end within {2 * STOP_SECONDS:.0f} s")

@@ -15,7 +15,7 @@ from tandem.statistics import median
 from tandem.workload.server import ending
 from tandem.workload.steps import say
 
-__all__ = ["Replayed", "machine_command", "print_replay", "replay", "replay_json", "run_once"]
+__all__ = ["Machine", "Replayed", "print_replay", "replay", "replay_json", "run_once"]
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,21 @@ class Replayed:
         return [1e9 * float(x["user_seconds"]) / float(x["operations"]) for x in self.rounds]
 
 
-def machine_command(prefix: Path, protocol: str | None) -> list[str]:
-    """What runs a program on the simulated machine, but for `--harts N`; with a protocol, what the
-    program says is to be measured has time.
-    """
-    command = [str(prefix / "bin" / "tandem"), "machine", "exec"]
-    if protocol is not None:
-        command += ["--mode", "functional", "--protocol", protocol]
-    return command
+@dataclass(frozen=True)
+class Machine:
+    """The simulated one. With a protocol, what a program says is to be measured has time."""
+
+    prefix: Path
+    protocol: str | None
+
+    def command(self, variant: str, harts: int) -> list[str]:
+        """What runs a program of that variant."""
+        command = [str(self.prefix / "bin" / "tandem"), "machine", "exec", "--quiet"]
+        if self.protocol is not None:
+            command += ["--mode", "functional", "--protocol", self.protocol]
+        if variant == "stm":
+            command += ["--env", "TANDEM_HARDWARE=off"]
+        return [*command, "--harts", str(harts)]
 
 
 def run_once(
@@ -87,10 +94,10 @@ def replay(
     rounds: int,
     seed: int,
     environment: Mapping[str, str],
-    machine: Sequence[str] = (),
+    machine: Machine | None = None,
 ) -> list[Replayed]:
     """Runs each of `programs`, by variant, with each number of threads and each exponent of Zipf's
-    law, `rounds` times in turn. `machine`: as of `machine_command`; each thread has a hart there.
+    law, `rounds` times in turn; on a `machine` each thread has a hart.
     """
     results: dict[tuple[float, int, str], list[Mapping[str, Any]]] = {}
     for number in range(rounds):
@@ -101,7 +108,7 @@ def replay(
                         continue
                     say(f"replay: round {number + 1} of {rounds}: {variant}, s {s}, {count}")
                     told = [f"--threads={count}", f"--s={s}", f"--seed={seed + number}", *options]
-                    under = [*machine, "--harts", str(count)] if machine else ()
+                    under = machine.command(variant, count) if machine is not None else ()
                     one = run_once(program, told, environment, under=under)
                     results.setdefault((s, count, variant), []).append(one)
     return [Replayed(v, count, s, tuple(x)) for (s, count, v), x in results.items()]
