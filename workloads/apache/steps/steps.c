@@ -6,7 +6,7 @@
 
 #include <tandem/transaction.h>
 
-static struct store_object *inside(struct core *core, struct pool *pool, uint64_t hash,
+static struct store_object *inside(struct core *core, struct pool *pool, uint32_t hash,
                                    const char *key, size_t key_bytes, uint64_t now) {
   SECTION(core) {
     struct store_object *object = core_open(core, hash, key, key_bytes, now);
@@ -19,11 +19,11 @@ static struct store_object *inside(struct core *core, struct pool *pool, uint64_
 
 struct store_object *open_inside(struct store *store, struct pool *pool, const char *key,
                                  size_t key_bytes, uint64_t now) {
-  const uint64_t hash = store_hash(store, key, key_bytes);
+  const uint32_t hash = store_hash(store, key, key_bytes);
   return inside(store->core, pool, hash, key, key_bytes, now);
 }
 
-static struct store_object *behind(struct core *core, uint64_t hash, const char *key,
+static struct store_object *behind(struct core *core, uint32_t hash, const char *key,
                                    size_t key_bytes, uint64_t now) {
   SECTION(core) { return core_open(core, hash, key, key_bytes, now); }
   return NULL;
@@ -31,7 +31,7 @@ static struct store_object *behind(struct core *core, uint64_t hash, const char 
 
 struct store_object *open_behind(struct store *store, struct pool *pool, const char *key,
                                  size_t key_bytes, uint64_t now) {
-  const uint64_t hash = store_hash(store, key, key_bytes);
+  const uint32_t hash = store_hash(store, key, key_bytes);
   struct store_object *object = behind(store->core, hash, key, key_bytes, now);
   if (object != NULL)
     pool_register(pool, object);
@@ -48,7 +48,7 @@ static void register_later(void *argument) {
   pool_register(it->pool, it->object);
 }
 
-static struct store_object *handler(struct core *core, struct pool *pool, uint64_t hash,
+static struct store_object *handler(struct core *core, struct pool *pool, uint32_t hash,
                                     const char *key, size_t key_bytes, uint64_t now) {
   SECTION(core) {
     struct store_object *object = core_open(core, hash, key, key_bytes, now);
@@ -63,6 +63,6 @@ static struct store_object *handler(struct core *core, struct pool *pool, uint64
 
 struct store_object *open_handler(struct store *store, struct pool *pool, const char *key,
                                   size_t key_bytes, uint64_t now) {
-  const uint64_t hash = store_hash(store, key, key_bytes);
+  const uint32_t hash = store_hash(store, key, key_bytes);
   return handler(store->core, pool, hash, key, key_bytes, now);
 }

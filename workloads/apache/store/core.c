@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct store_object *core_find(const struct core *core, uint64_t hash, const char *key,
+struct store_object *core_find(const struct core *core, uint32_t hash, const char *key,
                                size_t key_bytes) {
   for (struct store_object *object = core->table[hash & core->mask]; object != NULL;
        object = object->next)
@@ -18,7 +18,7 @@ struct store_object *core_find(const struct core *core, uint64_t hash, const cha
  * byte's reciprocal, so that the largest sizes still differ, and the smallest do not overflow. */
 static uint64_t gdsf(const struct core *core, const struct store_object *object) {
   const size_t body = object->body != NULL ? object->body->charge : 0;
-  return core->inflation + ((uint64_t)object->frequency << 24) / (object->charge + body);
+  return core->inflation + ((uint64_t)object->frequency << 24) / (object_charge(core, object) + body);
 }
 
 void core_touch(struct core *core, struct store_object *object, uint64_t now) {
@@ -32,28 +32,24 @@ void core_touch(struct core *core, struct store_object *object, uint64_t now) {
   object->priority = gdsf(core, object);
 }
 
-struct store_object *core_open(struct core *core, uint64_t hash, const char *key, size_t key_bytes,
+struct store_object *core_open(struct core *core, uint32_t hash, const char *key, size_t key_bytes,
                                uint64_t now) {
   struct store_object *object = core_find(core, hash, key, key_bytes);
   if (object != NULL) {
-    object->references++;
+    object->opened++;
     core_touch(core, object, now);
   }
   return object;
 }
 
-void core_drop(struct core *core, struct store_object *object, struct after *after) {
-  if (--object->references != 0)
-    return;
-  size_t freed = object->charge;
+void core_forget(struct core *core, struct store_object *object) {
+  size_t freed = object_charge(core, object);
   struct body *body = object->body;
-  if (body != NULL && --body->references == 0) {
-    object->frees_body = true;
+  if (body != NULL && --body->references == 0)
     freed += body->charge;
-  }
+  else
+    object->body = NULL;
   core->charged -= freed;
-  object->next = after->dead;
-  after->dead = object;
 }
 
 static void place(struct core *core, uint32_t slot, struct slot what) {
@@ -100,7 +96,8 @@ void core_unlink(struct core *core, struct store_object *object, struct after *a
     link = &(*link)->next;
   *link = object->next;
   leave_heap(core, object);
-  core_drop(core, object, after);
+  object->next = after->unlinked;
+  after->unlinked = object;
 }
 
 bool core_evict(struct core *core, struct after *after) {
@@ -119,13 +116,23 @@ bool core_evict(struct core *core, struct after *after) {
   return true;
 }
 
-bool core_charge(struct core *core, size_t bytes, struct after *after) {
+bool core_charge(struct core *core, size_t bytes, bool *charged, struct after *after) {
+  *charged = false;
   if (bytes > core->most_bytes)
     return false;
-  while (core->charged > core->most_bytes - bytes)
+  const size_t most = core->most_bytes - bytes;
+  if (core->charged <= most) {
+    core->charged += bytes;
+    *charged = true;
+    return true;
+  }
+  size_t leaves = 0;
+  for (const size_t too_much = core->charged - most; leaves < too_much;) {
     if (!core_evict(core, after))
-      return false;
-  core->charged += bytes;
+      return leaves != 0;
+    const struct store_object *evicted = after->unlinked;
+    leaves += object_charge(core, evicted) + (evicted->body != NULL ? evicted->body->charge : 0);
+  }
   return true;
 }
 
@@ -140,7 +147,6 @@ void core_link(struct core *core, struct store_object *object, uint64_t now, str
   while (core->linked >= core->most_objects)
     core_evict(core, after);
   core_touch(core, object, now);
-  object->references++;
   struct store_object **link = &core->table[object->hash & core->mask];
   object->next = *link;
   *link = object;
@@ -157,13 +163,14 @@ void core_clear(struct core *core) {
 
 const char *core_check(const struct core *core, uint64_t references) {
   static char text[128];
-  uint64_t held = 0, found = 0, charge = 0;
+  uint64_t found = 0, charge = 0;
+  int64_t held = 0;
   for (uint64_t i = 0; i <= core->mask; i++)
     for (const struct store_object *object = core->table[i]; object != NULL;
          object = object->next) {
       found++;
-      held += object->references;
-      charge += object->charge;
+      held += (int64_t)object->opened + object->count + kLinked;
+      charge += object_charge(core, object);
       /* Bodies of several objects count once, for one of them: only one can be linked. */
       charge += object->body != NULL ? object->body->charge : 0;
       if (object->slot == 0 || object->slot > core->linked ||
@@ -181,9 +188,9 @@ const char *core_check(const struct core *core, uint64_t references) {
   else if (found > core->most_objects || core->charged > core->most_bytes)
     snprintf(text, sizeof text, "a cap does not hold: %llu objects, %zu bytes",
              (unsigned long long)found, core->charged);
-  else if (references == 0 && held != found)
-    snprintf(text, sizeof text, "%llu references are left to %llu objects",
-             (unsigned long long)held, (unsigned long long)found);
+  else if (references == 0 && held != 0)
+    snprintf(text, sizeof text, "%lld references are left to %llu objects", (long long)held,
+             (unsigned long long)found);
   else if (references == 0 && charge != core->charged)
     snprintf(text, sizeof text, "%zu bytes are charged, objects have %llu", core->charged,
              (unsigned long long)charge);

@@ -23,17 +23,17 @@ struct store {
   size_t mapping_bytes;
 };
 
-uint64_t store_hash(const struct store *store, const char *key, size_t key_bytes);
+uint32_t store_hash(const struct store *store, const char *key, size_t key_bytes);
 
-/* What a block of that size is charged with. */
-size_t memory_cost(const struct store *store, size_t bytes);
 /* Memory that is charged already; a shared store is entered. */
 void *memory_take(struct store *store, size_t bytes);
 void memory_give(struct store *store, void *memory);
 /* The block keeps `bytes`; where it is then. */
 void *memory_shrink(struct store *store, void *memory, size_t bytes);
-/* Frees the dead and counts; a shared store is entered. */
-void memory_after(struct store *store, const struct after *after);
+/* Frees `dead`, which are forgotten. */
+void memory_bury(struct store *store, struct store_object *dead);
+/* Settles, frees who nobody holds, and counts; a shared store is entered. */
+void store_settle(struct store *store, const struct after *after);
 /* Only sums are made of counters: no order is needed. */
 static inline void memory_count(uint64_t *counter, uint64_t by) {
   __atomic_fetch_add(counter, by, __ATOMIC_RELAXED);

@@ -8,14 +8,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-size_t memory_cost(const struct store *store, size_t bytes) {
-  if (store->shared != NULL)
-    return segment_cost(bytes);
-  /* glibc's malloc: a size of eight bytes, multiples of 16, 32 at least. */
-  const size_t size = (bytes + 8 + 15) & ~(size_t)15;
-  return size < 32 ? 32 : size;
-}
-
 void *memory_take(struct store *store, size_t bytes) {
   return store->shared != NULL ? segment_allocate(store->shared->segment, bytes) : malloc(bytes);
 }
@@ -38,8 +30,8 @@ void *memory_shrink(struct store *store, void *memory, size_t bytes) {
 
 /* What it was charged with. */
 static size_t bury(struct store *store, struct store_object *object) {
-  size_t charge = object->charge;
-  if (object->frees_body) {
+  size_t charge = object_charge(store->core, object);
+  if (object->body != NULL) {
     charge += object->body->charge;
     for (struct part *part = object->body->first.next; part != NULL;) {
       struct part *next = part->next;
@@ -52,20 +44,14 @@ static size_t bury(struct store *store, struct store_object *object) {
   return charge;
 }
 
-void memory_after(struct store *store, const struct after *after) {
+void memory_bury(struct store *store, struct store_object *dead) {
   size_t freed = 0;
-  for (struct store_object *object = after->dead; object != NULL;) {
-    struct store_object *next = object->next;
-    freed += bury(store, object);
-    object = next;
+  while (dead != NULL) {
+    struct store_object *next = dead->next;
+    freed += bury(store, dead);
+    dead = next;
   }
-  struct stripe *stripe = memory_stripe(store);
-  if (freed != 0)
-    memory_count(&stripe->charged, -(uint64_t)freed);
-  if (after->evicted != 0)
-    memory_count(&stripe->evictions, after->evicted);
-  if (after->replaced != 0)
-    memory_count(&stripe->replacements, after->replaced);
+  memory_count(&memory_stripe(store)->charged, -(uint64_t)freed);
 }
 
 struct stripe *memory_stripe(struct store *store) {
@@ -149,6 +135,8 @@ struct store *store_create(const struct store_settings *settings) {
   core->policy = settings->policy;
   core->most_objects = settings->objects;
   core->most_bytes = settings->bytes;
+  /* glibc's malloc has a size before each block. */
+  core->block_bytes = settings->shared ? SEGMENT_BLOCK_BYTES : sizeof(size_t);
   pthread_mutex_init(&core->mutex, NULL);
   store->process = -1;
   if (getrandom(&store->seed, sizeof store->seed, 0) != (ssize_t)sizeof store->seed)
@@ -165,7 +153,7 @@ void store_destroy(struct store *store) {
     while (core->heap != NULL && core->table != NULL && core->linked != 0)
       core_unlink(core, core->heap[core->linked].object, &after);
     if (store->stripes != NULL)
-      memory_after(store, &after);
+      store_settle(store, &after);
     free(core->table);
     free(core->heap);
     free(core);

@@ -12,7 +12,7 @@ struct block {
   size_t size;   /* of all of it, | kFree */
   struct block *next, *previous;
 };
-enum { kFree = 1, kHeader = 2 * sizeof(size_t), kLeast = sizeof(struct block), kLists = 64 * 8 };
+enum { kFree = 1, kHeader = SEGMENT_BLOCK_BYTES, kLeast = sizeof(struct block), kLists = 64 * 8 };
 _Static_assert(kHeader == 16 && kLeast == 32, "blocks are aligned to 16");
 
 struct segment {
@@ -81,7 +81,7 @@ struct segment *segment_make(void *memory, size_t bytes) {
   return segment;
 }
 
-size_t segment_cost(size_t bytes) {
+static size_t block_size(size_t bytes) {
   const size_t size = (bytes + kHeader + 15) & ~(size_t)15;
   return size < kLeast ? (size_t)kLeast : size;
 }
@@ -120,7 +120,7 @@ static void split(struct segment *segment, struct block *block, size_t size) {
 void *segment_allocate(struct segment *segment, size_t bytes) {
   if (bytes > segment->available)
     return NULL;
-  const size_t size = segment_cost(bytes);
+  const size_t size = block_size(bytes);
   /* Every block of the next list is large enough; of this list, only its first is looked at. */
   const unsigned own = list_of(size);
   struct block *block = segment->lists[own];
@@ -137,7 +137,7 @@ void *segment_allocate(struct segment *segment, size_t bytes) {
 
 void segment_shrink(struct segment *segment, void *memory, size_t bytes) {
   struct block *block = (struct block *)((char *)memory - kHeader);
-  const size_t size = segment_cost(bytes);
+  const size_t size = block_size(bytes);
   if (size < size_of(block))
     split(segment, block, size);
 }

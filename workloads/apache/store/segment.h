@@ -19,7 +19,7 @@ void *segment_allocate(struct segment *segment, size_t bytes);
 /* The block keeps at least `bytes`, and gives the rest back. */
 void segment_shrink(struct segment *segment, void *memory, size_t bytes);
 void segment_free(struct segment *segment, void *memory);
-/* What segment_allocate(bytes) takes from it. */
-size_t segment_cost(size_t bytes);
+/* segment_allocate(bytes) takes so much more of it, rounded up to 16, and 32 in all at least. */
+#define SEGMENT_BLOCK_BYTES (2 * sizeof(size_t))
 /* Bytes in free blocks; 0 also where the blocks contradict each other. */
 size_t segment_available(const struct segment *segment);

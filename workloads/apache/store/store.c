@@ -29,20 +29,20 @@ static bool enter(struct store *store) {
 static void leave(struct store *store) { shared_leave(store->shared); }
 static uint64_t *held(struct store *store) { return &store->shared->process[store->process].held; }
 
-static struct store_object *open_own(struct core *core, uint64_t hash, const char *key,
+static struct store_object *open_own(struct core *core, uint32_t hash, const char *key,
                                      size_t key_bytes, uint64_t now) {
   SECTION(core) { return core_open(core, hash, key, key_bytes, now); }
   return NULL;
 }
 
-uint64_t store_hash(const struct store *store, const char *key, size_t key_bytes) {
-  return XXH3_64bits_withSeed(key, key_bytes, store->seed);
+uint32_t store_hash(const struct store *store, const char *key, size_t key_bytes) {
+  return (uint32_t)XXH3_64bits_withSeed(key, key_bytes, store->seed);
 }
 
 struct store_object *store_open(struct store *store, const char *key, size_t key_bytes,
                                 uint64_t now) {
   struct store_object *object = NULL;
-  const uint64_t hash = store_hash(store, key, key_bytes);
+  const uint32_t hash = store_hash(store, key, key_bytes);
   if (store->shared == NULL)
     object = open_own(store->core, hash, key, key_bytes, now);
   else if (enter(store)) {
@@ -55,54 +55,96 @@ struct store_object *store_open(struct store *store, const char *key, size_t key
   return object;
 }
 
-static void retain_own(struct core *core, struct store_object *object, uint32_t references) {
-  (void)core;
-  SECTION(core) { object->references += references; }
+static void forget_own(struct core *core, struct store_object *dead) {
+  SECTION(core) {
+    for (struct store_object *object = dead; object != NULL; object = object->next)
+      core_forget(core, object);
+  }
+}
+
+/* Nobody holds them, and nobody finds them. */
+static void free_dead(struct store *store, struct store_object *dead) {
+  if (store->shared == NULL)
+    forget_own(store->core, dead);
+  else
+    for (struct store_object *object = dead; object != NULL; object = object->next)
+      core_forget(store->core, object);
+  memory_bury(store, dead);
+}
+
+void store_settle(struct store *store, const struct after *after) {
+  struct store_object *dead = NULL;
+  for (struct store_object *object = after->unlinked; object != NULL;) {
+    struct store_object *next = object->next;
+    if (core_settle(object)) {
+      object->next = dead;
+      dead = object;
+    }
+    object = next;
+  }
+  if (dead != NULL)
+    free_dead(store, dead);
+  struct stripe *stripe = memory_stripe(store);
+  if (after->evicted != 0)
+    memory_count(&stripe->evictions, after->evicted);
+  if (after->replaced != 0)
+    memory_count(&stripe->replacements, after->replaced);
 }
 
 void store_retain(struct store *store, struct store_object *object, uint32_t references) {
   if (store->shared == NULL) {
-    retain_own(store->core, object, references);
+    core_retain(object, references);
     return;
   }
   if (shared_enter(store->shared, store->core))
-    object->references += references;
+    core_retain(object, references);
   *held(store) += references;
   leave(store);
 }
 
-static void drop_own(struct core *core, struct store_object *object, struct after *after) {
-  SECTION(core) { core_drop(core, object, after); }
+static void release(struct store *store, struct store_object *object) {
+  if (!core_release(object))
+    return;
+  object->next = NULL;
+  free_dead(store, object);
 }
 
 void store_release(struct store *store, struct store_object *object) {
-  struct after after = {0};
   if (store->shared == NULL) {
-    drop_own(store->core, object, &after);
-    if (after.dead != NULL)
-      memory_after(store, &after);
+    release(store, object);
     return;
   }
-  if (shared_enter(store->shared, store->core)) {
-    core_drop(store->core, object, &after);
-    memory_after(store, &after);
-  }
+  if (shared_enter(store->shared, store->core))
+    release(store, object);
   --*held(store);
   leave(store);
 }
 
 /* With `body` not null, its object is given one more owner. */
-static bool charge(struct core *core, size_t bytes, struct body *body, struct after *after) {
-  if (!core_charge(core, bytes, after))
-    return false;
-  if (body != NULL)
+static bool charge(struct core *core, size_t bytes, struct body *body, bool *charged,
+                   struct after *after) {
+  const bool may = core_charge(core, bytes, charged, after);
+  if (*charged && body != NULL)
     body->references++;
-  return true;
+  return may;
 }
 
-static bool charge_own(struct core *core, size_t bytes, struct body *body, struct after *after) {
-  SECTION(core) { return charge(core, bytes, body, after); }
+static bool charge_own(struct core *core, size_t bytes, struct body *body, bool *charged,
+                       struct after *after) {
+  SECTION(core) { return charge(core, bytes, body, charged, after); }
   return false;
+}
+
+/* Bytes are charged, whoever must go for them; a shared store is entered. */
+static bool make_room(struct store *store, size_t bytes, struct body *body) {
+  bool charged = false;
+  for (bool may = true; may && !charged;) {
+    struct after after = {0};
+    may = store->shared == NULL ? charge_own(store->core, bytes, body, &charged, &after)
+                                : charge(store->core, bytes, body, &charged, &after);
+    store_settle(store, &after);
+  }
+  return charged;
 }
 
 /* Memory that is charged, in a segment that may have room, but not in one piece. */
@@ -112,33 +154,33 @@ static void *take_shared(struct store *store, size_t bytes) {
     struct after after = {0};
     if (memory != NULL || !core_evict(store->core, &after))
       return memory;
-    memory_after(store, &after);
+    store_settle(store, &after);
   }
+}
+
+static void *take_own(struct store *store, size_t bytes, size_t cost, struct body *body) {
+  void *memory = memory_take(store, bytes);
+  if (memory == NULL || make_room(store, cost, body))
+    return memory;
+  memory_give(store, memory);
+  return NULL;
 }
 
 /* Memory, charged; null where there is no room. A shared store is entered. `body`: null, or one
  * that the memory is to own, too. */
 static void *take(struct store *store, size_t bytes, struct body *body) {
-  const size_t cost = memory_cost(store, bytes);
-  struct after after = {0};
+  const size_t cost = core_cost(store->core, bytes);
   void *memory = NULL;
-  if (store->shared == NULL) {
-    memory = memory_take(store, bytes);
-    const bool charged = memory != NULL && charge_own(store->core, cost, body, &after);
-    memory_after(store, &after);
-    if (!charged) {
-      memory_give(store, memory);
-      memory = NULL;
-    }
-  } else if (core_charge(store->core, cost, &after)) {
-    memory_after(store, &after);
+  if (store->shared == NULL)
+    memory = take_own(store, bytes, cost, body);
+  else if (make_room(store, cost, body)) {
     memory = take_shared(store, bytes);
-    if (memory == NULL)
+    if (memory == NULL) {
       store->core->charged -= cost;
-    else if (body != NULL)
-      body->references++;
-  } else
-    memory_after(store, &after);
+      if (body != NULL)
+        body->references--;
+    }
+  }
   if (memory != NULL)
     memory_count(&memory_stripe(store)->charged, cost);
   return memory;
@@ -158,8 +200,7 @@ static struct store_object *make(struct store *store, struct body *body, const c
   *object = (struct store_object){
       .hash = store_hash(store, key, key_bytes),
       .body = body,
-      .charge = memory_cost(store, bytes),
-      .references = 1,
+      .count = 1,
       .key_bytes = (uint32_t)key_bytes,
       .head_bytes = (uint32_t)head_bytes,
   };
@@ -197,7 +238,7 @@ static bool add_body(struct store *store, struct store_object *object, size_t ro
     return false;
   body->references = 1;
   body->bytes = 0;
-  body->charge = memory_cost(store, sizeof *body + room);
+  body->charge = core_cost(store->core, sizeof *body + room);
   body->last = &body->first;
   body->first.next = NULL;
   body->first.bytes = 0;
@@ -213,7 +254,7 @@ static bool add_part(struct store *store, struct body *body, size_t room) {
   part->next = NULL;
   part->bytes = 0;
   part->room = (uint32_t)room;
-  body->charge += memory_cost(store, sizeof *part + room);
+  body->charge += core_cost(store->core, sizeof *part + room);
   body->last->next = part;
   body->last = part;
   return true;
@@ -278,12 +319,12 @@ static size_t trim(struct store *store, struct store_object *object) {
   size_t less;
   if (last == &body->first) {
     less =
-        memory_cost(store, sizeof *body + before) - memory_cost(store, sizeof *body + last->room);
+        core_cost(store->core, sizeof *body + before) - core_cost(store->core, sizeof *body + last->room);
     object->body = body = memory_shrink(store, body, sizeof *body + last->room);
     body->last = &body->first;
   } else {
     less =
-        memory_cost(store, sizeof *last + before) - memory_cost(store, sizeof *last + last->room);
+        core_cost(store->core, sizeof *last + before) - core_cost(store->core, sizeof *last + last->room);
     struct part *previous = &body->first;
     while (previous->next != last)
       previous = previous->next;
@@ -307,13 +348,14 @@ bool store_commit(struct store *store, struct store_object *object, uint64_t now
   if (!own && !enter(store))
     return false;
   const size_t less = trim(store, object);
+  core_offer(object);
   if (own)
     link_own(store->core, object, now, less, &after);
   else {
     store->core->charged -= less;
     core_link(store->core, object, now, &after);
   }
-  memory_after(store, &after);
+  store_settle(store, &after);
   if (!own)
     leave(store);
   struct stripe *stripe = memory_stripe(store);
@@ -339,10 +381,10 @@ bool store_remove(struct store *store, struct store_object *object) {
   bool removed = false;
   if (store->shared == NULL) {
     removed = unlink_own(store->core, object, &after);
-    memory_after(store, &after);
+    store_settle(store, &after);
   } else if (enter(store)) {
     removed = unlink_object(store->core, object, &after);
-    memory_after(store, &after);
+    store_settle(store, &after);
     leave(store);
   }
   if (removed)

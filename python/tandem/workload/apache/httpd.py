@@ -72,11 +72,13 @@ class Httpd:
     def log(self) -> str:
         return (self.folder / "error.log").read_text(encoding="utf-8", errors="replace")
 
+    def all_children(self) -> list[int]:
+        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(x) for x in path.read_text(encoding="ascii").split()]
+
     def children(self) -> list[int]:
         """Processes that serve, without the CGI daemon."""
-        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        pids = [int(x) for x in path.read_text(encoding="ascii").split()]
-        return [x for x in pids if _threads(x) > 2]
+        return [x for x in self.all_children() if _threads(x) > 2]
 
     def cpu_seconds(self) -> float:
         """What the processes that serve have used so far."""
@@ -291,6 +293,8 @@ def _stop(server: Httpd) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.process.wait(timeout=STOP_SECONDS)
     if server.process.poll() is None:
-        server.process.kill()
+        for pid in (server.process.pid, *server.all_children()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         server.process.wait()
         raise CommandError(f"httpd did not end within {2 * STOP_SECONDS:.0f} s")
