@@ -124,10 +124,12 @@ def _serve(
             ]
             for client in clients:
                 client.start()
-            _disturb(server, seed, time.monotonic() + seconds, killing, result)
-            stop.set()
-            for client in clients:
-                client.join()
+            try:
+                _disturb(server, seed, time.monotonic() + seconds, killing, result)
+            finally:
+                stop.set()
+                for client in clients:
+                    client.join()
             with contextlib.suppress(OSError, http.client.HTTPException):
                 result.counts.update(server.status())
 
