@@ -16,10 +16,10 @@ struct row {
   apr_uint64_t value;
 };
 
-static void rows(request_rec *r, const char *format, const char *last) {
+static void rows(request_rec *r, struct store *store, const char *format, const char *last) {
   struct store_counts counts;
   struct tandem_statistics transactions = {0};
-  store_count(cache_store, &counts);
+  store_count(store, &counts);
   if (tandem_get_statistics != NULL)
     tandem_get_statistics(&transactions);
   const struct row all[] = {
@@ -44,14 +44,16 @@ static void rows(request_rec *r, const char *format, const char *last) {
 }
 
 int status_hook(request_rec *r, int flags) {
-  if (cache_store == NULL)
+  struct store *store = cache_store; /* none at the end of the process */
+  if (store == NULL)
     return DECLINED;
   if ((flags & AP_STATUS_SHORT) != 0) {
-    rows(r, "CacheTandem%s: %" APR_UINT64_T_FMT "\n", "");
+    rows(r, store, "CacheTandem%s: %" APR_UINT64_T_FMT "\n", "");
     return OK;
   }
   ap_rputs("<hr>\n<h2>mod_cache_tandem</h2>\n<table>\n", r);
-  rows(r, "<tr><th align=\"left\">%s</th><td align=\"right\">%" APR_UINT64_T_FMT "</td></tr>\n",
+  rows(r, store,
+       "<tr><th align=\"left\">%s</th><td align=\"right\">%" APR_UINT64_T_FMT "</td></tr>\n",
        "</table>\n");
   return OK;
 }
