@@ -33,12 +33,18 @@ THREADS = 25  # of the server
 TIMEOUT_S = 900.0
 OBJECTS = 1009  # the cap of the published runs
 # Pages are made from a file of the machine's, by its number in a list, so that no request names
-# a path.
+# a path. They say how long they are: mod_cache_socache stores no others.
 SCRIPT = """#!/bin/sh
 page=$(sed -n "${PATH_INFO#/}p" '%s')
 [ -n "$page" ] || { printf 'Status: 404\\r\\n\\r\\n'; exit; }
-printf 'Last-Modified: %%s\\r\\n' "$(date -u -r "$page" '+%%a, %%d %%b %%Y %%T GMT')"
-zcat "$page" | man2html
+text=$(zcat "$page" | man2html; echo .)
+body=${text#*
+
+}
+date=$(date -u -r "$page" '+%%a, %%d %%b %%Y %%T GMT')
+printf '%%s\\r\\n' 'Content-Type: text/html; charset=UTF-8' "Last-Modified: $date" \\
+  "Content-Length: $((${#body} - 1))" ''
+printf %%s "${body%%.}"
 """
 
 
