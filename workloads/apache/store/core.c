@@ -18,7 +18,8 @@ struct store_object *core_find(const struct core *core, uint32_t hash, const cha
  * byte's reciprocal, so that the largest sizes still differ, and the smallest do not overflow. */
 static uint64_t gdsf(const struct core *core, const struct store_object *object) {
   const size_t body = object->body != NULL ? object->body->charge : 0;
-  return core->inflation + ((uint64_t)object->frequency << 24) / (object_charge(core, object) + body);
+  return core->inflation +
+         ((uint64_t)object->frequency << 24) / (object_charge(core, object) + body);
 }
 
 void core_touch(struct core *core, struct store_object *object, uint64_t now) {

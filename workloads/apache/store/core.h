@@ -3,16 +3,17 @@
  * What is inside a store: objects, the table that finds them, the heap that knows who goes first.
  * No function here takes a lock or is a section: the caller is in one.
  *
- * A hit writes the object only: how often it was opened, and its priority. The heap has the priority that the
- * object had when the heap last looked, which is never above the present one, since priorities only
- * grow. So the object at the top of the heap is compared again before it is evicted, and sinks
- * where it was hit meanwhile: the same objects go as if the heap were kept in order at each hit.
+ * A hit writes the object only: how often it was opened, and its priority. The heap has the
+ * priority that the object had when the heap last looked, which is never above the present one,
+ * since priorities only grow. So the object at the top of the heap is compared again before it is
+ * evicted, and sinks where it was hit meanwhile: the same objects go as if the heap were kept in
+ * order at each hit.
  *
  * References are counted in two halves, so that giving one back is one atomic instruction and no
  * section. References of an object == opened + count + (linked ? kLinked : 0), where `opened` is
  * written in sections, as only an object that is linked is opened, and `count` by atomic
- * instructions outside of them. Who has unlinked it adds both that it is owed to `count` (core_settle): before
- * that `count` is far below 0, and after it who makes it 0 is the last.
+ * instructions outside of them. Who has unlinked it adds both that it is owed to `count`
+ * (core_settle): before that `count` is far below 0, and after it who makes it 0 is the last.
  */
 #pragma once
 
@@ -73,7 +74,7 @@ struct core {
 /* What a section leaves to do behind it. */
 struct after {
   struct store_object *unlinked; /* to be settled */
-  uint32_t evicted, replaced; /* objects, to be counted */
+  uint32_t evicted, replaced;    /* objects, to be counted */
 };
 
 /* Result: null, or that object. */

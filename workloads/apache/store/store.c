@@ -318,13 +318,13 @@ static size_t trim(struct store *store, struct store_object *object) {
   last->room = last->bytes;
   size_t less;
   if (last == &body->first) {
-    less =
-        core_cost(store->core, sizeof *body + before) - core_cost(store->core, sizeof *body + last->room);
+    less = core_cost(store->core, sizeof *body + before) -
+           core_cost(store->core, sizeof *body + last->room);
     object->body = body = memory_shrink(store, body, sizeof *body + last->room);
     body->last = &body->first;
   } else {
-    less =
-        core_cost(store->core, sizeof *last + before) - core_cost(store->core, sizeof *last + last->room);
+    less = core_cost(store->core, sizeof *last + before) -
+           core_cost(store->core, sizeof *last + last->room);
     struct part *previous = &body->first;
     while (previous->next != last)
       previous = previous->next;
