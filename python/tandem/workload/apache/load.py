@@ -98,6 +98,7 @@ def _site(subject: Subject, folder: Path, warm: bool, threads: int) -> Site:
         [
             f'ScriptAlias /man "{folder / "man.sh"}"',
             f'<Directory "{folder}">\nRequire all granted\n</Directory>',
+            "SetEnv ap_trust_cgilike_cl 1",  # else httpd drops the length that the script says
             "ExpiresActive on",
             'ExpiresDefault "access plus 1 day"',
         ]
