@@ -93,7 +93,8 @@ def _find(name: str) -> Path:
 
 
 def _known() -> list[Path]:
-    return sorted(x for x in EXPERIMENTS.glob("*.toml") if x not in (PUBLISHED, PAPER))
+    found = (x for x in EXPERIMENTS.glob("*.toml") if x not in (PUBLISHED, PAPER))
+    return sorted(found, key=lambda x: x.stem)
 
 
 def _parameters(experiment: Experiment, texts: Sequence[str]) -> dict[str, Scalar]:
