@@ -72,7 +72,7 @@ EXPECTED = {
     # Where the region begins (19) and ends (21), sections that set and clear the lock's word.
     "lock_region": ([19, 21, 33, 40, 54, 64, 73, 82], [19]),
     "one_line": ([21, 27], [18, 24]),
-    "readers": ([21, 28, 34, 45], []),
+    "readers": ([22, 29, 35, 46], []),
     "striped": ([20], []),
     "one_wrapper": ([16, 19, 22], [25]),
     # In the callers of the loops, none in the loops.
