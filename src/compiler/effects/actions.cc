@@ -6,6 +6,7 @@
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/promises.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -40,20 +41,51 @@ bool is_own(const Value *address) {
   });
 }
 
-// The same of a volatile access, by which LLVM takes an address to be known: a variable that is
-// only loaded and stored.
+// Whether addresses in a variable are used for nothing but accesses and comparisons.
+bool is_only_accessed(const AllocaInst &variable) {
+  SmallSetVector<const Value *, 8> addresses;
+  addresses.insert(&variable);
+  for (unsigned i = 0; i < addresses.size(); ++i) {
+    const Value *address = addresses[i];
+    for (const User *user : address->users()) {
+      if (isa<GetElementPtrInst, PHINode, SelectInst>(user)) {
+        addresses.insert(user);
+        continue;
+      }
+      const auto *store = dyn_cast<StoreInst>(user);
+      const auto *intrinsic = dyn_cast<IntrinsicInst>(user);
+      if (store != nullptr ? store->getPointerOperand() != address
+                           : !isa<LoadInst, ICmpInst>(user) &&
+                                 (intrinsic == nullptr || !(isa<AnyMemIntrinsic>(intrinsic) ||
+                                                            intrinsic->isLifetimeStartOrEnd())))
+        return false;
+    }
+  }
+  return true;
+}
+
+// is_own() of a volatile access, by which LLVM takes an address to be known.
 bool is_own_volatile(const Value *address) {
   SmallVector<const Value *, 4> objects;
   getUnderlyingObjects(address, objects, nullptr, /*MaxLookup=*/0);
   return all_of(objects, [](const Value *object) {
-    return isa<AllocaInst>(object) && all_of(object->users(), [&](const User *user) {
-             const auto *store = dyn_cast<StoreInst>(user);
-             const auto *intrinsic = dyn_cast<IntrinsicInst>(user);
-             return store != nullptr ? store->getPointerOperand() == object
-                                     : isa<LoadInst>(user) || (intrinsic != nullptr &&
-                                                               intrinsic->isLifetimeStartOrEnd());
-           });
+    if (const auto *variable = dyn_cast<AllocaInst>(object))
+      return is_only_accessed(*variable);
+    const auto *global = dyn_cast<GlobalVariable>(object); // an initialiser of the compiler's
+    return global != nullptr && global->isConstant() && global->hasGlobalUnnamedAddr();
   });
+}
+
+// Whether an instruction makes a volatile access to memory that is not the function's own.
+bool is_foreign_volatile(const Instruction &instruction) {
+  if (!instruction.isVolatile())
+    return false;
+  if (const auto *copy = dyn_cast<AnyMemTransferInst>(&instruction))
+    return !is_own_volatile(copy->getRawDest()) || !is_own_volatile(copy->getRawSource());
+  if (const auto *fill = dyn_cast<AnyMemIntrinsic>(&instruction))
+    return !is_own_volatile(fill->getRawDest());
+  const Value *address = getLoadStorePointerOperand(&instruction);
+  return address == nullptr || !is_own_volatile(address); // an atomic update, or an intrinsic
 }
 
 // Whether nobody looks at what the call returns: not here, and not in the callers of a function
@@ -250,14 +282,16 @@ std::string Actions::irrevocable_action(const Instruction &instruction) const {
     return is_irrevocable(name) ? std::string(name) : std::string();
   };
   if (instruction.isAtomic())
-    return instruction.hasMetadata(kMixed) ? std::string(kAtomicOperation)
-                                           : special(kAtomicOperation);
+    if (std::string atomic = instruction.hasMetadata(kMixed) ? std::string(kAtomicOperation)
+                                                             : special(kAtomicOperation);
+        !atomic.empty())
+      return atomic;
   if (touches_other_address_space(instruction))
     return "(other address space)";
-  if (volatile_ && instruction.isVolatile())
-    if (const Value *address = getLoadStorePointerOperand(&instruction);
-        address != nullptr && !is_own_volatile(address))
-      return std::string(kVolatileAccess);
+  if (volatile_ && is_foreign_volatile(instruction))
+    return std::string(kVolatileAccess);
+  if (instruction.isAtomic())
+    return "";
   const auto *call = dyn_cast<CallBase>(&instruction);
   if (call == nullptr)
     return isa<LoadInst, StoreInst>(instruction) || !instruction.mayReadOrWriteMemory()
