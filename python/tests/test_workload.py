@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import tomllib
 from collections import Counter
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
 from tandem.errors import CommandError, UserError
 from tandem.workload.cli import main
-from tandem.workload.memcached import CONVERSIONS, Memcached
+from tandem.workload.memcached import CONVERSIONS, Memcached, refusal
 from tandem.workload.sites import Call, Site, calls_in, compare
-from tandem.workload.steps import run
+from tandem.workload.steps import must_run, run, side_by_side
 from tandem.workload.suite import (
     EXPECTED_SKIPS,
     SuiteResult,
@@ -246,3 +249,57 @@ def test_what_a_replay_observed(
     file.write_text(record, encoding="utf-8")
     assert print_observed(file) == passed
     assert said in capsys.readouterr().out
+
+
+REFUSED = "tandem-cc: a.c:7: lock 'm' is a pthread-rwlock, which cannot become a section yet"
+LINKER = "clang: error: linker command failed with exit code 2 (use -v to see invocation)"
+
+
+@pytest.mark.parametrize(
+    ("log", "why"),
+    [
+        (f"{REFUSED}\n{LINKER}\nmake: *** [memcached] Error 2\n", REFUSED[11:]),
+        (f"tandem-cc: warning: a.toml:3: a thing\n{REFUSED}\n", REFUSED[11:]),
+        ("make: *** [memcached] Error 2\n", ""),
+        ("tandem-cc: note: stays a lock: a.c:7: lock 'm' is odd; keep it a lock\nError 2\n", ""),
+        ("tandem-cc: internal error: 'm' in a.c:7; keep the file\n", ""),
+        ("tandem-cc: c.toml:5: the program has no lock 'm'; `tandem analyze` prints its\n", ""),
+        ("tandem-cc: catalogue.toml: cannot be read: no such file or directory\n", ""),
+        (f"{REFUSED}\na.c:9:1: error: expected expression\n", ""),
+        (f"{REFUSED}\nld.lld: error: undefined symbol: f\n", ""),
+    ],
+)
+def test_only_a_refused_lock_is_a_refusal(log: str, why: str) -> None:
+    assert refusal(log) == why
+
+
+def test_commands_beside_one_that_failed_end(tmp_path: Path) -> None:
+    """One is running, one is yet to begin; neither outlives the failure."""
+    begun = threading.Event()
+    failed = threading.Event()
+
+    def job() -> None:
+        with pytest.raises(CommandError, match="status"):
+            must_run(
+                ["sh", "-c", "echo begun; exec sleep 1000"],
+                folder=tmp_path,
+                environment=os.environ,
+                log=tmp_path / "first.log",
+                line=lambda _: begun.set(),
+            )
+        assert failed.is_set()
+        with pytest.raises(CommandError, match="not run"):
+            run(["true"], folder=tmp_path, environment=os.environ, log=tmp_path / "second.log")
+
+    def interrupted() -> None:
+        with side_by_side(1) as pool:
+            jobs.append(pool.submit(job))
+            begun.wait()
+            failed.set()
+            raise KeyboardInterrupt
+
+    jobs: list[Future[None]] = []
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    jobs[0].result()
+    assert run(["true"], folder=tmp_path, environment=os.environ, log=tmp_path / "third.log") == 0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Compiled, Converter
+from tandem.workload.memcached import refusal
 
 HEAD = """\
 #include <pthread.h>
@@ -120,6 +121,7 @@ def test_mistake_in_the_file(converter: Converter, case: str) -> None:
     conversion, message = FILES[case]
     _, line = refused(converter, LOCKED, conversion)
     assert line.startswith(message), line
+    assert not refusal(f"tandem-cc: {line}\n")
 
 
 CODE = {
@@ -308,6 +310,7 @@ def test_what_cannot_be_converted(converter: Converter, case: str) -> None:
         SECTION_A.replace('"a"', f'"{NAMED.get(case, "a")}"'),
     )
     assert line.startswith(message), line
+    assert refusal(f"tandem-cc: {line}\n") == line
 
 
 def test_too_many_for_their_callers(converter: Converter) -> None:
@@ -393,6 +396,7 @@ def test_regions_that_cannot_stay_real(converter: Converter, case: str) -> None:
     conversion = (SECTION_AB if both else SECTION_A + REGION).replace('"a"', f'"{lock}"')
     _, line = refused(converter, code, conversion)
     assert line.startswith(message), line
+    assert refusal(f"tandem-cc: {line}\n") == line
 
 
 def test_an_entry_for_what_another_is_about(converter: Converter) -> None:

@@ -51,7 +51,7 @@ from tandem.workload.replay import (
 )
 from tandem.workload.serial import abort_rate_variance, count_serial, print_serial, read_serial
 from tandem.workload.soak import print_soak, soak
-from tandem.workload.steps import end_running, one_at_a_time, say
+from tandem.workload.steps import one_at_a_time, say, side_by_side
 from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult, print_observed
 from tandem.workload.txlinux.cli import run_txlinux
 from tandem.workload.variants import SANITIZED, VARIANTS, Variant, sanitized
@@ -134,15 +134,12 @@ def _build(asked: argparse.Namespace, folder: Path, memcached: Memcached, make_j
         )
         for x in asked.variant
     ]
-    with concurrent.futures.ThreadPoolExecutor(make_jobs) as pool:
-        futures = [pool.submit(x.build, refusals=refusals) for x in builds]
-        try:
-            for future in concurrent.futures.as_completed(futures):
-                future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            end_running()
-            raise
+    for needed in {x.shared_parts: x for x in builds}.values():
+        needed.build_shared()
+    with side_by_side(make_jobs) as pool:
+        futures = [pool.submit(x.build, refusals=refusals, shared=False) for x in builds]
+        for future in concurrent.futures.as_completed(futures):
+            future.result()
 
 
 def _programs(

@@ -35,10 +35,12 @@ from tandem.workload.suite import SuiteResult, run_suite
 from tandem.workload.variants import PROGRAMS, VARIANTS, Variant
 from tandem.workload.versions import DEBIAN, Given, Version
 
-__all__ = ["CONVERSIONS", "Memcached"]
+__all__ = ["CONVERSIONS", "Memcached", "refusal"]
 
 PACKAGE = "memcached"
 CONVERSIONS = ROOT / "workloads" / "memcached"
+# What every refusal of a lock says, and no other message: what becomes of that lock.
+_REFUSES = re.compile(r"\bkeep\b|\bcan(?:not)? become a section|cannot stay real|name both there")
 
 
 @dataclass(frozen=True)
@@ -90,14 +92,29 @@ class Memcached:
         print(done.stdout, end="", flush=True)
         return done.stdout.partition("\n")[0]
 
-    def build(self, programs: Sequence[str] = PROGRAMS[:1], *, refusals: bool = False) -> str:
-        """Fetches and builds `programs`, where something has changed; empty, or with `refusals`
-        why the compiler refuses to convert the locks. CommandError where it fails.
+    @property
+    def shared_parts(self) -> tuple[bool, bool]:
+        """Which parts build_shared() makes."""
+        return self.variant.on_libitm, self.variant.late_asan
+
+    def build_shared(self) -> None:
+        """Builds what this variant shares with others in `folder`, none of which may be built
+        meanwhile. CommandError where it fails.
         """
         if self.variant.on_libitm:
             build_stock_libitm(self.folder / "stock_libitm")
         if self.variant.late_asan:
             build_late_asan(self.folder / "asan")
+
+    def build(
+        self, programs: Sequence[str] = PROGRAMS[:1], *, refusals: bool = False, shared: bool = True
+    ) -> str:
+        """Fetches and builds `programs`, where something has changed, without `shared` those parts
+        not that other variants have too; empty, or with `refusals` why the compiler refuses to
+        convert the locks. CommandError where it fails.
+        """
+        if shared:
+            self.build_shared()
         self._check_conversion()
         key = self._key(self.fetch())
         stamp, refused = self.own / "built", self.own / "refused"
@@ -131,7 +148,7 @@ class Memcached:
         try:
             self._make(programs, environment)
         except CommandError:
-            why = _refusal(self.own / "make.log")
+            why = refusal(_read(self.own / "make.log"))
             if not refusals or not why:
                 raise
             refused.write_text(f"{key}\n\n{why}", encoding="utf-8")
@@ -350,10 +367,13 @@ def _digest(path: Path) -> str:
     return f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
-def _refusal(log: Path) -> str:
-    """Why the compiler refused to convert; empty where it failed otherwise."""
-    said = re.findall(r"^tandem-cc: (?!.*internal error)(.+)$", _read(log), re.MULTILINE)
-    return said[-1] if said else ""
+def refusal(log: str) -> str:
+    """Why the compiler refused to convert a lock, from all that a make printed; empty where it said
+    nothing of the kind, or also something else that ends a build.
+    """
+    said = re.findall(r"^tandem-cc: (?!warning: |note: )(.+)$", log, re.MULTILINE)
+    errors = re.findall(r"^(?!clang: error: linker command failed).*\berror: ", log, re.MULTILINE)
+    return said[-1] if said and not errors and all(map(_REFUSES.search, said)) else ""
 
 
 def _read(path: Path) -> str:

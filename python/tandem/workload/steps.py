@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import contextlib
 import fcntl
 import os
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from tandem.errors import CommandError, UserError
 
-__all__ = ["Meter", "Quiet", "end_running", "must_run", "one_at_a_time", "run", "say"]
+__all__ = ["Meter", "Quiet", "must_run", "one_at_a_time", "run", "say", "side_by_side"]
 
 LOG_TAIL_LINES = 20  # of a failed step's log that the person sees
 METER_SECONDS = 10.0  # between two lines of progress where standard error is no terminal
@@ -35,6 +36,7 @@ class Quiet(argparse.Action):
 
 
 _running: set[subprocess.Popen[str]] = set()
+_ending = False  # whether no more commands may begin
 _running_lock = threading.Lock()
 
 
@@ -89,17 +91,21 @@ def run(
     when this process is interrupted, and when the time is over (CommandError).
     """
     with log.open("w", encoding="utf-8", errors="replace") as sink:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=sink,
-            start_new_session=True,
-            encoding="utf-8",
-            errors="replace",
-        )
+        with _running_lock:
+            if _ending:
+                raise CommandError(f"{command[0]}: was not run: another command failed")
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=sink,
+                start_new_session=True,
+                encoding="utf-8",
+                errors="replace",
+            )
+            _running.add(process)
         timed_out = False
 
         def expire() -> None:
@@ -110,8 +116,6 @@ def run(
         timer = threading.Timer(timeout_s, expire)
         timer.daemon = True
         timer.start()
-        with _running_lock:
-            _running.add(process)
         try:
             assert process.stdout is not None
             for text in process.stdout:
@@ -130,11 +134,25 @@ def run(
     return status
 
 
-def end_running() -> None:
-    """Ends all commands that other threads wait for."""
-    with _running_lock:
-        for process in _running:
-            _end_group(process)
+@contextlib.contextmanager
+def side_by_side(threads: int) -> Iterator[concurrent.futures.Executor]:
+    """Threads for jobs that run commands. Where the caller fails or is interrupted, all commands of
+    the process end, and none begins any more.
+    """
+    global _ending
+    pool = concurrent.futures.ThreadPoolExecutor(threads)
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        with _running_lock:
+            _ending = True
+            for process in _running:
+                _end_group(process)
+        raise
+    finally:
+        pool.shutdown()
+        _ending = False
 
 
 def _end_group(process: subprocess.Popen[str]) -> None:
