@@ -11,6 +11,25 @@ namespace tandem {
 
 using namespace llvm;
 
+namespace {
+
+// What `add` finds for each object and offset that `pointer` may lead to; object 0 where nothing is
+// known.
+template <class Add>
+std::vector<ObjectRange> ranges_at(PointsToGraph &flow, const Value &pointer, const Add &add) {
+  const ElementSet *known = flow.objects_of(pointer);
+  if (known == nullptr)
+    return {{}};
+  std::set<ObjectRange> found;
+  for (const ElementId id : *known) {
+    const auto [object, offset] = flow.flow().element(id);
+    add(object, offset, found);
+  }
+  return {found.begin(), found.end()};
+}
+
+} // namespace
+
 PointsToAnalysis::PointsToAnalysis(const Module &module, const Catalogue &catalogue, PointsTo mode)
     : graph_(std::make_unique<PointsToGraph>(module, catalogue)) {
   graph_->solve_insensitive();
@@ -97,36 +116,22 @@ std::vector<Cell> PointsToAnalysis::places(const Value &pointer) const {
 }
 
 std::vector<ObjectRange> PointsToAnalysis::objects(const Value &pointer, std::uint64_t size) const {
-  const ElementSet *known = flow_->objects_of(pointer);
-  if (known == nullptr)
-    return {{}};
-  std::set<ObjectRange> found;
-  for (const ElementId id : *known) {
-    const auto [object, offset] = flow_->flow().element(id);
-    if (!ObjectFlow::stands_for_escaped(object)) {
-      add_range(object, offset, size, found);
-      continue;
-    }
+  return ranges_at(*flow_, pointer, [&](ObjectId object, std::uint64_t offset, auto &found) {
+    if (!ObjectFlow::stands_for_escaped(object))
+      return add_range(object, offset, size, found);
     for (const ObjectId escaped : flow_->flow().escaped_objects())
       add_whole(escaped, found);
-  }
-  return {found.begin(), found.end()};
+  });
 }
 
 std::vector<ObjectRange> PointsToAnalysis::memory(const Value &pointer, std::uint64_t size) const {
-  const ElementSet *known = flow_->objects_of(pointer);
-  if (known == nullptr)
-    return {{}};
-  std::set<ObjectRange> found;
-  for (const ElementId id : *known) {
-    const auto [object, offset] = flow_->flow().element(id);
+  return ranges_at(*flow_, pointer, [&](ObjectId object, std::uint64_t offset, auto &found) {
     if (ObjectFlow::stands_for_escaped(object) || flow_->flow().is_outside(object))
       found.insert(ObjectRange{});
     else if (!is_constant(object) && !isa<Function>(flow_->flow().label(object)))
       for (const auto &[begin, end] : flow_->flow().layout(object).ranges(offset, size))
         found.insert({object, begin, end});
-  }
-  return {found.begin(), found.end()};
+  });
 }
 
 void PointsToAnalysis::add_range(ObjectId object, std::uint64_t offset, std::uint64_t size,
