@@ -6,6 +6,7 @@
 #include "runtime/abi/itm.h"
 #include "runtime/settings/settings.h"
 #include "runtime/sync/clock.h"
+#include "runtime/sync/futex.h"
 #include "runtime/sync/readers_writer.h"
 #include "runtime/thread/thread.h"
 
@@ -322,6 +323,42 @@ TEST(engine, readers_of_the_global_lock_leave_it) {
   else
     EXPECT_TRUE(most == 0 || readers_writer::in_use());
   EXPECT_EQ(readers_writer::word.readers.load(), 0U);
+}
+
+// A transaction that is asked for a new snapshot wakes who sleeps until it has one. That sleep has
+// no end here, so that a missing wake is one that is not there: the test does not end.
+TEST(engine, who_waits_for_a_snapshot_is_woken) {
+  using enum Algorithm;
+  if ((settings.special & kSpecialAdapt) != 0 ||
+      (settings.algorithm != norec && settings.algorithm != eager && settings.algorithm != lazy))
+    GTEST_SKIP() << "it has no snapshots, or may change to one that has none";
+  static Cells cells;
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<Thread *> asked{nullptr};
+    std::atomic<bool> sleeps{false};
+    std::atomic<bool> awake{false};
+    std::thread reader([&] {
+      atomically([&] {
+        _ITM_RU8(cells.data());
+        asked = current_thread;
+        while (!sleeps)
+          std::this_thread::yield();
+        while (!awake)
+          _ITM_RU8(cells.data());
+      });
+    });
+    while (asked == nullptr)
+      std::this_thread::yield();
+    sync::global_clock.now.fetch_add(2); // as behind a commit
+    std::atomic<std::uint32_t> &signals = asked.load()->signals;
+    const std::uint32_t bits = kSignalPublish | kSignalWake;
+    const std::uint32_t expected = signals.fetch_or(bits) | bits;
+    sleeps = true;
+    sync::wait_on(signals, expected);
+    EXPECT_EQ(signals.load() & bits, 0U);
+    awake = true;
+    reader.join();
+  }
 }
 
 // Writers wait for readers, readers for nobody that is idle: after the last commit everything is
