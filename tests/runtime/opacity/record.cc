@@ -40,7 +40,7 @@ namespace tandem::opacity {
 namespace {
 
 // Of one clock for all threads, as fine as an access: the time stamp counter; on the harts of the
-// simulated machine their common cycles.
+// simulated machine cycles, which are apart by kClockError at most.
 std::uint64_t ticks() {
 #if defined(__riscv)
   std::uint64_t now = 0;
