@@ -149,3 +149,21 @@ def test_what_clang_refuses_is_clangs_to_say(compilers: Compilers, folder: Path)
     assert result.returncode == 1
     assert "wrong.c:1:25: error: expected expression" in result.stderr
     assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("step", ["compile", "link"])
+def test_an_output_beyond_the_limit_of_files(compilers: Compilers, folder: Path, step: str) -> None:
+    """A line, no dump of LLVM's, and nothing half-written."""
+    given = "main.c"
+    if step == "link":
+        compilers.cc("-c", "main.c", folder=folder)
+        given = "main.o"
+    before = sorted(folder.rglob("*"))
+    words = ["-c"] if step == "compile" else []
+    limited = ["sh", "-c", 'ulimit -f 1; exec "$0" "$@"', compilers.tool("cc"), *words, given]
+    result = compilers.run(limited, folder, check=False)
+    assert result.returncode == 1, result.stderr
+    first, *rest = result.stderr.splitlines()
+    assert first == "tandem-cc: an output cannot be written: file too large (ulimit -f)"
+    assert all(x.startswith("clang: error: linker command failed") for x in rest), rest
+    assert sorted(folder.rglob("*")) == before

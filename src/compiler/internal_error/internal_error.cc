@@ -95,6 +95,15 @@ void on_signal(int signal) {
   ::raise(signal); // comes when this handler has returned
 }
 
+// A file would be larger than the user lets the process write: nobody's error, and no reason for
+// LLVM's dump.
+void on_file_limit(int) {
+  static constexpr std::string_view kSaid =
+      "tandem-cc: an output cannot be written: file too large (ulimit -f)\n";
+  llvm::sys::RunInterruptHandlers();
+  ::_exit(::write(STDERR_FILENO, kSaid.data(), kSaid.size()) < 0 ? kInternalStatus : 1);
+}
+
 // clang's own handler cannot be asked for; outside of our turn this does the same.
 void on_fatal_error(void *, const char *reason, bool wants_report) {
   if (is_ours())
@@ -163,6 +172,7 @@ void catch_internal_errors(Reproducer kind, std::string_view plugin) {
   for (std::size_t i = 0; i < kFaults.size(); ++i)
     ::sigaction(kFaults[i].signal, &action, &previous[i]);
 #endif
+  std::signal(SIGXFSZ, on_file_limit);
 }
 
 void repeat_with(std::string_view passes) { set_repeated_passes(passes); }

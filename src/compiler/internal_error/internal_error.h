@@ -4,7 +4,7 @@
 // fault (SIGSEGV and the like), a CHECK that fails, LLVM's fatal error, an uncaught exception:
 // whatever it is becomes one line with what was being done (base/doing.h), a file that repeats it,
 // and exit status 70 (EX_SOFTWARE of sysexits.h); LLVM's own report, which names LLVM's authors,
-// does not appear.
+// does not appear. An output beyond the process' limit of files ends it with a line and status 1.
 //
 // Everything here is for one process and its main thread; handlers may run in any thread.
 #pragma once
