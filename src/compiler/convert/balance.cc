@@ -25,6 +25,20 @@ constexpr unsigned kMostHeld = 8;
 constexpr unsigned kMany = 4; // or more, in functions that are declared to be balanced
 constexpr std::size_t kMostStates = 50000;
 
+// What is known of conditions without an analysis: that they may change.
+class AnyChange final : public Changes {
+public:
+  bool may_write(const Instruction &, const LoadInst &) override { return asked_ = true; }
+  const Instruction *written_beside(const LoadInst &read) override {
+    asked_ = true;
+    return &read;
+  }
+  [[nodiscard]] bool asked() const { return asked_; }
+
+private:
+  bool asked_ = false;
+};
+
 class Walk {
 public:
   // `declared`: to be balanced. Paths on which it is not are none; they are told apart by the
@@ -296,12 +310,18 @@ Balance balance_of(const Function &function, const LockCalls &calls, const Named
 
 Balance balance_of(const Function &function, const LockCalls &calls,
                    function_ref<bool(const LockSite &)> counts, Changes &changes) {
+  AnyChange any;
+  Balance most = Walk(function, calls, counts, /*declared=*/false, &any).run();
+  if (!any.asked())
+    return most;
+  // What is true lies between these two: with each condition that is followed there are fewer ways.
+  Balance least = Walk(function, calls, counts, /*declared=*/false, nullptr).run();
+  if (most.good() == least.good() && (!most.good() || most.inside == least.inside))
+    return least;
   Walk walk(function, calls, counts, /*declared=*/false, &changes);
   Balance balance = walk.run();
-  if (!balance.good())
-    if (std::string doubt = walk.doubt();
-        !doubt.empty() && Walk(function, calls, counts, /*declared=*/false, nullptr).run().good())
-      balance.doubt = std::move(doubt);
+  if (!balance.good() && least.good())
+    balance.doubt = walk.doubt();
   return balance;
 }
 

@@ -27,7 +27,8 @@ struct Balance {
   [[nodiscard]] bool good() const { return !returns_inside && !releases_callers; }
 };
 
-// `changes` says whether a condition that is asked twice is the same both times.
+// `changes` says whether a condition that is asked twice is the same both times; it is asked only
+// where the result depends on that.
 Balance balance_of(const llvm::Function &function, const LockCalls &calls, const NamedLocks &named,
                    Changes &changes);
 
