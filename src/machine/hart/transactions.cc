@@ -150,7 +150,8 @@ void HartCore::roll_back(const RegisterCheckpoint &to, std::uint64_t pc, Cycle u
   state.fflags = to.fflags;
   state.frm = to.frm;
   state.privilege = to.privilege;
-  state.status = (state.status & ~kCheckpointStatus) | to.status;
+  if (htm->mistake() != TransactionalMemory::Mistake::keep_status)
+    state.status = (state.status & ~kCheckpointStatus) | to.status;
   state.pc = pc;
   state.reservation = kNoReservation;
   wait_until = in_burst && until > clock->now ? until + 1 : until; // behind its own cycle

@@ -297,7 +297,7 @@ void TransactionalMemory::abort_attempt(HardwareTransaction &loser, AbortCause c
 
 // What the hart has to do with it: `loser` is its current one.
 void TransactionalMemory::roll_back(HardwareTransaction &loser) {
-  if (std::exchange(loser.walked, false))
+  if (std::exchange(loser.walked, false) && mistake_ != Mistake::keep_translations)
     for (unsigned hart = 0; hart < current_.size(); ++hart)
       if ((loser.ran_on >> (hart % 64) & 1) != 0)
         host_->forget_translations(hart);

@@ -120,12 +120,14 @@ public:
   // Mistakes that the tests must find.
   enum class Mistake : std::uint8_t {
     none,
-    undo_twice,     // values are undone, and once more when the next attempt begins
-    lose_marks,     // at an overflow
-    kill_too_early, // a hart that has run ahead is killed at once
-    suspended_wins, // against its own hart's handler
-    release_above,  // early release above the checkpointed sp (the hart's)
-    keep_registers, // an abort does not restore them (the hart's)
+    undo_twice,        // values are undone, and once more when the next attempt begins
+    lose_marks,        // at an overflow
+    kill_too_early,    // a hart that has run ahead is killed at once
+    suspended_wins,    // against its own hart's handler
+    release_above,     // early release above the checkpointed sp (the hart's)
+    keep_registers,    // an abort does not restore them (the hart's)
+    keep_status,       // nor bits of sstatus (the hart's)
+    keep_translations, // an abort leaves those that came of entries it has undone
   };
   void make(Mistake mistake) { mistake_ = mistake; }
   [[nodiscard]] Mistake mistake() const { return mistake_; }

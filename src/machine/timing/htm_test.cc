@@ -97,13 +97,24 @@ TEST_P(Transactions, AbortRestoresRegistersAndMemory) {
   EXPECT_EQ(m.counters().unique_restarts, 1U);
 }
 
-TEST_P(Transactions, AbortRestoresStatus) {
-  HtmMachine m = make(1);
-  // SIE off inside; behind the abort it is on again, as at the begin.
+// SIE off inside; behind the abort it is on again, as at the begin.
+void change_status(HtmMachine &m) {
   m.run_all({csrsi(csr::sstatus, 2), xbegin(5), branch(kNotEqual, 5, 0, 16), csrci(csr::sstatus, 2),
              li(12, 16), xabort(12), csrr(6, csr::sstatus), kXend});
   EXPECT_EQ(m.x(5), 1U << 8 | 16U);
+}
+
+TEST_P(Transactions, AbortRestoresStatus) {
+  HtmMachine m = make(1);
+  change_status(m);
   EXPECT_EQ(m.x(6) & 2, 2U);
+}
+
+TEST_P(Transactions, FindAStatusThatIsNotRestored) {
+  HtmMachine m = make(1);
+  m.htm().make(TransactionalMemory::Mistake::keep_status);
+  change_status(m);
+  EXPECT_EQ(m.x(6) & 2, 0U);
 }
 
 TEST_P(Transactions, TheLimitEndsRestarts) {
