@@ -13,7 +13,7 @@ import pytest
 from tandem.workload.cli import main
 from tandem.workload.txlinux.compare import print_comparison
 from tandem.workload.txlinux.counters import by_subsystem, group_profile, print_run, subsystem_of
-from tandem.workload.txlinux.guest import Run
+from tandem.workload.txlinux.guest import VARIANTS, Run
 from tandem.workload.txlinux.tables import tables_of
 
 
@@ -28,7 +28,11 @@ from tandem.workload.txlinux.tables import tables_of
         (["image", "--seed", "2"], "--seed is an option of boot and run"),
         (["run", "counter", "--harts", "65"], "'65' is not a number from 1 to 64"),
         (["run", "counter", "--policy", "best"], "invalid choice: 'best'"),
-        (["compare", "--variant", "linux"], "compare runs linux and txlinux; leave it out"),
+        (["compare", "--variant", "linux"], "compare takes two kernels or more; give it again"),
+        (
+            ["run", "counter", "--variant", "linux", "--variant", "txlinux"],
+            "--variant is given 2 times; run takes one",
+        ),
         (["run", "counter", "--json", "/nowhere/x"], "--json /nowhere/x: cannot be written"),
     ],
 )
@@ -97,9 +101,11 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
         *(run("txlinux", 1, 500), run("txlinux", 2, 1800), run("txlinux", 3, 800)),
     ]
     print_comparison(runs)
-    row = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("counter"))
-    assert re.split(r"\s+", row)[1:6] == ["1,000", "800", "0.800", "0.500", "0.900"]
-    assert row.endswith("1.00%    20.00%   25/50/25")
+    rows = [x for x in capsys.readouterr().out.splitlines() if x.startswith("counter")]
+    assert re.split(r"\s+", rows[0])[1:6] == ["linux", "1,000", "1.000", "1.000", "1.000"]
+    assert rows[0].endswith("0.00%     0.00%   25/50/25")
+    assert re.split(r"\s+", rows[1])[1:6] == ["txlinux", "800", "0.800", "0.500", "0.900"]
+    assert rows[1].endswith("1.00%    20.00%   25/50/25")
     print_run(runs[-1])
     shown = capsys.readouterr().out
     assert "in system calls              50.0 %" in shown
@@ -147,5 +153,8 @@ def test_the_script_names_its_variants() -> None:
     """The build script and the command know the same variants."""
     script = Path(__file__).resolve().parents[2] / "workloads" / "txlinux" / "build"
     text = script.read_text()
-    for name in ("linux", "txlinux", "txlinux-stub"):
-        assert f"\n{name}) options=(" in text
+    labels = re.findall(r"^([a-z| -]+)\) options\+=\(", text, re.MULTILINE)
+    assert {x for each in labels for x in each.split(" | ")} == set(VARIANTS)
+    told = re.search(r"there are ([a-z, -]+)\"", text)
+    assert told is not None
+    assert told.group(1).split(", ") == list(VARIANTS)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The long form: kernels of every variant boot with 1, 4 and 8 harts and pass every workload with
-its checks, with small and large limits of restarts, without time and with it. A part of
-`scripts/verify txlinux`.
+"""The long form: kernels of every variant boot with 1, 4 and 8 harts and pass their own tests;
+every workload with its checks, with small and large limits of restarts, without time and with it;
+the kernel without the instructions also on QEMU. A part of `scripts/verify txlinux`.
 
     kernels.py [FOLDER]     where saved machines are (a new one, which is removed again)
 
@@ -10,6 +10,7 @@ Status 1 where anything failed.
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,7 +18,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tandem.errors import TandemError
-from tandem.workload.txlinux.guest import VARIANTS, WORKLOADS, Image, build_image, measure
+from tandem.workload.txlinux.guest import (
+    ELIDING,
+    PAPER_WORKLOADS,
+    VARIANTS,
+    WORKLOADS,
+    Image,
+    build_image,
+    measure,
+)
+
+QEMU_TIMEOUT_S = 3600
+STRESS = 150  # the scale at which a run takes 10^10 instructions
 
 
 @dataclass(frozen=True)
@@ -28,19 +40,31 @@ class Case:
     limit: int = 8
     protocol: str = "none"
     arguments: str = ""  # of the kernel
+    size: int | None = None
+    seed: int = 1
 
     def __str__(self) -> str:
         return " ".join(
             f"{self.variant} {self.workload}, {self.harts} harts, limit {self.limit}, "
-            f"protocol {self.protocol} {self.arguments}".split()
+            f"protocol {self.protocol}, seed {self.seed} {self.arguments}".split()
         )
 
 
 def cases() -> Iterator[Case]:
     for variant in VARIANTS:
         for harts in (1, 4, 8):
+            yield Case(variant, "selftest", harts)
             yield Case(variant, "counter", harts)
             yield Case(variant, "stress", harts)
+    for variant in ("txlinux", "txlinux-coarse"):
+        for limit in (1, 2):
+            yield Case(variant, "selftest", 8, limit)
+    for workload in PAPER_WORKLOADS:
+        for variant in ("txlinux-debug", "linux-coarse", "txlinux-coarse"):
+            yield Case(variant, workload, 8)
+    for seed in (1, 2, 3):
+        for limit in (1, 2, 8):
+            yield Case("txlinux", "stress", 8, limit, size=STRESS, seed=seed)
     for workload in WORKLOADS:
         for limit in (1, 2, 8):
             yield Case("txlinux", workload, 8, limit)
@@ -60,8 +84,8 @@ def failure(case: Case, images: dict[str, Image], folder: Path) -> str:
             case.workload,
             harts=case.harts,
             copies=None,
-            size=None,
-            seed=1,
+            size=case.size,
+            seed=case.seed,
             limit=case.limit,
             protocol=case.protocol,
             settings=[],
@@ -71,20 +95,45 @@ def failure(case: Case, images: dict[str, Image], folder: Path) -> str:
     except TandemError as error:
         return str(error)
     elided = run.transactions.get("commits", 0)
-    if case.variant == "txlinux" and elided == 0:
+    if case.variant in ELIDING and elided == 0:
         return "no section ran as a transaction"
-    if case.variant != "txlinux" and elided != 0:
+    if case.variant not in ELIDING and elided != 0:
         return f"{elided} sections ran as transactions"
     return ""
+
+
+def failure_on_qemu(image: Image, harts: int) -> str:
+    done = subprocess.run(
+        [
+            *("qemu-system-riscv64", "-M", "virt", "-smp", str(harts), "-m", "512M", "-nographic"),
+            *("-kernel", image.kernel / "Image", "-initrd", image.guest / "initrd.cpio"),
+            *("-append", 'console=ttyS0 quiet run="txrun selftest && txrun counter 1 1000"'),
+        ],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=QEMU_TIMEOUT_S,
+    )
+    if "txrun: counter: ok" in done.stdout:
+        return ""
+    return (done.stdout + done.stderr)[-500:]
 
 
 def main(folder: Path) -> int:
     images = {x: build_image(x) for x in VARIANTS}
     failed = 0
-    for case in cases():
-        wrong = failure(case, images, folder)
-        print(f"{case}: {'FAILED: ' + wrong if wrong else 'ok'}", flush=True)
+
+    def show(what: object, wrong: str) -> None:
+        nonlocal failed
+        print(f"{what}: {'FAILED: ' + wrong if wrong else 'ok'}", flush=True)
         failed += wrong != ""
+
+    for case in cases():
+        show(case, failure(case, images, folder))
+    for harts in (1, 4, 8):
+        what = f"txlinux-stub on QEMU, {harts} harts"
+        show(what, failure_on_qemu(images["txlinux-stub"], harts))
     print(f"txlinux: {failed} failed" if failed else "txlinux: ok")
     return 1 if failed else 0
 

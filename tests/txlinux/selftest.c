@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The lock functions of kernel/ as a program on simulated harts: what each form does to its lock's
-// word and to the transaction, and that converted and plain sections exclude each other. Status 1
-// where one does not.
+// word and to the transaction, and that converted and plain sections exclude each other; with
+// CONFIG_COARSE_LOCKS also the one lock of all dentries. Status 1 where one does not.
 #include <linux/txlock.h>
 
 #include "tandem/machine.h"
@@ -103,12 +103,44 @@ static void held_for_real(void) {
 }
 
 // Exclusion: odd threads take locks by the plain functions, and stay inside for a while.
-enum kind { kSpin, kBit, kRead, kWrite, kTry, kNested, kSequence, kKinds };
+enum kind { kSpin, kBit, kRead, kWrite, kTry, kNested, kSequence, kDentries, kKinds };
 static struct {
   volatile unsigned long count;  // of all threads, under the lock
   volatile unsigned long holder; // a thread that has taken the lock for real is inside
 } __attribute__((aligned(64))) kinds[kKinds];
 static spinlock_t tried, outer, within;
+#ifdef CONFIG_COARSE_LOCKS
+_Thread_local int processor;
+static dcache_lock_t one, another;
+
+// Each of two levels plain or converted, elided or not, taken by an attempt or not, released in
+// both orders.
+static void recursion(void) {
+  for (int way = 0; way < 32; ++way) {
+    const bool first_plain = way & 1, second_plain = way & 2, first_ends_first = way & 4;
+    const bool refuse = way & 8, attempt = way & 16;
+    if (first_plain)
+      spin_lock(&one);
+    else
+      spin_lock_tx(&one);
+    if (refuse)
+      syscall(SYS_getpid);
+    if (attempt)
+      EXPECT((second_plain ? spin_trylock(&another) : spin_trylock_tx(&another)) == 1);
+    else if (second_plain)
+      spin_lock(&another);
+    else
+      spin_lock_tx(&another);
+    EXPECT(dcache_is_locked(&one));
+    EXPECT(xtest() == (first_plain || refuse ? 0 : second_plain ? 1 : 2));
+    spin_unlock(first_ends_first ? &one : &another);
+    EXPECT(dcache_is_locked(&one));
+    spin_unlock(first_ends_first ? &another : &one);
+    EXPECT(xtest() == 0);
+    EXPECT(!dcache_is_locked(&one));
+  }
+}
+#endif
 static unsigned torn;
 
 // Both sides are inside: counted outside of the transaction, which may be undone. Its release would
@@ -183,6 +215,15 @@ static void one_round(bool plain) {
     cpu_relax();
   inside(kTry, plain);
   spin_unlock(&tried);
+#ifdef CONFIG_COARSE_LOCKS
+  // Two levels of one lock, as a parent's and its child's.
+  if (plain)
+    spin_lock(&one);
+  else
+    spin_lock_tx(&one);
+  SECTION(kDentries, spin_lock(&another), spin_lock_tx(&another), spin_unlock(&another));
+  spin_unlock(&one);
+#endif
   // An inner lock that is really held undoes the outer section.
   if (!plain)
     spin_lock_tx(&outer);
@@ -193,6 +234,9 @@ static void one_round(bool plain) {
 }
 
 static void *thread(void *number) {
+#ifdef CONFIG_COARSE_LOCKS
+  processor = (int)(long)number;
+#endif
   for (int i = 0; i < kRounds; ++i)
     one_round(((long)number & 1) != 0);
   return NULL;
@@ -205,6 +249,9 @@ static void exclusion(void) {
       exit(2);
   for (int i = 0; i < kThreads; ++i)
     pthread_join(threads[i], NULL);
+#ifndef CONFIG_COARSE_LOCKS
+  kinds[kDentries].count = kThreads * kRounds;
+#endif
   for (enum kind kind = 0; kind < kKinds; ++kind)
     EXPECT(kinds[kind].count ==
            (kind == kRead || kind == kSequence ? kThreads / 2 : kThreads) * kRounds);
@@ -218,6 +265,9 @@ int main(void) {
   forms();
   nesting();
   held_for_real();
+#ifdef CONFIG_COARSE_LOCKS
+  recursion();
+#endif
   exclusion();
   printf("selftest: %s\n", failures == 0 ? "ok" : "FAILED");
   return failures == 0 ? 0 : 1;

@@ -23,14 +23,17 @@ KERNEL = FILES / "kernel"
 COMPILER = "riscv64-linux-gnu-gcc"
 
 
-def selftest(folder: Path, changes: Sequence[tuple[str, str]] = ()) -> Path:
+def selftest(
+    folder: Path, changes: Sequence[tuple[str, str]] = (), *, coarse: bool = False
+) -> Path:
     """The program, of our kernel files with pieces of their text replaced."""
     asm = folder / "asm"
     shutil.copytree(KERNEL / "arch/riscv/include/asm", asm)
-    source = folder / "txlock.c"
-    shutil.copy(KERNEL / "kernel/locking/txlock.c", source)
+    sources = [folder / "txlock.c"] + ([folder / "coarselock.c"] if coarse else [])
+    for source in sources:
+        shutil.copy(KERNEL / "kernel/locking" / source.name, source)
     for old, new in changes:
-        files = [x for x in (asm / "spinlock.h", source) if old in x.read_text()]
+        files = [x for x in (asm / "spinlock.h", *sources) if old in x.read_text()]
         assert files, f"the text '{old}' is in no file"
         for file in files:
             file.write_text(file.read_text().replace(old, new))
@@ -40,6 +43,7 @@ def selftest(folder: Path, changes: Sequence[tuple[str, str]] = ()) -> Path:
             *(COMPILER, "-std=gnu17", "-O2", "-Wall", "-Werror", "-static", "-pthread"),
             *(
                 "-DCONFIG_TXLINUX",
+                *(["-DCONFIG_COARSE_LOCKS"] if coarse else []),
                 "-I",
                 HERE.parents[1] / "include",
                 "-I",
@@ -47,7 +51,7 @@ def selftest(folder: Path, changes: Sequence[tuple[str, str]] = ()) -> Path:
                 "-I",
                 HERE / "shim",
             ),
-            *("-I", KERNEL / "include", HERE / "selftest.c", source, "-o", program),
+            *("-I", KERNEL / "include", HERE / "selftest.c", *sources, "-o", program),
         ],
         check=True,
     )
@@ -65,8 +69,9 @@ def run(program: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("limit", ["1", "8"])
 @pytest.mark.parametrize("time", [(), ("--protocol", "mesi-snoop")], ids=["no-time", "time"])
-def test_lock_functions(tmp_path: Path, limit: str, time: tuple[str, ...]) -> None:
-    program = selftest(tmp_path)
+@pytest.mark.parametrize("coarse", [False, True], ids=["fine", "coarse"])
+def test_lock_functions(tmp_path: Path, limit: str, time: tuple[str, ...], coarse: bool) -> None:
+    program = selftest(tmp_path, coarse=coarse)
     counted = tmp_path / "run.json"
     done = run(program, "--tx-limit", limit, "--json", str(counted), *time)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -100,9 +105,24 @@ MISTAKES = {
 }
 
 
+COARSE_MISTAKES = {
+    "the lock of dentries is not looked at": [("!again() && !tx_enter_spin(&all.word)", "false")],
+    "a second level is not counted": [("	all.depth++;\n", "")],
+    "a release does not end its section": [("		xend();\n	} else", "	} else")],
+    "the owner is not forgotten": [("		WRITE_ONCE(all.owner, -1);\n", "")],
+    "an attempt inside waits for itself": [("	if (again())\n		return 1;\n", "")],
+}
+
+
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_are_found(tmp_path: Path, mistake: str) -> None:
     program = selftest(tmp_path, MISTAKES[mistake])
+    assert run(program, "--tx-limit", "8").returncode != 0
+
+
+@pytest.mark.parametrize("mistake", COARSE_MISTAKES)
+def test_mistakes_of_coarse_locks_are_found(tmp_path: Path, mistake: str) -> None:
+    program = selftest(tmp_path, COARSE_MISTAKES[mistake], coarse=True)
     assert run(program, "--tx-limit", "8").returncode != 0
 
 

@@ -22,9 +22,11 @@ from tandem.workload.steps import Quiet
 from tandem.workload.txlinux.compare import compare, print_comparison
 from tandem.workload.txlinux.counters import group_profile, print_run
 from tandem.workload.txlinux.guest import (
+    ELIDING,
     PAPER_WORKLOADS,
     VARIANTS,
     WORKLOADS,
+    Image,
     Run,
     build_image,
     machine,
@@ -41,7 +43,7 @@ ACTIONS = {
     "image": "build the kernel of a variant, once; print where it is",
     "boot": "boot it to a shell in the terminal, without time",
     "run": "run a workload on it with time; print its sections",
-    "compare": "run workloads on linux and txlinux with several seeds; print a table",
+    "compare": "run workloads on several kernels with several seeds; print a table",
 }
 _ACTIONS_OF = {
     "copies": ("run",),
@@ -100,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
         "Workloads": {name: x.summary for name, x in WORKLOADS.items()},
     }
     text = "\n\n".join(
-        f"{title}:\n" + "\n".join(f"  {name:<13}{summary}" for name, summary in entries.items())
+        f"{title}:\n" + "\n".join(f"  {name:<16}{summary}" for name, summary in entries.items())
         for title, entries in lists.items()
     )
     made = _Parser(
@@ -120,7 +122,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_options(to: argparse.ArgumentParser) -> None:
     add = to.add_argument
-    add("--variant", choices=list(VARIANTS), metavar="NAME", help="which kernel [txlinux]")
+    add(
+        "--variant",
+        action="append",
+        choices=list(VARIANTS),
+        metavar="NAME",
+        help="which kernel [txlinux]; again for each that compare is to run [linux, txlinux]",
+    )
     add("--harts", type=_harts, metavar="N", help="1 to 64 [8]")
     add("--copies", type=_count, metavar="N", help="that run at once (run) [one a hart]")
     add("--size", type=_count, metavar="N", help="of each copy (run); see docs/txlinux.md")
@@ -170,8 +178,11 @@ def _check_options(asked: argparse.Namespace) -> None:
         raise UserError(f"run takes one workload of {', '.join(WORKLOADS)}")
     if asked.action in ("image", "boot") and asked.workload:
         raise UserError(f"{asked.action} takes no workload; use run")
-    if asked.action == "compare" and asked.variant is not None:
-        raise UserError("--variant: compare runs linux and txlinux; leave it out")
+    variants = asked.variant or []
+    if asked.action != "compare" and len(variants) > 1:
+        raise UserError(f"--variant is given {len(variants)} times; {asked.action} takes one")
+    if asked.action == "compare" and variants and len(set(variants)) < 2:
+        raise UserError("--variant: compare takes two kernels or more; give it again")
     outputs = {"--json": asked.json, "--profile": asked.profile}
     for option, target in outputs.items():
         if target is not None:
@@ -189,12 +200,16 @@ def settings_of(asked: argparse.Namespace) -> list[str]:
     return settings + (asked.set or [])
 
 
+def _image(asked: argparse.Namespace) -> Image:
+    return build_image(asked.variant[0] if asked.variant else "txlinux")
+
+
 def _boot(asked: argparse.Namespace) -> int:
     """Becomes `tandem machine boot`."""
-    image = build_image(asked.variant or "txlinux")
+    image = _image(asked)
     command = [str(machine()), "machine", "boot"]
     command += of_machine(image, asked.harts or 8, 1 if asked.seed is None else asked.seed)
-    if image.variant != "linux":
+    if image.variant in ELIDING:
         command += ["--tx-limit", str(asked.limit or 8)]
     for each in settings_of(asked):
         command += ["--set", each]
@@ -202,7 +217,7 @@ def _boot(asked: argparse.Namespace) -> int:
 
 
 def _run(asked: argparse.Namespace) -> int:
-    image = build_image(asked.variant or "txlinux")
+    image = _image(asked)
     result = measure(
         image,
         asked.workload[0],
@@ -237,7 +252,7 @@ def _write(target: Path | None, data: object) -> None:
 
 
 def _compare(asked: argparse.Namespace) -> int:
-    images = [build_image(x) for x in ("linux", "txlinux")]
+    images = [build_image(x) for x in dict.fromkeys(asked.variant or ("linux", "txlinux"))]
     comparison = compare(
         images,
         asked.workload or PAPER_WORKLOADS,
@@ -264,6 +279,5 @@ def run_txlinux(arguments: Sequence[str]) -> int:
         return _run(asked)
     if asked.action == "compare":
         return _compare(asked)
-    image = build_image(asked.variant or "txlinux")
-    print(image.kernel)
+    print(_image(asked).kernel)
     return 0

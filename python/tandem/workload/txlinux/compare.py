@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Both kernels on the same workloads with the same seeds: the paper's Table 4."""
+"""Kernels on the same workloads with the same seeds: the paper's Table 4 for any of them."""
 
 from __future__ import annotations
 
@@ -57,30 +57,38 @@ def _shares(runs: Sequence[Run]) -> str:
 
 
 def print_comparison(runs: Sequence[Run]) -> None:
-    """Medians, and the ratio of pairs with the same seed with its range."""
+    """A row for each workload and kernel: medians, and the ratios of pairs with the same seed to
+    the first kernel, with their range.
+    """
+    variants = list(dict.fromkeys(x.variant for x in runs))
     print(
-        f"{'workload':<10}{'Linux':>14}{'TxLinux':>14}{'ratio':>8}{'least':>8}{'most':>8}"
+        f"{'workload':<10}{'kernel':<15}{'system':>14}{'ratio':>8}{'least':>8}{'most':>8}"
         f"{'elapsed':>9}{'sections':>11}{'locks':>8}{'restarts':>10}   U/S/I"
     )
     for workload in dict.fromkeys(x.workload for x in runs):
-        linux, tx = _of(runs, "linux", workload), _of(runs, "txlinux", workload)
-        system = [b.system_cycles / a.system_cycles for a, b in zip(linux, tx, strict=True)]
-        elapsed = [b.elapsed_cycles / a.elapsed_cycles for a, b in zip(linux, tx, strict=True)]
-        ratio = summarise(system)
-        sections = sum(x.transactions.get("transactions", 0) for x in tx) / len(tx)
-        locks = sum(x.transactions.get("fallbacks", 0) for x in tx) / len(tx)
-        restarts = sum(x.transactions.get("restarts", 0) for x in tx) / len(tx)
-        print(
-            f"{workload:<10}"
-            f"{summarise([x.system_cycles for x in linux]).median:>14,.0f}"
-            f"{summarise([x.system_cycles for x in tx]).median:>14,.0f}"
-            f"{ratio.median:>8.3f}{ratio.minimum:>8.3f}{ratio.maximum:>8.3f}"
-            f"{summarise(elapsed).median:>9.3f}{sections:>11,.0f}"
-            f"{100 * locks / max(sections, 1):>7.2f}%"
-            f"{100 * restarts / max(sections + restarts, 1):>9.2f}%   {_shares(linux)}"
-        )
+        base = _of(runs, variants[0], workload)
+        for variant in variants:
+            print(f"{workload:<10}{variant:<15}" + _cells(base, _of(runs, variant, workload)))
     seeds = len({x.seed for x in runs})
     print(
-        f"cycles outside U of all harts, medians of {seeds} seeds; ratios of pairs of a seed; "
-        "elapsed: ratio of cycles from begin to end; U/S/I: per cent of all cycles, Linux"
+        f"cycles outside U of all harts, medians of {seeds} seeds; ratios to {variants[0]},"
+        " of pairs of a seed; elapsed: of cycles from begin to end; U/S/I: per cent of all cycles"
+    )
+
+
+def _cells(base: Sequence[Run], runs: Sequence[Run]) -> str:
+    pairs = list(zip(base, runs, strict=True))
+    ratio = summarise([b.system_cycles / a.system_cycles for a, b in pairs])
+    elapsed = summarise([b.elapsed_cycles / a.elapsed_cycles for a, b in pairs])
+    counted = [x.transactions for x in runs]
+    sections, locks, restarts = (
+        sum(x.get(key, 0) for x in counted) / len(runs)
+        for key in ("transactions", "fallbacks", "restarts")
+    )
+    return (
+        f"{summarise([x.system_cycles for x in runs]).median:>14,.0f}"
+        f"{ratio.median:>8.3f}{ratio.minimum:>8.3f}{ratio.maximum:>8.3f}"
+        f"{elapsed.median:>9.3f}{sections:>11,.0f}"
+        f"{100 * locks / max(sections, 1):>7.2f}%"
+        f"{100 * restarts / max(sections + restarts, 1):>9.2f}%   {_shares(runs)}"
     )

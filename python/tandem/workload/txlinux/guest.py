@@ -25,6 +25,7 @@ from tandem.paths import ROOT, prefix
 from tandem.workload.steps import one_at_a_time, say
 
 __all__ = [
+    "ELIDING",
     "PAPER_WORKLOADS",
     "VARIANTS",
     "WORKLOADS",
@@ -40,8 +41,13 @@ __all__ = [
 VARIANTS = {
     "linux": "the same sources, without transactions",
     "txlinux": "lock sections of the converted subsystems are transactions",
+    "linux-coarse": "linux with few locks for dentries, page tables and slab lists",
+    "txlinux-coarse": "txlinux with these few locks",
     "txlinux-stub": "converted, but every section takes its lock",
+    "txlinux-debug": "txlinux with the kernel's own checks: slabs, lists, pages, sleeping",
 }
+# Those whose sections are transactions.
+ELIDING = ("txlinux", "txlinux-coarse", "txlinux-debug")
 READY = 5  # lines at which txstage lets the machine be saved
 BOOT_LIMIT = "20G"  # instructions; a boot takes 0.1 G
 RUN_LIMIT = "100G"  # instructions of a run; what has not ended by then makes no progress
@@ -71,7 +77,9 @@ WORKLOADS = {
     "find": Workload("copies of find and grep over one tree", 0, 968, 200),
     "fork": Workload("shells that start processes", 0, 20, 4),
     "pipes": Workload("sort and seq through pipes", 0, 1, 1),
+    "faults": Workload("threads of one process touch fresh pages", 0, 256, 32),
     "stress": Workload("the default image's check of all of the machine", 1, 1, 1),
+    "selftest": Workload("the kernel's tests of its lock functions", 1, 1, 1),
 }
 # Of the paper's Table 3.
 PAPER_WORKLOADS = ("counter", "pmake", "netcat", "mab", "configure", "find")
@@ -185,7 +193,7 @@ def _save(
     """Boots to the workload and saves the machine; at the first line without a transaction."""
     partial = target.with_suffix(".partial")
     for line in range(1, READY + 1):
-        more = [] if image.variant == "linux" else ["--tx-limit", str(limit)]
+        more = ["--tx-limit", str(limit)] if image.variant in ELIDING else []
         try:
             _boot(
                 [

@@ -12,6 +12,7 @@ typedef uint32_t u32;
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, value) (*(volatile __typeof__(x) *)&(x) = (value))
 #define smp_store_release(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)
 #define cpu_relax() __asm__ volatile("nop" : : : "memory")
 #define __acquires(x)

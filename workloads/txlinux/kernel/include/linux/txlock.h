@@ -39,12 +39,27 @@ void read_seqleave_tx(unsigned start);
 	do { typecheck(unsigned long, f); f = _raw_spin_lock_irqsave_tx(l); } while (0)
 #define raw_spin_trylock_tx(l)		__cond_lock(l, _raw_spin_trylock_tx(l))
 
+#ifdef CONFIG_COARSE_LOCKS
+void dcache_lock_tx(dcache_lock_t *lock);
+int dcache_trylock_tx(dcache_lock_t *lock);
+static __always_inline void own_lock_tx(spinlock_t *lock)
+{
+	_raw_spin_lock_tx(&lock->rlock);
+}
+static __always_inline int own_trylock_tx(spinlock_t *lock)
+{
+	return _raw_spin_trylock_tx(&lock->rlock);
+}
+#define spin_lock_tx(l)			coarse_or(l, dcache_lock_tx, own_lock_tx)
+#define spin_trylock_tx(l)		coarse_or(l, dcache_trylock_tx, own_trylock_tx)
+#else
 #define spin_lock_tx(l)			_raw_spin_lock_tx(spinlock_check(l))
-#define spin_lock_nested_tx(l, c)	((void)(c), _raw_spin_lock_tx(spinlock_check(l)))
+#define spin_trylock_tx(l)		raw_spin_trylock_tx(spinlock_check(l))
+#endif
+#define spin_lock_nested_tx(l, c)	((void)(c), spin_lock_tx(l))
 #define spin_lock_irq_tx(l)		_raw_spin_lock_irq_tx(spinlock_check(l))
 #define spin_lock_bh_tx(l)		_raw_spin_lock_bh_tx(spinlock_check(l))
 #define spin_lock_irqsave_tx(l, f)	raw_spin_lock_irqsave_tx(spinlock_check(l), f)
-#define spin_trylock_tx(l)		raw_spin_trylock_tx(spinlock_check(l))
 #define read_lock_tx(l)			_raw_read_lock_tx(l)
 #define write_lock_tx(l)		_raw_write_lock_tx(l)
 #define read_lock_bh_tx(l)		_raw_read_lock_bh_tx(l)
