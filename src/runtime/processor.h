@@ -35,6 +35,13 @@ namespace tandem::processor {
 #endif
 }
 
+// About so many ticks are a microsecond; of x86-64's counters, which differ, a usual number.
+#if defined(__x86_64__)
+inline constexpr std::uint64_t kTicksOfMicrosecond = 2500;
+#else
+inline constexpr std::uint64_t kTicksOfMicrosecond = 10;
+#endif
+
 // One round of waiting without giving the processor away.
 [[gnu::always_inline]] inline void pause() noexcept {
 #if defined(__x86_64__)

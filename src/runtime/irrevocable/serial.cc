@@ -65,11 +65,16 @@ void acquire(const Thread *thread) noexcept {
       seen = kFree;
       acquired = !taken() && word.value.compare_exchange_strong(seen, kHeld);
     }
-    // Who may have left others sleeping must wake them later, so the state is "with waiters".
-    while (!acquired) {
-      acquired = word.value.exchange(kHeldWithWaiters) == kFree;
-      if (!acquired)
-        sync::wait_on(word.value, kHeldWithWaiters);
+    // Who may have left others sleeping must wake them later, so the state is "with waiters". Who
+    // was woken looks for a while: if it looked once, those who run all the time could come before
+    // it each time.
+    for (;;) {
+      for (sync::Patience look; !acquired && look.rounds() < sync::Patience::kSpins; look.round())
+        acquired = !taken() && word.value.exchange(kHeldWithWaiters) == kFree;
+      acquired = acquired || word.value.exchange(kHeldWithWaiters) == kFree;
+      if (acquired)
+        break;
+      sync::wait_on(word.value, kHeldWithWaiters);
     }
   }
   wait_for_all(thread);

@@ -73,8 +73,8 @@ public:
   // it had to wait.
   static constexpr std::int64_t kShortestSleepNs = 50'000;
   static constexpr std::int64_t kLongestSleepNs = 1'000'000;
-  // Of the time-stamp counter: some tens of microseconds, where an idle processor takes one.
-  static constexpr std::uint64_t kLongYield = 100'000;
+  // In ticks; an idle processor takes one microsecond.
+  static constexpr std::uint64_t kLongYield = 40 * processor::kTicksOfMicrosecond;
 
   // `yields`: rounds that give the processor away before it sleeps.
   explicit Patience(std::uint32_t yields = kYields) noexcept : yields_(yields) {}
