@@ -75,8 +75,8 @@ Result<std::vector<Case>> cases(const Prover &prover, const Arguments &a) {
   const machine::checker::Options &o = a.options;
   const bool limits = o.ways != 0 || o.entries != 0 || o.llc != 0;
   if (o.cores == 0 && o.blocks == 0 && o.tokens == 0 && !o.ordered && !o.devices &&
-      !o.reservations && a.buffers == 0 && !limits && !a.no_symmetry && !a.safety &&
-      a.set.empty()) {
+      !o.reservations && !o.transactions && a.buffers == 0 && !limits && !a.no_symmetry &&
+      !a.safety && a.set.empty()) {
     std::vector<Case> all = prover.proof;
     if (a.all)
       all.insert(all.end(), prover.longer.begin(), prover.longer.end());
@@ -119,6 +119,7 @@ ordered_json to_json(const Case &c, const machine::checker::Result &r) {
   j["ordered"] = c.options.ordered;
   j["device"] = c.options.devices;
   j["lr_sc"] = c.options.reservations;
+  j["transactions"] = c.options.transactions;
   j["symmetry"] = c.options.symmetry;
   j["liveness"] = c.options.liveness;
   j["options"] = c.set;
@@ -246,6 +247,8 @@ void declare(Program &program, Arguments &a) {
                    "a device reads and writes the blocks coherently, without a cache");
   program.add_flag("--lr-sc", a.options.reservations,
                    "loads may reserve their block, stores may be conditional");
+  program.add_flag("--transactions", a.options.transactions,
+                   "accesses may be those of hardware transactions");
   number("--buffers", a.buffers, 1, 40,
          "messages of one virtual network that a destination can hold (default: any number)");
   number("--ways", a.options.ways, 1, 2, "blocks that a core can hold (default: all)");

@@ -66,6 +66,7 @@ ordered_json counts(const RunResult &r) {
   all["devices"] = {{"reads", r.statistics.device_reads}, {"writes", r.statistics.device_writes}};
   all["bus"] = {{"grants", bus.grants},
                 {"refused", bus.refused},
+                {"conflicts", bus.conflicts},
                 {"wait_cycles", bus.wait_cycles},
                 {"data_blocks", bus.data_blocks},
                 {"data_wait_cycles", bus.data_wait_cycles},

@@ -5,6 +5,7 @@
 // load-reserved promises its store-conditional.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -17,9 +18,10 @@ namespace tandem::machine::checker {
 class AccessWatch {
 public:
   // `asked`: the access that the step is, 0 if it is none.
-  void begin(Node at, std::uint8_t asked) {
+  void begin(Node at, std::uint8_t asked, bool transactional) {
     at_ = at;
     accepting_ = asked;
+    transactional_ = transactional;
     completed_ = 0;
     performed_ = false;
   }
@@ -37,6 +39,10 @@ public:
                   : "data value: a store writes a part of a block that is not up to date";
     const auto also = [&wrong](const char *what) { wrong = wrong == nullptr ? what : wrong; };
     const std::uint8_t asked = take(who.is_core() ? b.pending[who.id] : b.device, access, who);
+    const bool transactional =
+        who.is_core() &&
+        (performed_ && completed_ == 0 ? transactional_
+                                       : std::exchange(b.transactional[who.id], false));
     if (asked == 0)
       also(who.is_core() ? "a core does an access that it was not asked for"
                          : "a device is served that did not ask");
@@ -49,9 +55,19 @@ public:
       if (was != Reservation::stands)
         return wrong; // it takes the line, and stores nothing
     }
+    if (!meet_transactions(options, b, who, access, transactional))
+      also("an access is done against which another core's transaction stands");
     if (access == Access::store)
       store(options, s, block, who, data);
     return wrong;
+  }
+
+  // The access that a core waits for ends without having been done.
+  template <class P> static const char *abandon(State<P> &s, unsigned block, Node who) {
+    BlockState<P> &b = s.blocks[block];
+    const bool asked = std::exchange(b.pending[who.id], std::uint8_t{0}) != 0;
+    b.transactional[who.id] = false;
+    return asked ? nullptr : "a core gives up an access that it was not asked for";
   }
 
   // After the step: what was asked for is done, or a transaction will do it.
@@ -62,6 +78,8 @@ public:
       if (pending != 0)
         return "a core takes an access that it never does: another one is in progress";
       pending = accepting_;
+      if (at_.is_core())
+        b.transactional[at_.id] = transactional_;
     }
     if (!at_.is_core())
       return b.device != 0 && static_cast<int>(b.home.tbe.state) == 0 &&
@@ -92,6 +110,24 @@ private:
     return completed_ = std::exchange(pending, std::uint8_t{0});
   }
 
+  // What is no transaction's ends those that stand against it; a transaction's must not meet any,
+  // and has a claim from now on. False: it has met one.
+  template <class B>
+  static bool meet_transactions(const Options &options, B &block, Node who, Access access,
+                                bool transactional) {
+    bool met = false;
+    for (unsigned c = 0; c < options.cores; ++c)
+      if (Node::core(c) != who && conflicts(block.held[c], access)) {
+        met = true;
+        block.held[c] = Held::none;
+      }
+    if (!transactional)
+      return true;
+    block.held[who.id] =
+        std::max(block.held[who.id], access == Access::load ? Held::read : Held::write);
+    return !met;
+  }
+
   // Every other copy is stale from now on, and others' reservations are broken.
   template <class P>
   static void store(const Options &options, State<P> &s, unsigned block, Node who, Data &data) {
@@ -112,6 +148,7 @@ private:
   std::uint8_t accepting_ = 0; // the access that the step is, see Asked
   std::uint8_t completed_ = 0; // the one that a transaction did in this step
   bool performed_ = false;     // the hit is done
+  bool transactional_ = false; // the step's own access is a transaction's
 };
 
 // Who cannot read a block any more has no reservation of it.

@@ -21,9 +21,11 @@ public:
   // Whether the filter hits a block that is no member: the same within a step.
   bool false_positive(unsigned block) {
     if (filter_[block] == 0)
-      filter_[block] = static_cast<std::uint8_t>(1 + choose());
+      filter_[block] = choose() ? 2 : 1;
     return filter_[block] == 2;
   }
+  // One of two answers.
+  bool choose() { return (answers_ >> questions_++ & 1) != 0; }
   // The answers of the next run, or 0 when this was the last.
   std::uint32_t following() const {
     for (unsigned q = questions_; q-- > 0;)
@@ -33,8 +35,6 @@ public:
   }
 
 private:
-  unsigned choose() { return answers_ >> questions_++ & 1; }
-
   std::uint32_t answers_ = 0;
   unsigned questions_ = 0;
   std::array<std::uint8_t, kCheckerBlocks> filter_{}; // 0: not asked

@@ -64,6 +64,9 @@ public:
     for (unsigned b = 0; b < options_.blocks; ++b) {
       for (unsigned c = 0; c < options_.cores; ++c)
         spontaneous<typename P::Core>(s, b, Node::core(c), visit);
+      for (unsigned c = 0; c < options_.cores; ++c)
+        if (s.blocks[b].held[c] != Held::none)
+          visit(Move{.block = static_cast<std::uint8_t>(b), .at = Node::core(c), .release = true});
       if constexpr (kHasHome)
         spontaneous<typename P::Home>(s, b, Node::home(), visit);
       if constexpr (kHasMemory)
@@ -72,17 +75,19 @@ public:
   }
 
   // Whether the step is a core's new access, which no other request may depend on.
-  static bool is_access(const Move &move) { return !move.message && is_access(move.event); }
+  static bool is_access(const Move &move) {
+    return !move.message && !move.release && is_access(move.event);
+  }
   static bool is_access(std::uint8_t event) {
     return P::kEvents[event].kind == EventKind::core || P::kEvents[event].kind == EventKind::device;
   }
 
-  // Whether a request may count on this step: not on accesses, nor, while there is room for all, on
-  // evictions.
+  // Whether a request may count on this step: not on accesses, the end of transactions, nor, while
+  // there is room for all, on evictions.
   bool is_progress(const Move &move) const {
     if (move.message)
       return true;
-    if (is_access(move))
+    if (is_access(move) || move.release)
       return false;
     const auto is = [&](auto event) { return move.event == static_cast<std::uint8_t>(event); };
     bool eviction = false;
@@ -101,6 +106,13 @@ public:
   Outcome run(const State<P> &before, State<P> &s, const Move &move, std::uint32_t *next_choice,
               Record *record = nullptr) {
     begin(move, record);
+    if (move.release) {
+      if (record != nullptr)
+        record->move = move;
+      s.blocks[move.block].held[move.at.id] = Held::none;
+      *next_choice = 0;
+      return Outcome::done;
+    }
     Message m = Message{};
     m.type = move.event;
     m.block = move.block;
@@ -131,6 +143,8 @@ public:
       return failure_.empty() ? Outcome::waits : Outcome::failed;
     if (outcome == Outcome::done) {
       fail(accesses_.after(s, move.block));
+      if (lines_.conflict && s.blocks[move.block].pending[move.at.id] != 0)
+        fail("a core goes on with an access that a transaction has refused");
       drop_reservations(options_, s);
       if (move.at.is_core())
         check_eviction<typename P::Core>(before, s, move);
@@ -173,6 +187,14 @@ public:
     fail(accesses_.perform(options_, s, block, who, access, data));
   }
 
+  // Whether the transaction of the core wins against the request of this snoop, or is waited for.
+  bool refuses(Node at) const { return refusing_[at.id]; }
+  void abandon(State<P> &s, unsigned block, Node who) {
+    fail(accesses_.abandon(s, block, who));
+    if (!lines_.conflict)
+      fail("a core gives up an access that no transaction has refused");
+  }
+
   bool filter_hit(const State<P> &s, unsigned block) {
     if (s.blocks[block].home.member)
       return true;
@@ -198,17 +220,48 @@ public:
     m.type = event;
     m.block = block;
     m.src = m.requester = self;
-    for (unsigned pass = 0; pass < 2 && !lines_.nack && failure_.empty(); ++pass) {
-      for (unsigned c = 0; c < options_.cores; ++c)
-        if (Node::core(c) != self)
-          snoop_one<typename P::Core>(s, block, Node::core(c), m, pass == 0);
-      if constexpr (kHasMemory)
-        if (self != Node::memory())
-          snoop_one<typename P::Memory>(s, block, Node::memory(), m, pass == 0);
-    }
+    const bool refused = choose_refusals(s, block, self);
+    snoop_all(s, block, self, m, true);
+    if (refused && !lines_.conflict)
+      fail("a transaction that wins does not refuse");
+    if (lines_.nack || lines_.conflict || !failure_.empty())
+      return;
+    end_losers(s, block, self);
+    snoop_all(s, block, self, m, false);
   }
 
 private:
+  // Which transactions win against the request: a choice of the environment's, made before any row
+  // is looked at. Only a transaction's access can be refused.
+  bool choose_refusals(const State<P> &s, unsigned block, Node self) {
+    const BlockState<P> &b = s.blocks[block];
+    refusing_ = {};
+    if (!self.is_core() || b.pending[self.id] == 0 || !b.transactional[self.id])
+      return false;
+    bool any = false;
+    for (unsigned c = 0; c < options_.cores; ++c)
+      if (c != self.id && conflicts(b.held[c], access_of(b.pending[self.id])))
+        any |= refusing_[c] = choices_.choose();
+    return any;
+  }
+  void snoop_all(State<P> &s, unsigned block, Node self, const Message &m, bool only_ask) {
+    for (unsigned c = 0; c < options_.cores; ++c)
+      if (Node::core(c) != self)
+        snoop_one<typename P::Core>(s, block, Node::core(c), m, only_ask);
+    if constexpr (kHasMemory)
+      if (self != Node::memory())
+        snoop_one<typename P::Memory>(s, block, Node::memory(), m, only_ask);
+  }
+  // Nobody has refused: the transactions that stand against the request have lost.
+  void end_losers(State<P> &s, unsigned block, Node self) {
+    BlockState<P> &b = s.blocks[block];
+    if (!self.is_core() || b.pending[self.id] == 0)
+      return;
+    for (unsigned c = 0; c < options_.cores; ++c)
+      if (c != self.id && conflicts(b.held[c], access_of(b.pending[self.id])))
+        b.held[c] = Held::none;
+  }
+
   static constexpr unsigned kDeepest = 8; // events raised by events raised
 
   template <class C> Result::Coverage &coverage() {
@@ -224,7 +277,8 @@ private:
     failure_.clear();
     record_ = record;
     choices_.begin(move.choice);
-    accesses_.begin(move.at, is_access(move) ? move.asked : std::uint8_t{0});
+    accesses_.begin(move.at, is_access(move) ? move.asked : std::uint8_t{0}, move.transactional);
+    refusing_ = {};
     wakes_.begin();
     lines_ = {};
   }
@@ -287,12 +341,21 @@ private:
         continue;
       Move move{number, static_cast<std::uint8_t>(block), at, false, 0, 0, asked_by(event)};
       visit(move);
+      if (options_.transactions && P::kEvents[number].kind == EventKind::core) {
+        move.transactional = true;
+        visit(move);
+        move.transactional = false;
+      }
       if (!options_.reservations || P::kEvents[number].kind != EventKind::core)
         continue;
       if (move.asked == kStore && s.blocks[block].reserved[at.id] == Reservation::none)
         continue; // it fails without asking anybody
       move.asked = static_cast<std::uint8_t>(move.asked + kLoadReserved - kLoad);
       visit(move);
+      if (options_.transactions) {
+        move.transactional = true;
+        visit(move);
+      }
     }
     if constexpr (P::kBus && C::kRole == Role::core)
       if (s.blocks[block].asked[at.id])
@@ -378,9 +441,9 @@ private:
       const auto *row = table<C>().find(env, m.type);
       if (row == nullptr)
         hole<C>(env, m.type);
-      else if (row->kind == RowKind::nack) {
+      else if (row->kind == RowKind::nack || row->kind == RowKind::refuse) {
         count<C>(*row);
-        lines_.nack = true;
+        (row->kind == RowKind::nack ? lines_.nack : lines_.conflict) = true;
       }
       return;
     }
@@ -410,6 +473,7 @@ private:
   WakeWatch<P> wakes_;
   bool may_begin_ = true; // see Options::sequential
   SnoopLines lines_;
+  std::array<bool, kCheckerCores> refusing_{}; // cores whose transactions win in this snoop
 };
 
 } // namespace tandem::machine::checker

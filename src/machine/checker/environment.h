@@ -83,6 +83,9 @@ public:
     engine_.snoop(s_, block_, self_, static_cast<std::uint8_t>(event));
   }
   SnoopLines &lines() { return engine_.lines(); }
+  bool refuses() { return engine_.refuses(self_); }
+  bool marked() const { return s_.blocks[block_].held[self_.id] != Held::none; }
+  void abandon() { engine_.abandon(s_, block_, self_); }
 
   // The engine's own.
   unsigned raised() const { return raised_used_; }

@@ -33,6 +33,7 @@ struct Options {
   bool stores = true;        // cores may write
   bool devices = false;      // a device reads and writes, too: one access for each block at a time
   bool reservations = false; // loads may reserve, stores may be conditional (LR/SC)
+  bool transactions = false; // accesses may be those of hardware transactions
   bool evictions = true;     // spontaneous events other than loads and stores may happen
   bool sequential = false;   // nothing begins by itself while anything is under way
   std::uint64_t never = 0;   // events that do not happen by themselves: a bit for each, see bit()

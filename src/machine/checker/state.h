@@ -81,6 +81,12 @@ constexpr Access access_of(std::uint8_t asked) {
 // Of a core, for a block; `broken` still stands, though another core or a device has stored since.
 enum class Reservation : std::uint8_t { none, stands, broken };
 
+// What a core's transaction has done to a block, and may insist on until it ends.
+enum class Held : std::uint8_t { none, read, write };
+constexpr bool conflicts(Held held, Access access) {
+  return held == Held::write || (held == Held::read && access == Access::store);
+}
+
 template <class P> struct BlockState {
   std::array<Part<CoreOf<P>>, kCheckerCores> cores;
   HomePart<HomeOf<P>> home;
@@ -90,6 +96,8 @@ template <class P> struct BlockState {
   std::array<std::uint8_t, kCheckerCores> pending{};
   std::uint8_t device = 0; // the same, of the device
   std::array<Reservation, kCheckerCores> reserved{};
+  std::array<bool, kCheckerCores> transactional{}; // the pending access is a transaction's
+  std::array<Held, kCheckerCores> held{};
 };
 
 template <class P> struct State {
@@ -296,7 +304,7 @@ public:
   explicit Packer(const Options &options, unsigned tokens)
       : cores_(options.cores), blocks_(options.blocks), ordered_(options.ordered),
         symmetry_(options.symmetry && P::kSymmetric), devices_(options.devices),
-        reservations_(options.reservations) {
+        reservations_(options.reservations), transactions_(options.transactions) {
     w_.cores = cores_;
     w_.node = static_cast<unsigned>(std::bit_width(cores_ + 3));
     w_.block = blocks_ > 1 ? 1 : 0;
@@ -386,6 +394,10 @@ private:
     v("pending", block.pending[core], reservations_ ? 3 : 2);
     if (reservations_)
       v("reserved", block.reserved[core], 2);
+    if (transactions_) {
+      v("transactional", block.transactional[core], 1);
+      v("held", block.held[core], 2);
+    }
     if constexpr (P::kBus)
       v("asked", block.asked[core], 1);
   }
@@ -528,7 +540,7 @@ private:
 
   Widths w_;
   unsigned cores_, blocks_;
-  bool ordered_, symmetry_, devices_, reservations_;
+  bool ordered_, symmetry_, devices_, reservations_, transactions_;
 };
 
 } // namespace tandem::machine::checker

@@ -16,9 +16,11 @@ struct Move {
   std::uint8_t block = 0;
   Node at;
   bool message = false;
-  std::uint32_t slot = 0;   // of the message
-  std::uint32_t choice = 0; // what the environment chose, a bit for each question
-  std::uint8_t asked = 0;   // of an access: which, see Asked
+  std::uint32_t slot = 0;     // of the message
+  std::uint32_t choice = 0;   // what the environment chose, a bit for each question
+  std::uint8_t asked = 0;     // of an access: which, see Asked
+  bool transactional = false; // the access is a transaction's
+  bool release = false;       // no event: the core's transaction that holds the block ends
 };
 
 // What happened in a step, for the chart; filled only on request.

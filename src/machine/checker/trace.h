@@ -160,9 +160,15 @@ private:
       chart_.arrow(column(record.delivered.src), column(record.delivered.dst),
                    describe_message<P>(record.delivered, blocks));
     const unsigned block = record.move.block;
+    if (record.move.release) {
+      chart_.note(column(record.move.at), fmt::format("its transaction ends [{}]", block));
+      return;
+    }
     std::string line = record.move.message ? "" : std::string(P::kEvents[record.move.event].name);
     if (!record.move.message && blocks > 1)
       line += fmt::format(" [{}]", block);
+    if (record.move.transactional)
+      line += " in a transaction";
     const std::string was = state_name(before, record.move.at, block);
     const std::string is = state_name(after, record.move.at, block);
     line += fmt::format("{}{}", line.empty() ? "" : "  ", was == is ? is : was + " -> " + is);
@@ -191,8 +197,12 @@ private:
     for (unsigned b = 0; b < o.blocks; ++b) {
       if (o.blocks > 1)
         chart_.text(fmt::format("block {}", b));
-      for (unsigned c = 0; c < o.cores; ++c)
+      for (unsigned c = 0; c < o.cores; ++c) {
         part_of<typename P::Core>(fmt::format("C{}", c).c_str(), s.blocks[b].cores[c]);
+        if (s.blocks[b].held[c] != Held::none)
+          chart_.text(fmt::format("          its transaction has {} it",
+                                  s.blocks[b].held[c] == Held::read ? "read" : "written"));
+      }
       if constexpr (Engine<P>::kHasHome) {
         Describe d;
         HomePart<typename P::Home>::fields(s.blocks[b].home, d);

@@ -275,6 +275,8 @@ Ran Hart::run_transaction() {
   return ran;
 }
 
+void Hart::hold_until(Cycle at) { core_->wait_until = at; }
+
 void Hart::leave_user() { core_->htm->abort_user(core_->id); }
 
 void Hart::serve_trap() {

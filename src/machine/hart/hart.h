@@ -100,6 +100,9 @@ public:
   // Does what it wanted as Want::transaction, at clock.now: takes a trap, or runs one instruction.
   // `stop`: budget, wants or trap.
   Ran run_transaction();
+  // It does nothing before that cycle but take interrupts: an access of its transaction was
+  // refused.
+  void hold_until(Cycle at);
   // Gives the exception that one of these came back with to the environment, or to the guest.
   void serve_trap();
   [[nodiscard]] HartTiming &timing();

@@ -194,33 +194,99 @@ TransactionalMemory::Cut TransactionalMemory::judge(unsigned hart, HardwareTrans
   return *decision == Decision::abort_other ? Cut::goes_on : Cut::loses;
 }
 
-// All or nothing: holders are killed only if the requester beats every one.
-Verdict TransactionalMemory::resolve(unsigned hart, HardwareTransaction *own, AccessMode mode) {
-  bool waits = false;
+// Once the access loses, the rest is not asked any more: policies remember what they say.
+TransactionalMemory::Judgement
+TransactionalMemory::judge_all(unsigned hart, HardwareTransaction *own, AccessMode mode) {
+  Judgement judgement;
   for (const Holder &holder : holders_) {
     const Cut cut = judge(hart, own, holder, mode);
+    if (cut == Cut::goes_on)
+      continue;
+    judgement.harts |= std::uint64_t{1} << (holder.transaction->hart % 64);
     if (cut == Cut::loses) {
-      lose(*own, *holder.transaction);
-      return Verdict::rolled_back;
+      judgement.winner = holder.transaction;
+      break;
     }
-    if (cut == Cut::waits && !waits) {
-      waits = true;
+    if (judgement.awaited == nullptr) {
+      judgement.awaited = holder.transaction;
       own->waits_for = holder.transaction->handle;
     }
   }
-  const Cycle now = host_->now();
-  if (waits) {
-    if (!own->stalled_since) {
-      own->stalled_since = now;
-      ++counters_.stalls;
-    }
-    retry_at_ = now + options_.retry_cycles;
-    return Verdict::waits;
+  return judgement;
+}
+
+// What loses restarts; what is to wait comes again.
+Verdict TransactionalMemory::give_way(HardwareTransaction &own, const Judgement &judgement) {
+  if (judgement.winner != nullptr) {
+    lose(own, *judgement.winner);
+    return Verdict::rolled_back;
   }
+  const Cycle now = host_->now();
+  if (!own.stalled_since) {
+    own.stalled_since = now;
+    ++counters_.stalls;
+  }
+  retry_at_ = now + options_.retry_cycles;
+  return Verdict::waits;
+}
+
+// All or nothing: holders are killed only if the requester beats every one.
+Verdict TransactionalMemory::resolve(unsigned hart, HardwareTransaction *own, AccessMode mode) {
+  const Judgement judgement = judge_all(hart, own, mode);
+  if (judgement.harts != 0)
+    return give_way(*own, judgement);
   retry_at_ = 0;
   for (const Holder &holder : holders_)
-    kill(*holder.transaction, hart, own);
-  return retry_at_ > now ? Verdict::waits : Verdict::done;
+    kill(*holder.transaction, hart, own, kill_delay_);
+  return retry_at_ > host_->now() ? Verdict::waits : Verdict::done;
+}
+
+std::uint64_t TransactionalMemory::claimants(unsigned hart, std::uint64_t address, unsigned size,
+                                             AccessMode mode) {
+  const std::uint64_t saved = counters_.saved_conflicts;
+  collect(current_[hart], address >> kMarkShift,
+          options_.granularity == Granularity::line ? ~ByteMask{0} : bytes_of(address, size), mode);
+  counters_.saved_conflicts = saved; // they count when an access happens
+  std::uint64_t harts = 0;
+  for (const Holder &holder : holders_)
+    harts |= std::uint64_t{1} << (holder.transaction->hart % 64);
+  return harts;
+}
+
+std::uint64_t TransactionalMemory::refusing(unsigned hart, std::uint64_t address, unsigned size,
+                                            AccessMode mode) {
+  judgement_ = {};
+  if (claimants(hart, address, size, mode) == 0)
+    return 0;
+  HardwareTransaction *own = current_[hart];
+  judgement_ =
+      judge_all(hart, own != nullptr && own->state == State::running ? own : nullptr, mode);
+  return judgement_.harts;
+}
+
+Verdict TransactionalMemory::refused(unsigned hart) {
+  return give_way(*current_[hart], judgement_);
+}
+
+std::uint64_t TransactionalMemory::prevail(unsigned hart) {
+  std::uint64_t harts = 0;
+  for (const Holder &holder : holders_) {
+    if (holder.transaction->kill_pending)
+      continue; // it is over anyway, when its kill arrives
+    if (holder.transaction->state != State::suspended)
+      harts |= std::uint64_t{1} << (holder.transaction->hart % 64);
+    kill(*holder.transaction, hart, current_[hart], 0);
+  }
+  holders_.clear();
+  return harts;
+}
+
+bool TransactionalMemory::marked(unsigned hart, std::uint64_t block) const {
+  for (std::uint32_t at = marks_.head(block); at != Marks::kNone; at = marks_[at].next)
+    if (marks_[at].block == block && slots_[marks_[at].owner]->hart == hart &&
+        (marks_[at].read | marks_[at].write) != 0)
+      return true;
+  return false;
 }
 
 void TransactionalMemory::lose(HardwareTransaction &own, const HardwareTransaction &winner) {
@@ -232,7 +298,7 @@ void TransactionalMemory::lose(HardwareTransaction &own, const HardwareTransacti
 
 // `retry_at_` becomes the latest cycle at which all of them are gone.
 void TransactionalMemory::kill(HardwareTransaction &loser, unsigned by_hart,
-                               const HardwareTransaction *winner) {
+                               const HardwareTransaction *winner, Cycle delay) {
   const Cycle now = host_->now();
   const bool own_suspended = loser.state == State::suspended && loser.hart == by_hart;
   if (loser.kill_pending) {
@@ -247,23 +313,23 @@ void TransactionalMemory::kill(HardwareTransaction &loser, unsigned by_hart,
   const std::uint64_t site = winner != nullptr ? winner->site : 0;
   const std::uint64_t seed =
       winner != nullptr ? contention::polka_seed(loser.priority, winner->priority) : 1;
-  if (kill_delay_ == 0 || own_suspended) {
+  if (delay == 0 || own_suspended) {
     abort_attempt(loser, AbortCause::conflict, 0, site, seed);
     return;
   }
   loser.kill_pending = true;
-  kills_.push_back({now + kill_delay_, loser.handle, loser.attempt, site, seed});
-  retry_at_ = std::max(retry_at_, now + kill_delay_);
+  kills_.push_back({now + delay, loser.handle, loser.attempt, site, seed});
+  retry_at_ = std::max(retry_at_, now + delay);
 }
 
-Cycle TransactionalMemory::next_kill() const {
+Cycle TransactionalMemory::first_kill() const {
   Cycle next = kNever;
   for (const Kill &kill : kills_)
     next = std::min(next, kill.at);
   return next;
 }
 
-Cycle TransactionalMemory::next_kill_of(unsigned hart) const {
+Cycle TransactionalMemory::first_kill_of(unsigned hart) const {
   Cycle next = kNever;
   for (const Kill &kill : kills_)
     if (const HardwareTransaction *loser = of_handle(kill.handle);

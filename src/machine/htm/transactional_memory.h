@@ -83,6 +83,19 @@ public:
   // Asks for an access that does not leave its block, by what the hart runs, or from outside.
   Verdict access(unsigned hart, std::uint64_t address, unsigned size, AccessMode mode);
   [[nodiscard]] Cycle retry_at() const { return retry_at_; }
+
+  // The same before the caches give the block, where their protocol refuses: which harts'
+  // transactions win, or are to be waited for, a bit for each. Nothing has changed but what the
+  // policies remember. One of these follows at once, or neither:
+  std::uint64_t refusing(unsigned hart, std::uint64_t address, unsigned size, AccessMode mode);
+  // The access is refused: what the hart runs gives way (rolled_back), or it comes again (waits).
+  Verdict refused(unsigned hart);
+  // It is not: all that stand against it are over at once. The harts that were rolled back.
+  std::uint64_t prevail(unsigned hart);
+  // The harts whose transactions' marks stand against the access, whoever would win.
+  std::uint64_t claimants(unsigned hart, std::uint64_t address, unsigned size, AccessMode mode);
+  // Whether a transaction of this hart has marked bytes of the block.
+  [[nodiscard]] bool marked(unsigned hart, std::uint64_t block) const;
   // Whether what the hart runs has marked the bytes already, so that the access changes nothing.
   [[nodiscard]] bool covers(unsigned hart, std::uint64_t address, unsigned size,
                             AccessMode mode) const;
@@ -97,9 +110,12 @@ public:
   void count_live_stack();
 
   // --- for who drives ----------------------------------------------------------------------------
-  [[nodiscard]] Cycle next_kill() const;
+  // Asked in each turn of a hart: inline where there is none.
+  [[nodiscard]] Cycle next_kill() const { return kills_.empty() ? kNever : first_kill(); }
   // The next kill that may roll this hart back.
-  [[nodiscard]] Cycle next_kill_of(unsigned hart) const;
+  [[nodiscard]] Cycle next_kill_of(unsigned hart) const {
+    return kills_.empty() ? kNever : first_kill_of(hart);
+  }
   // Does all that is due; the harts that were rolled back are or-ed into the result.
   std::uint64_t run_kills(Cycle now);
 
@@ -146,16 +162,27 @@ private:
     bool wrote; // of the bytes that are asked for
   };
   enum class Cut : std::uint8_t { goes_on, loses, waits };
+  // What the holders_ make of an access: whom it loses to, or whom it waits for.
+  struct Judgement {
+    HardwareTransaction *winner = nullptr;
+    HardwareTransaction *awaited = nullptr;
+    std::uint64_t harts = 0; // of all of these, a bit for each
+  };
 
+  [[nodiscard]] Cycle first_kill() const;
+  [[nodiscard]] Cycle first_kill_of(unsigned hart) const;
   HardwareTransaction &make_transaction(unsigned hart);
   void destroy(HardwareTransaction &transaction);
   HardwareTransaction *of_handle(std::uint64_t handle) const;
   void collect(const HardwareTransaction *own, std::uint64_t block, ByteMask bytes,
                AccessMode mode);
+  Judgement judge_all(unsigned hart, HardwareTransaction *own, AccessMode mode);
   Verdict resolve(unsigned hart, HardwareTransaction *own, AccessMode mode);
+  Verdict give_way(HardwareTransaction &own, const Judgement &judgement);
   Cut judge(unsigned hart, HardwareTransaction *own, const Holder &against, AccessMode mode);
   Cut stall(HardwareTransaction &own, HardwareTransaction &holder, bool &closes);
-  void kill(HardwareTransaction &loser, unsigned by_hart, const HardwareTransaction *winner);
+  void kill(HardwareTransaction &loser, unsigned by_hart, const HardwareTransaction *winner,
+            Cycle delay);
   void lose(HardwareTransaction &own, const HardwareTransaction &winner);
   void abort_attempt(HardwareTransaction &loser, AbortCause cause, std::uint64_t own_code,
                      std::uint64_t winner_site, std::uint64_t seed);
@@ -178,6 +205,7 @@ private:
   std::vector<HardwareTransaction *> current_;
   std::vector<contention::Xorshift> random_;
   std::vector<Holder> holders_; // of one access
+  Judgement judgement_;         // of the access that refusing() was asked about
   std::vector<Kill> kills_;
   std::uint64_t next_handle_ = 1;
   std::size_t live_ = 0;

@@ -43,10 +43,11 @@ namespace tandem::machine {
 
 // The wired-or lines of a bus, after the snoop.
 struct SnoopLines {
-  bool shared = false; // some cache keeps a copy
-  bool owner = false;  // some cache supplies the data
-  bool dirty = false;  // and memory is to take it as well
-  bool nack = false;   // refused: nothing has happened
+  bool shared = false;   // some cache keeps a copy
+  bool owner = false;    // some cache supplies the data
+  bool dirty = false;    // and memory is to take it as well
+  bool nack = false;     // refused: nothing has happened
+  bool conflict = false; // a core's transaction refuses: nothing has happened, nor will it
 };
 
 template <class E, class C>
@@ -93,9 +94,18 @@ concept Environment =
 // At a Core of a bus protocol also:
 //   env.request_bus()        event `grant` will be raised here when the bus is this core's
 //   env.snoop(event)         in a row for `grant`: raises the event at every other core, then at
-//                            memory. If any of their rows is a nack, no row runs at all.
+//                            memory. If any of their rows is a nack, or refuses, no row runs at
+//                            all.
 //   env.lines()              -> SnoopLines& of the snoop in progress, or of the last in this step;
 //                               snoopers set its members
+// With hardware transactions of the cores (an option of the protocol, else none of these is asked):
+//   env.refuses()            -> bool: in a row for a snoop, whether a transaction of this core has
+//   a
+//                               claim to the block which the requester's has to respect; decided
+//                               once for each snoop. Never against what is no transaction's.
+//   env.marked()             -> bool: whether a transaction of this core has a claim to the block,
+//                               wherever its line is
+//   env.abandon()            the access that the transaction is for ends, and has not happened
 // With persistent requests or timeouts:
 //   env.arm_timer()          event `timeout` may be raised here from now on
 //   env.agent()              -> Agent&: the state of this controller that is of no block

@@ -115,8 +115,9 @@ std::string matrix_cell(const Controller &c, std::size_t controller, std::size_t
       continue;
     stall |= row.kind != RowKind::step;
     const std::string label =
-        row.kind == RowKind::stall  ? "stall"
-        : row.kind == RowKind::nack ? "nack"
+        row.kind == RowKind::stall    ? "stall"
+        : row.kind == RowKind::nack   ? "nack"
+        : row.kind == RowKind::refuse ? "refuse"
         : row.next_line < 0 && row.next_tbe < 0
             ? "&middot;"
             : "&rarr;" +
@@ -168,6 +169,8 @@ std::string does(const Row &row) {
     return "stalls until woken";
   if (row.kind == RowKind::nack)
     return "refuses";
+  if (row.kind == RowKind::refuse)
+    return "refuses for good";
   std::string out;
   for (const std::string &action : row.actions)
     out += (out.empty() ? "" : "<br>") + escaped(action);

@@ -69,8 +69,9 @@ template <class E> struct Action {
 
 enum class RowKind : std::uint8_t {
   step,
-  stall, // the event stays where it is until `wake`
-  nack,  // bus only: the snoop refuses; the whole bus transaction is as if it had not been
+  stall,  // the event stays where it is until `wake`
+  nack,   // bus only: the snoop refuses; the whole bus transaction is as if it had not been
+  refuse, // the same, because of a hardware transaction: the requester's access is over
 };
 
 // A set of states of one enum.
@@ -135,6 +136,11 @@ template <class E, class C> struct Row {
   constexpr Row nack() const {
     Row row = *this;
     row.kind = RowKind::nack;
+    return row;
+  }
+  constexpr Row refuse() const {
+    Row row = *this;
+    row.kind = RowKind::refuse;
     return row;
   }
   constexpr Row need(unsigned what) const {

@@ -34,6 +34,8 @@ std::string result_name(const TableDocument::Controller &c, const TableDocument:
     return "stalls";
   if (row.kind == RowKind::nack)
     return "refuses";
+  if (row.kind == RowKind::refuse)
+    return "refuses for good";
   std::string next;
   if (row.next_line >= 0 || row.next_tbe >= 0)
     next = fmt::format(

@@ -12,6 +12,11 @@ Prover mesi_snoop_prover() {
   const Case device_set{"device, 2 cores, 2 blocks, 1 way",
                         {.cores = 2, .blocks = 2, .ways = 1, .devices = true},
                         {}};
+  const Case transactions{
+      "transactions, 3 cores, 1 block", {.cores = 3, .transactions = true}, {"transactions"}};
+  const Case transactions_set{"transactions, 2 cores, 2 blocks, 1 way",
+                              {.cores = 2, .blocks = 2, .ways = 1, .transactions = true},
+                              {"transactions"}};
   return make_prover<MesiSnoop>(
       {
           three,
@@ -27,10 +32,16 @@ Prover mesi_snoop_prover() {
           {"device, LR/SC, 3 cores, 1 block",
            {.cores = 3, .devices = true, .reservations = true},
            {}},
+          transactions,
+          transactions_set,
+          {"transactions, device, LR/SC, 3 cores, 1 block",
+           {.cores = 3, .devices = true, .reservations = true, .transactions = true},
+           {"transactions"}},
       },
       {{"5 cores, 1 block", {.cores = 5}, {}},
-       {"3 cores, 2 blocks", {.cores = 3, .blocks = 2}, {}}},
-      {three, set, device, device_set});
+       {"3 cores, 2 blocks", {.cores = 3, .blocks = 2}, {}},
+       {"transactions, 4 cores, 1 block", {.cores = 4, .transactions = true}, {"transactions"}}},
+      {three, set, device, device_set, transactions, transactions_set});
 }
 
 } // namespace tandem::machine

@@ -64,6 +64,11 @@ template <class C, class Row> std::vector<Mutation<Row>> mutations(const Row &ro
     m.kind = RowKind::step;
     add(m, "swallows the event");
   }
+  if (row.kind == RowKind::refuse) {
+    Row m = row;
+    m.kind = RowKind::nack;
+    add(m, "refuses for now");
+  }
   if (row.needs != 0) {
     Row m = row;
     m.needs = 0;

@@ -30,6 +30,15 @@ public:
       script_->complete(system, core, done);
   }
 
+  template <class S> std::uint64_t refusing(S &, unsigned core, const Request &request) {
+    return script_ != nullptr ? script_->refusing(core, request) : 0;
+  }
+  template <class S> void refused(S &, unsigned) {}
+  template <class S> void prevailed(S &, unsigned) {}
+  template <class S> bool marked(S &, unsigned, std::uint64_t) {
+    return script_ != nullptr && script_->marked();
+  }
+
 private:
   TrafficCores *traffic_ = nullptr; // or
   ScriptCores *script_ = nullptr;

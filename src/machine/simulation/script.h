@@ -61,6 +61,15 @@ public:
     plan(system, number);
   }
 
+  // Transactions without a meaning: some cores refuse one access in four, others have a claim.
+  [[nodiscard]] std::uint64_t refusing(unsigned core, const Request &request) {
+    const std::uint64_t chance = draw();
+    return chance % 4 != 0 || request.kind == RequestKind::fetch
+               ? 0
+               : chance >> 8 & draw() & ~(std::uint64_t{1} << core);
+  }
+  [[nodiscard]] bool marked() { return draw() % 4 == 0; }
+
   [[nodiscard]] std::uint64_t done() const { return done_; }
 
 private:
@@ -80,8 +89,14 @@ private:
     system.wake_core(number, system.now() + core.script[core.next].delay);
   }
 
+  std::uint64_t draw() {
+    random_ = random_ * 6364136223846793005U + 1442695040888963407U;
+    return random_ >> 16;
+  }
+
   std::vector<Core> cores_;
   std::uint64_t done_ = 0;
+  std::uint64_t random_ = 1; // of transactions
 };
 
 } // namespace simulation

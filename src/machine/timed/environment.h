@@ -76,6 +76,12 @@ public:
   void request_bus() { system_.ask_for_bus(unit_.number, block_, message_.type); }
   void snoop(Event event) { system_.snoop(unit_.node, block_, static_cast<std::uint8_t>(event)); }
   SnoopLines &lines() { return system_.lines(); }
+  [[nodiscard]] bool refuses() const { return system_.refuses(unit_.number); }
+  [[nodiscard]] bool marked() const { return system_.marked(unit_.number, block_); }
+  void abandon() {
+    system_.abandon(unit_, block_, tbe_access_);
+    tbe_access_ = kNoAccess;
+  }
   void arm_timer() { system_.arm_timer(unit_, block_); }
 
 private:

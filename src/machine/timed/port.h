@@ -11,6 +11,10 @@
 //     template <class S> void lost(S &system, unsigned core, std::uint64_t block);
 //     template <class S> void evicted(S &system, unsigned core, std::uint64_t block);
 //     template <class S> void device_done(S &system, const DeviceAccess &done);
+//     template <class S> std::uint64_t refusing(S &system, unsigned core, const Request &request);
+//     template <class S> void refused(S &system, unsigned core);
+//     template <class S> void prevailed(S &system, unsigned core);
+//     template <class S> bool marked(S &system, unsigned core, std::uint64_t block);
 //   };
 //
 // system.access(core, request) answers at once with a hit, or says that complete() will be called.
@@ -25,6 +29,12 @@
 // what quick() said of it is void. evicted(): the core's caches give the block up, to make room;
 // the core may say so while it waits for something else. device_done(): a device's access happens
 // now, bytes and all.
+//
+// The last four are of protocols whose tables refuse (their option `transactions`): which cores'
+// transactions stand against a core's request and win, a bit for each, when it reaches the others;
+// then that it was refused, so that the access ends without having been done, or that nobody has
+// refused it, so that those which stand against it have lost (neither, if it has to come again);
+// and whether a core's transactions have a claim to a block.
 //
 // None of them may call the system, but for reserved() and quick().
 #pragma once

@@ -78,6 +78,7 @@ struct MemoryStatistics {
 struct BusStatistics {
   std::uint64_t grants = 0;
   std::uint64_t refused = 0;     // by a snooper, and tried again
+  std::uint64_t conflicts = 0;   // by a hardware transaction, and given up
   std::uint64_t wait_cycles = 0; // from the request to the grant
   std::uint64_t data_blocks = 0;
   std::uint64_t data_wait_cycles = 0;

@@ -47,6 +47,12 @@ public:
   using Memory = timed::OrNone<typename P::Memory>;
   static constexpr bool kHasHome = !std::is_void_v<typename P::Home>;
   static constexpr bool kHasMemory = !std::is_void_v<typename P::Memory>;
+  // Whether the tables can refuse what loses against a hardware transaction.
+  static constexpr bool kRefuses =
+      requires(typename P::Config config, Client client, System &system, Request request) {
+        config.transactions;
+        client.refusing(system, 0U, request);
+      };
   template <class C>
   using UnitOf = std::conditional_t<
       std::is_same_v<C, Core>, timed::CoreUnit<C>,
@@ -156,6 +162,14 @@ public:
   void ask_for_bus(unsigned core, std::uint64_t block, std::uint8_t event);
   void snoop(Node self, std::uint64_t block, std::uint8_t event);
   [[nodiscard]] SnoopLines &lines() { return lines_; }
+  [[nodiscard]] bool refuses(unsigned core) const { return (refusing_ >> core & 1) != 0; }
+  [[nodiscard]] bool marked(unsigned core, std::uint64_t block) {
+    if constexpr (kRefuses)
+      return client_.marked(*this, core, block);
+    else
+      return false;
+  }
+  void abandon(timed::CoreUnit<Core> &unit, std::uint64_t block, AccessId id);
   template <class U> void arm_timer(U &unit, std::uint64_t block);
 
   // For the mesh.
@@ -256,6 +270,9 @@ private:
   [[nodiscard]] bool holds_back(const timed::CoreUnit<Core> &unit, const Message &message) const;
   void arrived(timed::CoreUnit<Core> &unit);
   bool tell_perform(unsigned core, const Request &request);
+  void end_access(timed::CoreUnit<Core> &unit, AccessId id);
+  void ask_transactions(Node self, std::uint64_t block);
+  void tell_outcome(Node self);
   void tell_evicted(unsigned core, std::uint64_t block) {
     if constexpr (requires { client_.evicted(*this, core, block); })
       client_.evicted(*this, core, block);
@@ -403,6 +420,9 @@ private:
   bool fast_ = false; // see fast_forward()
 
   SnoopLines lines_;
+  // Cores whose transactions refuse the request that the bus has been granted for.
+  std::uint64_t refusing_ = 0;
+  bool asked_ = false;                // the client has been asked for them
   std::vector<BusRequest> bus_queue_; // first come, first served; as long as the misses under way
   // Refused ones that will come again. The first of a block goes before all others for it: else
   // cores that pass a block on among themselves could refuse another one for ever.

@@ -296,17 +296,39 @@ void System<P, Client>::perform(timed::CoreUnit<Core> &unit, std::uint64_t block
   }
   pending.performed = true;
   pending.done = {pending.request.tag, kind, succeeded, block, data.value, now() - pending.since};
-  if (direct)
-    return;
+  if (!direct)
+    end_access(unit, id);
+}
+
+// An access that missed has been performed, or is given up.
+template <class P, class Client>
+void System<P, Client>::end_access(timed::CoreUnit<Core> &unit, AccessId id) {
+  Pending &pending = accesses_[id];
   pending.done.latency += configuration_.l1d.latency;
   statistics_.core.miss_latency.add(pending.done.latency);
-  if (const MemoryRead &read = memory_read(block);
-      read.block == block && read.at >= pending.since) {
+  if (const MemoryRead &read = memory_read(pending.request.block);
+      read.block == pending.request.block && read.at >= pending.since) {
     ++statistics_.core.memory_misses;
     statistics_.core.memory_cycles += pending.done.latency;
   }
   unit.mean_miss = unit.mean_miss - unit.mean_miss / 256 + pending.done.latency;
   schedule(now() + configuration_.l1d.latency, {{}, id, Kind::complete});
+}
+
+template <class P, class Client>
+void System<P, Client>::abandon(timed::CoreUnit<Core> &unit, std::uint64_t block, AccessId id) {
+  if (id == kNoAccess)
+    fail(fmt::format("{} gives up an access that nobody asked for", unit_name<Core>(unit)), block);
+  Pending &pending = accesses_[id];
+  if (pending.request.kind == RequestKind::store_conditional) {
+    cancel_reservation(unit.number);
+    ++statistics_.conditional_failures;
+  }
+  ++statistics_.bus.conflicts;
+  pending.performed = true;
+  pending.done = {pending.request.tag,  pending.request.kind, false, block, 0,
+                  now() - pending.since};
+  end_access(unit, id);
 }
 
 template <class P, class Client>

@@ -265,7 +265,7 @@ template <class P, class Client> void System<P, Client>::grant_bus() {
       handle<Core>(core_units_[request.core], request.block, message.type, message, kNoAccess,
                    false);
     }
-    if (was_refused && !lines_.nack) // it is the first of its block
+    if (was_refused && (!lines_.nack || lines_.conflict)) // it is the first of its block
       refused_.erase(std::find_if(refused_.begin(), refused_.end(), [&](const BusRequest &each) {
         return each.block == request.block;
       }));
@@ -293,10 +293,44 @@ template <class P, class Client> void System<P, Client>::grant_device(const BusR
   }
 }
 
+// Which transactions refuse is decided once for each grant, before the tables are asked. The
+// request of a write-back, of a device, or of a store-conditional that must fail is no
+// transaction's.
+template <class P, class Client>
+void System<P, Client>::ask_transactions(Node self, std::uint64_t block) {
+  refusing_ = 0;
+  asked_ = false;
+  if constexpr (kRefuses) {
+    if (!self.is_core() || !protocol_.transactions)
+      return;
+    const auto &unit = core_units_[self.id];
+    const std::uint32_t at = unit.transactions.find(block);
+    const AccessId id = at == unit.transactions.kNone ? kNoAccess : unit.transactions[at].access;
+    if (id == kNoAccess ||
+        (accesses_[id].request.kind == RequestKind::store_conditional && unit.reserved != block))
+      return;
+    asked_ = true;
+    refusing_ = client_.refusing(*this, self.id, Request(accesses_[id].request));
+  }
+}
+
+template <class P, class Client> void System<P, Client>::tell_outcome(Node self) {
+  refusing_ = 0;
+  if constexpr (kRefuses) {
+    if (!asked_)
+      return;
+    if (lines_.conflict)
+      client_.refused(*this, self.id);
+    else if (!lines_.nack)
+      client_.prevailed(*this, self.id);
+  }
+}
+
 // All other cores, then memory, hear `event`; nothing runs if one of them refuses.
 template <class P, class Client>
 void System<P, Client>::snoop(Node self, std::uint64_t block, std::uint8_t event) {
   lines_ = {};
+  ask_transactions(self, block);
   Message message;
   message.type = event;
   message.block = block;
@@ -312,9 +346,9 @@ void System<P, Client>::snoop(Node self, std::uint64_t block, std::uint8_t event
     const RowOf<C> *row = tables_of<C>().dispatch.find(env, event);
     if (row == nullptr)
       hole<C>(env, event, "no row");
-    if (row->kind == RowKind::nack) {
+    if (row->kind == RowKind::nack || row->kind == RowKind::refuse) {
       ++tables_of<C>().taken[tables_of<C>().dispatch.index(*row)];
-      lines_.nack = true;
+      (row->kind == RowKind::nack ? lines_.nack : lines_.conflict) = true;
     }
   };
   for (unsigned core = 0; core < cores(); ++core)
@@ -323,7 +357,8 @@ void System<P, Client>::snoop(Node self, std::uint64_t block, std::uint8_t event
   if constexpr (kHasMemory)
     if (self != Node::memory())
       ask.template operator()<Memory>(memory_units_[controller_of(block)]);
-  if (lines_.nack)
+  tell_outcome(self);
+  if (lines_.nack || lines_.conflict)
     return;
   for (unsigned core = 0; core < cores(); ++core)
     if (Node::core(core) != self)

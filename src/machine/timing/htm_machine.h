@@ -23,11 +23,19 @@ inline constexpr std::uint64_t kHandler = 0x8008'0000;
 inline constexpr std::uint64_t kData = 0x8010'0000;
 inline constexpr std::uint64_t kStack = 0x8020'0000;
 
-// Ways to run: without time, and every protocol.
+// Behind a protocol's name: its tables refuse what loses against transactions.
+inline constexpr std::string_view kRefusing = "-refusing";
+
+// Ways to run: without time, every protocol, and those that can refuse.
 inline std::vector<std::string> ways() {
   std::vector<std::string> all{"functional"};
-  for (const ProtocolEntry &entry : protocols())
+  for (const ProtocolEntry &entry : protocols()) {
     all.push_back(entry.name);
+    if (std::ranges::any_of(entry.options, [](const ProtocolOption &option) {
+          return option.name == "transactions";
+        }))
+      all.push_back(entry.name + std::string(kRefusing));
+  }
   return all;
 }
 inline std::string name_of_way(std::string name) {
@@ -52,13 +60,18 @@ struct HtmMachine {
     TimingOptions options = given;
     std::vector<std::string> settings{fmt::format("cores={}", harts), "network.columns=0",
                                       fmt::format("network.jitter={}", jitter)};
-    if ((*find_protocol(way))->bus)
+    const bool refuses = way.ends_with(kRefusing);
+    const std::string protocol = refuses ? way.substr(0, way.size() - kRefusing.size()) : way;
+    if (refuses)
+      settings.push_back(fmt::format("options.{}.transactions=true", protocol));
+    if ((*find_protocol(protocol))->bus)
       settings.emplace_back("network.kind=bus");
     options.configuration = *load_configuration("small", settings);
     options.configuration.htm = htm;
     options.seed = htm.seed;
-    cores = std::move(TimedCores::make(way, options, machine->harts(), machine->clock(), nullptr))
-                .value();
+    cores =
+        std::move(TimedCores::make(protocol, options, machine->harts(), machine->clock(), nullptr))
+            .value();
     machine->cores().use(cores.get());
   }
   ~HtmMachine() { machine->cores().use(nullptr); }

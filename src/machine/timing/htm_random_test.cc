@@ -406,6 +406,107 @@ TEST_P(Histories, EveryPolicyCountsRight) {
     }
 }
 
+// --- protocols that refuse
+// -----------------------------------------------------------------------
+
+// Adds to six words in transactions that meet, in an order of each hart's own, and outside of them.
+Words additions(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Words words{li(9, 12)};
+  for (unsigned i = 0; i < 4; ++i) {
+    const auto place = [&random] { return static_cast<int>(random() % 3 * 64 + random() % 2 * 8); };
+    const Words body{xbegin(5)};
+    words.insert(words.end(), body.begin(), body.end());
+    for (unsigned access = 0; access < 2; ++access) {
+      const int at = place();
+      const Words more{load(6, 11, at), addi(6, 6, 1 + static_cast<int>(random() % 5)),
+                       store(6, 11, at)};
+      words.insert(words.end(), more.begin(), more.end());
+    }
+    words.push_back(kXend);
+    const Words outside{addi(20, 11, place()), li(7, 1), atomic(kAdd, 6, 20, 7)};
+    words.insert(words.end(), outside.begin(), outside.end());
+  }
+  words.push_back(addi(9, 9, -1));
+  words.push_back(branch(kNotEqual, 9, 0, -4 * static_cast<int>(words.size() - 1)));
+  return words;
+}
+
+struct Added {
+  std::vector<std::byte> memory;
+  std::uint64_t conflicts = 0; // that the bus has refused
+};
+
+Added added(const std::string &way, std::uint64_t seed) {
+  HtmOptions htm = options_of(seed);
+  if (htm.policy == contention::Policy::polite && htm.backoff == contention::Backoff::none)
+    htm.backoff = contention::Backoff::linear; // which ends
+  HtmMachine m(way, 8, htm);
+  for (unsigned hart = 0; hart < 8; ++hart) {
+    Words words = additions(8 * seed + hart);
+    words.push_back(kWfi);
+    words.push_back(jump(0, -4));
+    m.place(kCode + hart * 0x2000, words);
+    m.start(hart, kCode + hart * 0x2000);
+  }
+  EXPECT_EQ(m.run(), CoresEnd::deadlock) << way << " seed " << seed;
+  EXPECT_EQ(m.counters().commits, 8U * 12U * 4U) << way << " seed " << seed;
+  const auto bytes = m.machine->memory().bytes();
+  return {{bytes.begin(), bytes.end()}, m.cores->result().statistics.bus.conflicts};
+}
+
+TEST(Refusals, EndInTheSameMemory) {
+  unsigned refusing = 0;
+  for (const std::string &way : ways()) {
+    if (!way.ends_with(kRefusing))
+      continue;
+    ++refusing;
+    const std::string plain = way.substr(0, way.size() - kRefusing.size());
+    std::uint64_t refused = 0;
+    for (std::uint64_t seed = 1; seed <= 35; ++seed) {
+      const Added one = added(plain, seed);
+      const Added two = added(way, seed);
+      EXPECT_TRUE(one.memory == two.memory) << way << " seed " << seed;
+      EXPECT_EQ(one.conflicts, 0U);
+      refused += two.conflicts;
+    }
+    EXPECT_GT(refused, 1000U) << way;
+  }
+  EXPECT_GE(refusing, 1U);
+}
+
+// A refused access leaves the winner its line: it finds its own bytes without the bus.
+TEST(Refusals, LeaveTheWinnerItsLine) {
+  // Hart 0 marks a line, waits until hart 1 has been refused three times, and writes it again.
+  const Words words = {branch(kNotEqual, 10, 0, 40),
+                       li(9, 400),
+                       xbegin(5),
+                       store(11, 11, 0),
+                       addi(9, 9, -1),
+                       branch(kNotEqual, 9, 0, -4),
+                       store(11, 11, 0),
+                       kXend,
+                       kWfi,
+                       jump(0, -4),
+                       li(9, 60),
+                       addi(9, 9, -1),
+                       branch(kNotEqual, 9, 0, -4),
+                       xbegin(5),
+                       load(6, 11, 0),
+                       kXend};
+  std::uint64_t blocks[2] = {};
+  for (const bool refuses : {false, true}) {
+    HtmMachine m(refuses ? "mesi-snoop" + std::string(kRefusing) : "mesi-snoop", 2,
+                 {.policy = contention::Policy::timestamp, .backoff = contention::Backoff::none});
+    EXPECT_EQ(m.run_all(words), CoresEnd::deadlock);
+    EXPECT_EQ(m.counters().commits, 2U);
+    const BusStatistics bus = m.cores->result().statistics.bus;
+    EXPECT_EQ(bus.conflicts > 0, refuses);
+    blocks[refuses ? 1 : 0] = bus.data_blocks;
+  }
+  EXPECT_LT(blocks[1], blocks[0]);
+}
+
 // Two that want the same two lines in opposite orders: with every policy the cycle is broken.
 TEST_P(Histories, StallsEndAndCyclesAreFound) {
   for (unsigned policy = 0; policy < 7; ++policy) {

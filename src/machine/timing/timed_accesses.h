@@ -6,6 +6,8 @@
 
 #include "machine/timing/timed_cores.h"
 
+#include <bit>
+
 namespace tandem::machine::timing {
 
 constexpr RequestKind request_of(Want want) {
@@ -35,6 +37,22 @@ constexpr RequestKind request_of(Want want) {
   return RequestKind::load;
 }
 
+// How an access of a program's data meets transactions.
+constexpr std::optional<AccessMode> mode_of(Want want) {
+  switch (want) {
+  case Want::load:
+  case Want::load_reserved:
+    return AccessMode::read;
+  case Want::store:
+    return AccessMode::write;
+  case Want::atomic:
+  case Want::store_conditional:
+    return AccessMode::both;
+  default:
+    return std::nullopt;
+  }
+}
+
 template <class P> void CoresOf<P>::access(unsigned number) {
   Core &core = cores_[number];
   Hart &hart = harts_[number];
@@ -45,6 +63,7 @@ template <class P> void CoresOf<P>::access(unsigned number) {
     system_.cancel_reservation(number);
   core.done = false;
   core.since = core.clock;
+  core.transactional = htm_.depth(number) > 0;
   accesses_ = true;
   const Outcome outcome = system_.access(number, {core.line, request_of(want), number});
   accesses_ = false;
@@ -150,6 +169,45 @@ template <class P> bool CoresOf<P>::perform(S &, unsigned number, const Request 
   if (core.done)
     count_instruction();
   return hart.timing().used;
+}
+
+// What is no walk, no fetch and no store that an earlier instruction has left behind meets the
+// transactions of others here. A request of an attempt that is over loses to all of them.
+template <class P>
+std::uint64_t CoresOf<P>::refusing(S &, unsigned number, const Request &request) {
+  const Core &core = cores_[number];
+  const std::optional<AccessMode> mode = mode_of(core.want);
+  probed_ = false;
+  if (!htm_.any_marks() || !mode || (request.tag & kStoreTag) != 0 ||
+      request.kind == RequestKind::fetch || core.line != request.block)
+    return 0;
+  const HartState &state = harts_[number].state();
+  probed_ = state.pc == core.pc && state.activity == Activity::running &&
+            core.transactional == (htm_.depth(number) > 0);
+  clock_.now = system_.now();
+  const std::uint64_t bytes = core.touched.bytes;
+  const std::uint64_t address =
+      (request.block << kLineShift) + static_cast<unsigned>(std::countr_zero(bytes));
+  const auto size = static_cast<unsigned>(std::popcount(bytes));
+  if (probed_)
+    return htm_.refusing(number, address, size, *mode);
+  return core.transactional ? htm_.claimants(number, address, size, *mode) : 0;
+}
+
+template <class P> void CoresOf<P>::refused(S &, unsigned number) {
+  if (!probed_)
+    return;
+  clock_.now = system_.now();
+  if (htm_.refused(number) == Verdict::waits)
+    harts_[number].hold_until(htm_.retry_at());
+}
+
+// No hart has run past the snoop: what it takes from them, it takes at once.
+template <class P> void CoresOf<P>::prevailed(S &, unsigned number) {
+  if (!probed_)
+    return;
+  clock_.now = system_.now();
+  rolled_back(htm_.prevail(number));
 }
 
 template <class P> void CoresOf<P>::complete(S &, unsigned number, const Completion &done) {

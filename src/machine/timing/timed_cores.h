@@ -92,6 +92,11 @@ public:
       cores_[number].overflow += htm_.overflow(number, block);
   }
   void lost(S &, unsigned number, std::uint64_t block);
+  // Of protocols that refuse: what a hart's access, for which the bus has been granted, meets.
+  std::uint64_t refusing(S &, unsigned number, const Request &request);
+  void refused(S &, unsigned number);
+  void prevailed(S &, unsigned number);
+  bool marked(S &, unsigned number, std::uint64_t block) { return htm_.marked(number, block); }
   void device_done(S &, const DeviceAccess &done);
 
   // --- HartLines ---------------------------------------------------------------------------------
@@ -124,9 +129,10 @@ private:
     Want want = Want::nothing; // at `clock`
     bool serves = false;       // at `clock`: an exception for the environment
     std::uint64_t line = kNoLine;
-    std::uint64_t pc = 0; // of the instruction that wants, or is under way
-    Touched touched{};    // by it
-    bool done = false;    // the instruction whose access is under way has run
+    std::uint64_t pc = 0;       // of the instruction that wants, or is under way
+    Touched touched{};          // by it
+    bool transactional = false; // the access under way was begun in a transaction
+    bool done = false;          // the instruction whose access is under way has run
     Cycle since = 0;
     Cycle overflow = 0;                 // that its transaction still has to pay for
     Cycle drain_at = kNever;            // when a store may leave its buffer
@@ -154,6 +160,7 @@ private:
   void transact(unsigned number);
   void after(unsigned number, const Ran &ran);
   void run_kills(Cycle at);
+  void rolled_back(std::uint64_t harts);
   // Until everybody has noticed what is performed now.
   [[nodiscard]] Cycle kill_delay() const {
     if (htm_.mistake() == TransactionalMemory::Mistake::kill_too_early)
@@ -210,6 +217,7 @@ private:
   Cycle before_ = 0;  // cycles of those before it
   Mode wanted_ = Mode::functional;
   bool stop_ = false;
+  bool probed_ = false;    // transactions were asked about the request on the bus
   bool accesses_ = false;  // inside access(): what is performed is a hart's own step
   std::uint64_t left_ = 0; // instructions
   std::uint64_t no_order_ = 0;
@@ -506,9 +514,13 @@ template <class P> void CoresOf<P>::run_kills(Cycle at) {
   if (at > system_.now())
     system_.skip_to(at);
   clock_.now = at;
-  const std::uint64_t hit = htm_.run_kills(at);
+  rolled_back(htm_.run_kills(at));
+}
+
+// What these harts wanted next is over.
+template <class P> void CoresOf<P>::rolled_back(std::uint64_t harts) {
   for (unsigned number = 0; number < cores_.size(); ++number)
-    if ((hit >> (number % 64) & 1) != 0 && cores_[number].state == State::ready) {
+    if ((harts >> (number % 64) & 1) != 0 && cores_[number].state == State::ready) {
       cores_[number].want = Want::nothing;
       cores_[number].serves = false;
     }

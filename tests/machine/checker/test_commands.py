@@ -102,7 +102,7 @@ def test_interrupted_it_leaves_what_it_has(tmp_path: Path) -> None:
         (("check", "flsk"), "did you mean 'flask'?"),
         (
             ("check", "mesi-snoop", "--option", "moesi"),
-            "--option moesi: mesi-snoop has no options",
+            "--option moesi: mesi-snoop has these options: transactions",
         ),
         (("check", "flask", "--set", "moesi"), "flask has these options: two_phase"),
         (("check", "flask", "--tokens", "2"), "3 cores need at least as many tokens"),

@@ -12,7 +12,12 @@
 // its copy becomes a request for the data as well, a waiting write-back that had to give its data
 // away ends as a transaction without data.
 //
-// Source: Culler, Singh, Gupta, Parallel Computer Architecture, sections 5.3 and 6.2.
+// With the option `transactions` a core whose hardware transaction stands against a request refuses
+// it: nobody's line changes, and the requester's access is over. A claim outlives its line; then
+// the core says that it shares the block, so that nobody gets it for himself without asking.
+//
+// Sources: Culler, Singh, Gupta, Parallel Computer Architecture, sections 5.3 and 6.2; MetaTM (ISCA
+// 2007), section 2.1.
 #pragma once
 
 #include "machine/protocol/environment.h"
@@ -60,8 +65,12 @@ struct MesiSnoop {
   };
   static constexpr std::array<const char *, 0> kFlags{};
 
-  struct Config {};
-  static constexpr std::array<ConfigField<Config>, 0> kConfigFields{};
+  struct Config {
+    bool transactions = false;
+  };
+  static constexpr std::array kConfigFields{
+      ConfigField<Config>{"transactions", &Config::transactions,
+                          "cores refuse what loses against their hardware transactions"}};
 
   struct Core;
   using Home = void;
