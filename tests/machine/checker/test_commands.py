@@ -53,6 +53,15 @@ def test_one_search_with_its_own_bounds() -> None:
     assert 0 < int(states[1][0]) < int(states[0][0])
 
 
+def test_transactions_need_tables_that_refuse() -> None:
+    words = ("check", "mesi-snoop", "--cores", "2", "--transactions")
+    refusing = machine(*words, "--option", "transactions")
+    assert (refusing.returncode, refusing.stderr) == (0, "")
+    plain = machine(*words)
+    assert plain.returncode == 1
+    assert "a transaction that wins does not refuse" in plain.stdout
+
+
 def test_a_search_that_gives_up_is_no_proof() -> None:
     done = machine("check", "mesi-snoop", "--cores", "3", "--most-states", "10")
     assert done.returncode == 1

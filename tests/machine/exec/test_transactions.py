@@ -78,6 +78,19 @@ def test_the_profile_is_one(structures: Path, tmp_path: Path) -> None:
     assert "htm" in shown.stdout
 
 
+def test_tables_that_refuse(structures: Path, tmp_path: Path) -> None:
+    words: list[str | Path] = [
+        "--protocol",
+        "mesi-snoop",
+        "--set",
+        "options.mesi-snoop.transactions=true",
+    ]
+    words += [structures, "list", "htm", "4", "40"]
+    result = counted(tmp_path / "out.json", *words)
+    assert result["timing"]["run"]["counts"]["bus"]["conflicts"] > 0
+    assert result["transactions"]["conflicts"]
+
+
 def test_options_without_a_protocol(structures: Path, tmp_path: Path) -> None:
     words = ["--set", 'htm.policy="karma"', "--set", "htm.stall=true"]
     result = counted(tmp_path / "out.json", *words, structures, "list", "htm", "4", "30")
