@@ -54,7 +54,17 @@ def test_version(tandem: Tandem) -> None:
     )
     assert declared
     built = rf"{declared[1]} \((commit [0-9a-f]{{12}}( modified)?, )?LLVM 19\.\d+\.\d+\)\n"
-    names = ("", "analyze", "machine", "report", "rewrite", "experiment", "workload", "bench")
+    names = (
+        "",
+        "analyze",
+        "machine",
+        "report",
+        "rewrite",
+        "doctor",
+        "experiment",
+        "workload",
+        "bench",
+    )
     said = {
         tandem.output(*name.split(), "--version").replace(f"tandem {name} ", "tandem ", 1)
         for name in names
