@@ -38,6 +38,19 @@ def test_acquisitions_are_counted_where_they_are_meant() -> None:
 GOOD = 'version = 1\nsource = "s"\noutput = "o"\nbuild = [["make"]]\n[job]\ncommand = ["x"]\n'
 
 
+def test_objects_that_hold_a_lock_are_counted() -> None:
+    text = """# 1 "a.cc"
+class Guard { public: explicit Guard(std::mutex *m); };
+void use() {
+  std::lock_guard<std::mutex> one(m);
+  std::unique_lock two{m};
+  Guard three(&m);
+}
+"""
+    found = acquisitions_in(text, ["Guard"])
+    assert {line for _, line, _ in found} == {3, 4, 5}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

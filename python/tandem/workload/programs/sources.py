@@ -16,6 +16,8 @@ ACQUISITIONS = (
     *("pthread_rwlock_trywrlock", "pthread_spin_lock", "pthread_spin_trylock"),
     *("pthread_cond_wait", "pthread_cond_timedwait"),
 )
+# Classes whose objects hold a lock while they live.
+GUARDS = ("lock_guard", "scoped_lock", "shared_lock", "unique_lock")
 _MARKER = re.compile(r'^# (\d+) "([^"]*)"((?: \d)*)$')
 _SYSTEM = "3"  # the flag of a marker of a system's header
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -24,9 +26,12 @@ _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 def acquisitions_in(preprocessed: str, wrappers: Sequence[str]) -> set[tuple[str, int, int]]:
     """Calls that acquire, as file, line and column, of a preprocessed source; of wrappers too,
     whose own calls of what they wrap do not count. Bodies of macros count where they are used.
+    A wrapper may be a class: objects of it count, as those of the standard's guards.
     """
     names = "|".join(re.escape(x) for x in (*ACQUISITIONS, *wrappers))
+    guards = "|".join(re.escape(x) for x in (*GUARDS, *wrappers))
     call = re.compile(rf"(?P<before>\w+\s+\**)?\b(?P<name>{names})\s*\(")
+    guard = re.compile(rf"\b(?P<name>{guards})(?:<[^;(){{}}]*>)?\s+\w+\s*[({{]")
     begin = re.compile(rf"^(?:[\w*]+\s+)+\**(?P<name>{'|'.join(map(re.escape, wrappers))})\s*\(")
     found: set[tuple[str, int, int]] = set()
     file, line, ours = "", 0, False
@@ -47,6 +52,8 @@ def acquisitions_in(preprocessed: str, wrappers: Sequence[str]) -> set[tuple[str
                 )
                 if not declares and not inside and depth > 0:
                     found.add((file, line, match.start("name")))
+            if depth > 0 and not inside:
+                found |= {(file, line, match.start("name")) for match in guard.finditer(code)}
             depth += code.count("{") - code.count("}")
             if depth == 0 and (";" in code or "}" in code):
                 inside = False

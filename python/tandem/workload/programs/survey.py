@@ -180,6 +180,7 @@ def _run_job(build: _Build, threads: int, given: Path) -> tuple[float, str]:
             stdin=source if job.stdin else subprocess.DEVNULL,
             stdout=sink,
             stderr=log,
+            cwd=build.folder,
             timeout=_JOB_LIMIT_S,
             check=False,
         )
@@ -287,10 +288,11 @@ class Survey:
 
     def _measure(self, outcome: Outcome, builds: Mapping[str, _Build], given: Path) -> None:
         """Runs the job of each, in turn. All must write what was given, where that can be had
-        again from it, else what clang's writes first.
+        again from it, else what clang's writes first with as many threads.
         """
-        wanted = _digest(given) if builds["clang-lto"].program.job.undo else ""
+        undone = _digest(given) if builds["clang-lto"].program.job.undo else ""
         for count in self.threads:
+            wanted = undone
             taken: dict[str, list[float]] = {name: [] for name in builds}
             for _ in range(self.rounds):
                 for name, build in builds.items():
