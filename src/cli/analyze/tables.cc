@@ -11,7 +11,9 @@ using Align = Column::Align;
 // Rows of each table where a person is watching and did not ask for all.
 constexpr std::size_t kSectionRows = 40;
 constexpr std::size_t kLockRows = 12;
-constexpr std::size_t kFindings = 40;
+// Findings that are shown unless all are asked for; one more takes as much room as the line that
+// says so.
+constexpr std::size_t kFindings = 14;
 // Colours named in a cell unless all are asked for: one section may have hundreds.
 constexpr std::size_t kColoursInCell = 8;
 
@@ -203,7 +205,7 @@ std::string report_text(const Report &report, const std::string &name,
   add(locks_part(regions, view, terminal));
   add(missed_text(report, view, terminal));
   add(colours_text(report, view, terminal));
-  const std::size_t most = view.all || !terminal.interactive ? 0 : kFindings;
+  const std::size_t most = view.all ? 0 : kFindings;
   add(findings_text(findings, {.suppressed = view.suppressed, .most = most, .doubtful = view.all},
                     terminal));
   if (const std::string rules = findings_by_rule(findings); !rules.empty())

@@ -45,8 +45,8 @@ Check check_platform() {
   utsname name{};
   ::uname(&name);
   const std::string found = fmt::format("{} on {}", name.sysname, name.machine);
-  const bool good = std::string_view(name.sysname) == "Linux" &&
-                    std::string_view(name.machine) == "x86_64";
+  const bool good =
+      std::string_view(name.sysname) == "Linux" && std::string_view(name.machine) == "x86_64";
   return {"platform", good ? CheckStatus::ok : CheckStatus::failed, found,
           good ? "" : "use Linux on x86-64"};
 }
@@ -119,9 +119,8 @@ std::string complaint(const std::string &path) {
 }
 
 // Compiles, links and runs a program in `folder`.
-Check check_building(const std::string &what, const std::string &compiler,
-                     std::string_view program, const std::string &suffix,
-                     const std::string &folder, EndSignals &signals) {
+Check check_building(const std::string &what, const std::string &compiler, std::string_view program,
+                     const std::string &suffix, const std::string &folder, EndSignals &signals) {
   const std::string source = folder + "/program" + suffix;
   const std::string output = folder + "/program" + suffix + ".out";
   const std::string log = folder + "/log";

@@ -106,10 +106,10 @@ Status check_database(const std::string &folder, std::vector<Check> &checks) {
   if (entries->empty())
     checks.push_back({kName, CheckStatus::failed, *path + " has no entry", "build the project"});
   else if (missing != 0)
-    checks.push_back({kName, CheckStatus::failed,
-                      fmt::format("{}: {} of {} sources are not there", *path, missing,
-                                  entries->size()),
-                      "generate it again: files were moved, or are made by the build"});
+    checks.push_back(
+        {kName, CheckStatus::failed,
+         fmt::format("{}: {} of {} sources are not there", *path, missing, entries->size()),
+         "generate it again: files were moved, or are made by the build"});
   else
     checks.push_back(
         {kName, CheckStatus::ok, fmt::format("{}: {} sources", *path, entries->size())});

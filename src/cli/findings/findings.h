@@ -13,7 +13,7 @@ namespace tandem {
 
 struct FindingsView {
   bool suppressed = false; // show those that are suppressed, too
-  std::size_t most = 0;    // show so many; 0: all
+  std::size_t most = 0;    // show so many, the gravest rules' first; 0: all
   bool doubtful = false; // show also what rules that are (Rule::doubtful) have found, and each note
 };
 

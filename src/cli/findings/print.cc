@@ -71,6 +71,29 @@ std::string folded_text(const std::vector<const JudgedFinding *> &notes, const T
                      rule->title, rule->name, notes.size());
 }
 
+// What stops a program comes before what may spoil its data, and that before what slows it.
+constexpr std::string_view kGravest[] = {
+    "strict-atomicity", "lock-order",      "missing-unlock",   "lock-in-handler",
+    "lock-in-section",  "different-locks", "unguarded-access", "unprotected-access",
+};
+
+std::size_t gravity(const JudgedFinding &judged) {
+  const auto *const found =
+      std::find(std::begin(kGravest), std::end(kGravest), judged.finding.rule);
+  return static_cast<std::size_t>(found - std::begin(kGravest));
+}
+
+void put_gravest_first(std::vector<const JudgedFinding *> &shown) {
+  std::vector<std::pair<std::size_t, std::size_t>> order; // gravity, place
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    order.emplace_back(gravity(*shown[i]), i);
+  std::sort(order.begin(), order.end());
+  std::vector<const JudgedFinding *> sorted;
+  for (const auto &[weight, place] : order)
+    sorted.push_back(shown[place]);
+  shown = std::move(sorted);
+}
+
 } // namespace
 
 std::string findings_text(const std::vector<JudgedFinding> &findings, const FindingsView &view,
@@ -89,6 +112,8 @@ std::string findings_text(const std::vector<JudgedFinding> &findings, const Find
     folded = fold_advice(shown);
   const std::size_t count =
       view.most == 0 || shown.size() <= view.most + 1 ? shown.size() : view.most;
+  if (count < shown.size())
+    put_gravest_first(shown);
   std::string text;
   for (std::size_t index = 0; index < count; ++index)
     text += finding_text(*shown[index], terminal);

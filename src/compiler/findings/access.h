@@ -41,6 +41,13 @@ public:
   // Both are by constant offsets from one variable and overlap, or one is by a pointer and both are
   // of one type, in one field of one record.
   [[nodiscard]] bool likely_meet(Kind a, Kind b) const;
+  // Whether both are by constant offsets from one variable.
+  [[nodiscard]] bool name_one_variable(Kind a, Kind b) const {
+    const llvm::Value *object = descriptions_[a].range.object;
+    return object != nullptr && object == descriptions_[b].range.object;
+  }
+  // The field of a record that it accesses, as a number; 0: none that is known.
+  [[nodiscard]] std::uint32_t field(Kind kind) const { return descriptions_[kind].field; }
 
 private:
   // Of a variable; null where it is not known.

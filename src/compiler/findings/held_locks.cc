@@ -4,6 +4,8 @@
 #include "compiler/effects/unpublished.h"
 #include "compiler/findings/lock_address.h"
 #include "compiler/findings/place.h"
+#include "compiler/sections/access_path.h"
+#include "compiler/sections/called_function.h"
 #include "compiler/sections/flags.h"
 #include "compiler/sections/origin.h"
 #include "compiler/sections/trylock.h"
@@ -45,6 +47,8 @@ LockSet intersection(const LockSet &a, const LockSet &b) {
 void merge(HeldState &into, const HeldState &other) {
   into.must = intersection(into.must, other.must);
   into.may.insert(other.may.begin(), other.may.end());
+  into.shared.insert(other.shared.begin(), other.shared.end());
+  into.once = intersection(into.once, other.once);
 }
 
 // The objects that a lock may be, and where in them; nothing where that is not known.
@@ -66,22 +70,30 @@ std::optional<LockPlaces> places_of(const LockSite::Target &target,
   return places.empty() ? std::nullopt : std::optional(places);
 }
 
-// A lock in a variable, by a number from its begin: of an array, one of its elements.
-std::string element_key(const LockSite::Target &target) {
-  if (target.base == nullptr || target.offsets.size() != 1)
-    return "";
-  const auto *instruction = dyn_cast<Instruction>(target.base);
-  const auto *global = dyn_cast<GlobalVariable>(target.base);
-  const Module *module = instruction != nullptr ? instruction->getModule()
-                         : global != nullptr    ? global->getParent()
-                                                : nullptr;
-  if (module == nullptr)
-    return "";
-  const auto [base, offset] = base_of(target.base, module->getDataLayout());
-  return isa<GlobalVariable>(base) ? fmt::format("+{}", offset + target.offsets.front()) : "";
+// A variable, and bytes from its begin.
+using Element = std::pair<const GlobalVariable *, std::int64_t>;
+
+// Of a lock in a variable, by a number from its begin: of an array, one of its elements.
+std::optional<Element> element_of(const LockSite::Target &target, const DataLayout &layout) {
+  if (target.base == nullptr || target.offsets.size() != 1 ||
+      !target.base->getType()->isPointerTy())
+    return std::nullopt;
+  const auto [base, offset] = base_of(target.base, layout);
+  const auto *global = dyn_cast_or_null<GlobalVariable>(base);
+  return global == nullptr ? std::nullopt
+                           : std::optional(Element{global, offset + target.offsets.front()});
 }
 
 } // namespace
+
+bool is_once(const CallBase &call) {
+  const Function *callee = called_function(call);
+  if (callee == nullptr || call.arg_size() < 2)
+    return false;
+  const StringRef name = callee->getName();
+  return (callee->isDeclaration() && (name == "pthread_once" || name == "call_once")) ||
+         name.starts_with("_ZSt9call_onceI");
+}
 
 HeldLocks::HeldLocks(const Module &module, const LockCalls &locks,
                      const PointsToAnalysis &points_to)
@@ -104,8 +116,13 @@ void HeldLocks::classify(const Module &module) {
     else if (!here)
       known->second = std::nullopt;
   };
+  std::map<std::uint32_t, Element> elements; // of classes that are one
   // What unification has in one node may be known to be different locks.
   const auto are_apart = [&](std::uint32_t one, std::uint32_t other) {
+    const auto left = elements.find(one);
+    const auto right = elements.find(other);
+    if (left != elements.end() && right != elements.end())
+      return left->second != right->second;
     const std::optional<LockPlaces> &here = places.at(one);
     const std::optional<LockPlaces> &there = places.at(other);
     return here && there &&
@@ -136,10 +153,14 @@ void HeldLocks::classify(const Module &module) {
       return;
     }
     bool many = name.find('[') != std::string::npos;
-    const std::string element = direct && many ? element_key(site.targets[i]) : "";
-    many = many && element.empty();
-    const std::uint32_t klass = direct ? class_with("variable " + name + element, {name, many})
+    const std::optional<Element> element =
+        direct ? element_of(site.targets[i], module.getDataLayout()) : std::nullopt;
+    const std::string key = many && element ? fmt::format("{}+{}", name, element->second) : name;
+    many = many && !element;
+    const std::uint32_t klass = direct ? class_with("variable " + key, {name, many})
                                        : class_with("field " + field, {name, true});
+    if (element)
+      elements.try_emplace(klass, *element);
     classes_of_[site.call].insert(klass);
     add_places(klass, site.targets[i]);
     for (const Cell &cell : cells)
@@ -185,6 +206,24 @@ void HeldLocks::classify(const Module &module) {
       for (const std::uint32_t other : together)
         if (!are_apart(one, other))
           may_be_one_.insert({one, other});
+  // Controls of functions that run once: by variable, or by the one object that they are in.
+  for (const llvm::Function &function : module)
+    for (const Instruction &instruction : instructions(function)) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      if (call == nullptr || !is_once(*call))
+        continue;
+      const Value *control = call->getArgOperand(0);
+      const std::string name = access_path(control, 1).print();
+      const auto element = element_of({control, {0}}, module.getDataLayout());
+      const auto here = places_of({control, {0}}, points_to_);
+      const bool known = element || (here && here->size() == 1);
+      const std::string key =
+          element ? fmt::format("once {}+{}", element->first->getName().str(), element->second)
+          : known ? fmt::format("once object {}+{}", here->begin()->first, here->begin()->second)
+                  : "once";
+      once_[call] =
+          class_with(key, {.name = name, .many = !known, .unknown = !known, .once = true});
+    }
 }
 
 const LockSet &HeldLocks::classes_of(const LockSite &site) const {
@@ -216,7 +255,7 @@ void HeldLocks::propagate(const Module &module) {
       const auto *call = dyn_cast<CallBase>(&instruction);
       if (call == nullptr)
         continue;
-      if (locks_.at(instruction) != nullptr)
+      if (locks_.at(instruction) != nullptr || once_.contains(call))
         locks = true;
       else
         add_caller(likely_targets(*call, points_to_), function);
@@ -327,12 +366,19 @@ void HeldLocks::call(const CallBase &call, HeldState &state, LockSet &released) 
         if (state.may.erase(lock) == 0)
           released.insert(lock);
         state.must.erase(lock);
+        state.shared.erase(lock);
       } else if (acquires(*site)) {
         state.may.insert(lock);
+        if (site->shared)
+          state.shared.insert(lock);
         if (site->operation == LockOperation::lock)
           state.must.insert(lock);
       }
     }
+    return;
+  }
+  if (const auto once = once_.find(&call); once != once_.end()) {
+    state.once.insert(once->second);
     return;
   }
   const Returned &returned = returned_of(likely_targets(call, points_to_));
@@ -343,6 +389,8 @@ void HeldLocks::call(const CallBase &call, HeldState &state, LockSet &released) 
   }
   state.must.insert(returned.after.must.begin(), returned.after.must.end());
   state.may.insert(returned.after.may.begin(), returned.after.may.end());
+  state.shared.insert(returned.after.shared.begin(), returned.after.shared.end());
+  state.once.insert(returned.after.once.begin(), returned.after.once.end());
 }
 
 const HeldLocks::Returned &HeldLocks::returned_of(ArrayRef<const llvm::Function *> targets) const {
@@ -355,6 +403,8 @@ const HeldLocks::Returned &HeldLocks::returned_of(ArrayRef<const llvm::Function 
     const HeldState &returned = returns_with(*target);
     known.after.must = first ? returned.must : intersection(known.after.must, returned.must);
     known.after.may.insert(returned.may.begin(), returned.may.end());
+    known.after.shared.insert(returned.shared.begin(), returned.shared.end());
+    known.after.once = first ? returned.once : intersection(known.after.once, returned.once);
     first = false;
     if (const auto function = functions_.find(target); function != functions_.end())
       known.released.insert(function->second.summary.released.begin(),
@@ -378,8 +428,10 @@ bool HeldLocks::edge(const BasicBlock &from, const BasicBlock &to, HeldState &st
     for (const std::uint32_t lock : classes_of(*site)) {
       if (acquired == &to && state.may.contains(lock))
         state.must.insert(lock);
-      else if (acquired != &to && !state.must.contains(lock))
+      else if (acquired != &to && !state.must.contains(lock)) {
         state.may.erase(lock);
+        state.shared.erase(lock);
+      }
     }
   }
   return true;

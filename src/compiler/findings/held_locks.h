@@ -32,7 +32,12 @@ struct LockClass {
   bool many = true; // may be several locks: elements of an array, fields of several objects
   // Known only by a pointer that may denote locks of several classes, or of none.
   bool unknown = false;
+  bool once = false; // no lock: the control of a function that runs once
 };
+
+// Whether the call lets one thread run a function, and all others wait for it: pthread_once,
+// call_once of C11 and of C++.
+bool is_once(const llvm::CallBase &call);
 
 // The functions that a call enters, as far as advice goes: a pointer's targets count only where
 // they are called as what they are.
@@ -44,8 +49,10 @@ inline llvm::ArrayRef<const llvm::Function *> likely_targets(const llvm::CallBas
 using LockSet = std::set<std::uint32_t>; // of classes
 
 struct HeldState {
-  LockSet must; // on every path
-  LockSet may;  // on some path
+  LockSet must;   // on every path
+  LockSet may;    // on some path
+  LockSet shared; // of these, on some path as a reader only
+  LockSet once;   // controls of functions that have run once, on every path
   bool operator==(const HeldState &) const = default;
 };
 
@@ -56,6 +63,10 @@ public:
   [[nodiscard]] const std::vector<LockClass> &classes() const { return classes_; }
   // `site` is one of the LockCalls' that is not inside a wrapper.
   [[nodiscard]] const LockSet &classes_of(const LockSite &site) const;
+  // The control of a call that is_once.
+  [[nodiscard]] std::uint32_t class_of_once(const llvm::CallBase &call) const {
+    return once_.at(&call);
+  }
   // Whether locks of two classes may be one lock: they have the same memory.
   [[nodiscard]] bool may_be_one(std::uint32_t a, std::uint32_t b) const {
     return a == b || may_be_one_.contains({a, b});
@@ -105,6 +116,7 @@ private:
   std::vector<LockClass> classes_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> may_be_one_;
   llvm::DenseMap<const llvm::Instruction *, LockSet> classes_of_; // of lock sites
+  std::map<const llvm::CallBase *, std::uint32_t> once_;          // of calls that are once's
   llvm::DenseMap<const llvm::Function *, std::vector<const LockSite *>>
       trylocks_; // and locks: their results are asked for
   std::map<const llvm::Function *, FunctionLocks> functions_; // those that matter

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/findings/joins.h"
 
+#include "compiler/effects/unpublished.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/lock_functions.h"
 #include "compiler/sections/origin.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -12,13 +14,38 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 
+#include <set>
+
 namespace tandem {
 namespace {
 
 using namespace llvm;
 
-bool is_thread_class(StringRef name) {
-  return name.starts_with("_ZNSt6threadC") || name.starts_with("_ZNSt7jthreadC");
+// Members of std::thread, std::jthread and std::future that return when the thread is over.
+bool joins_object(StringRef name) {
+  return name == "_ZNSt6thread4joinEv" || name == "_ZNSt7jthread4joinEv" ||
+         name == "_ZNSt7jthreadD2Ev" || name == "_ZNSt7jthreadD1Ev" ||
+         (name.starts_with("_ZNSt6futureI") &&
+          (name.ends_with("E3getEv") || name.ends_with("D2Ev") || name.ends_with("D1Ev"))) ||
+         (name.starts_with("_ZNKSt14__basic_futureI") && name.ends_with("E4waitEv"));
+}
+
+// Whether the function asks the vector at `address` where its elements begin.
+bool goes_through(const Function &function, const Value &address) {
+  return any_of(instructions(function), [&](const Instruction &instruction) {
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    const Function *callee = call == nullptr ? nullptr : called_function(*call);
+    if (callee == nullptr || call->arg_size() == 0 ||
+        !callee->getName().starts_with("_ZNSt6vectorI") || !callee->getName().contains("5beginEv"))
+      return false;
+    const Value *vector = call->getArgOperand(0);
+    const auto *load = dyn_cast<LoadInst>(vector); // of a reference
+    return vector == &address ||
+           (load != nullptr && any_of(load->getPointerOperand()->users(), [&](const User *user) {
+              const auto *store = dyn_cast<StoreInst>(user);
+              return store != nullptr && store->getValueOperand() == &address;
+            }));
+  });
 }
 
 // The loops of a function, the innermost around an instruction, and how one of them ends.
@@ -182,41 +209,90 @@ Joins::Joins(const Module &module, const PointsToAnalysis &points_to) {
   find(module);
   for (const Handle &join : joins_)
     match(join, points_to);
+  for (std::uint32_t creation = 0; creation < creations_.size(); ++creation)
+    if (handles_[creation].size() > 1)
+      match_all(creation, points_to);
+}
+
+// One constructor may make several threads of a function: they are over behind the last join, if
+// each is made and joined once in that function.
+void Joins::match_all(std::uint32_t creation, const PointsToAnalysis &points_to) {
+  const Handle *last = nullptr;
+  const Function *function = handles_[creation].front().call->getFunction();
+  const Loops loops(*function);
+  for (const Handle &handle : handles_[creation]) {
+    const auto joined = find_if(joins_, [&](const Handle &join) {
+      return join.call->getFunction() == function && loops.around(*join.call) == nullptr &&
+             same_slot(*handle.address, *join.address, points_to, true);
+    });
+    if (handle.call->getFunction() != function || loops.around(*handle.call) != nullptr ||
+        joined == joins_.end())
+      return;
+    if (last == nullptr || may_follow(*joined->call, *last->call))
+      last = &*joined;
+  }
+  behind_[last->call].push_back(creation);
 }
 
 void Joins::find(const Module &module) {
-  // Constructors of std::thread create by a call of their own, and their object is the handle.
-  std::map<const Function *, std::vector<std::uint32_t>> constructors;
+  // The C++ library's threads are created deep inside it: the handle is the object that its
+  // outermost function is given, or the vector that keeps it.
+  std::map<const Function *, std::set<std::pair<std::uint32_t, bool>>>
+      inside; // whether in a vector
+  std::vector<const Function *> work;
   for (std::uint32_t i = 0; i < creations_.size(); ++i) {
     const CallBase &call = *creations_[i];
-    matters_.insert(call.getFunction());
     const Function *callee = called_function(call);
-    if (is_thread_class(call.getFunction()->getName()))
-      constructors[call.getFunction()].push_back(i);
-    else if (callee != nullptr && call.arg_size() > 0 &&
-             (callee->getName() == "pthread_create" || callee->getName() == "thrd_create"))
+    matters_.insert(call.getFunction());
+    if (is_library_function(*call.getFunction())) {
+      inside[call.getFunction()].emplace(i, false);
+      work.push_back(call.getFunction());
+    } else if (callee != nullptr && call.arg_size() > 0 &&
+               (callee->getName() == "pthread_create" || callee->getName() == "thrd_create")) {
       handles_[i].push_back({&call, call.getArgOperand(0)});
+    }
   }
+  std::map<const Function *, std::vector<const CallBase *>> calls;
   for (const Function &function : module)
-    for (const Instruction &instruction : instructions(function)) {
-      const auto *call = dyn_cast<CallBase>(&instruction);
-      const Function *callee = call == nullptr ? nullptr : called_function(*call);
-      if (callee == nullptr || call->arg_size() == 0)
+    for (const Instruction &instruction : instructions(function))
+      if (const auto *call = dyn_cast<CallBase>(&instruction))
+        if (const Function *callee = called_function(*call))
+          calls[callee].push_back(call);
+  while (!work.empty()) {
+    const Function *function = work.back();
+    work.pop_back();
+    const std::set<std::pair<std::uint32_t, bool>> known = inside[function];
+    const bool is_vector = function->getName().starts_with("_ZNSt6vectorI");
+    for (const CallBase *call : calls[function]) {
+      const Function *caller = call->getFunction();
+      if (!is_library_function(*caller)) {
+        for (const auto &[creation, kept] : known)
+          if (call->arg_size() > 0 && none_of(handles_[creation], [&](const Handle &handle) {
+                return handle.call == call;
+              }))
+            handles_[creation].push_back({call, call->getArgOperand(0), kept || is_vector});
+        continue;
+      }
+      bool changed = false;
+      for (const auto &[creation, kept] : known)
+        changed |= inside[caller].emplace(creation, kept || is_vector).second;
+      if (changed)
+        work.push_back(caller);
+    }
+  }
+  for (const auto &[callee, callers] : calls)
+    for (const CallBase *call : callers) {
+      if (call->arg_size() == 0)
         continue;
       const StringRef name = callee->getName();
-      if (const auto known = constructors.find(callee); known != constructors.end())
-        for (const std::uint32_t creation : known->second)
-          handles_[creation].push_back({call, call->getArgOperand(0)});
-      const bool joins_class = name == "_ZNSt6thread4joinEv" || name == "_ZNSt7jthread4joinEv" ||
-                               name == "_ZNSt7jthreadD2Ev" || name == "_ZNSt7jthreadD1Ev";
       const LoadInst *handle = handle_of(call->getArgOperand(0));
-      if (joins_class)
+      if (joins_object(name) && !is_library_function(*call->getFunction()))
         joins_.push_back({call, call->getArgOperand(0)});
       else if ((name == "pthread_join" || name == "thrd_join") && handle != nullptr)
         joins_.push_back({call, handle->getPointerOperand()});
       else
         continue;
-      matters_.insert(&function);
+      matters_.insert(call->getFunction());
     }
 }
 
@@ -225,8 +301,12 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
   const Loop *around = loops.around(*join.call);
   for (std::uint32_t creation = 0; creation < creations_.size(); ++creation) {
     // A constructor's object that is made in two places may be two threads.
-    if (handles_[creation].size() != 1 ||
-        !same_slot(*handles_[creation].front().address, *join.address, points_to))
+    if (handles_[creation].size() != 1)
+      continue;
+    const Handle &handle = handles_[creation].front();
+    if (handle.in_vector ? around == nullptr || bound_of(*around) != nullptr ||
+                               !goes_through(*join.call->getFunction(), *handle.address)
+                         : !same_slot(*handle.address, *join.address, points_to))
       continue;
     const CallBase &created = *handles_[creation].front().call;
     const bool together = created.getFunction() == join.call->getFunction();
@@ -247,7 +327,7 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
       continue;
     }
     if (around == nullptr || !loops.always(*around, *join.call) ||
-        !covers(*around, making, created))
+        !(handle.in_vector || covers(*around, making, created)))
       continue;
     SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> ends;
     around->getExitEdges(ends);

@@ -51,9 +51,11 @@ private:
   struct Handle {
     const llvm::CallBase *call;
     const llvm::Value *address;
+    bool in_vector = false; // the address is that of a vector which keeps it
   };
   void find(const llvm::Module &module);
   void match(const Handle &join, const PointsToAnalysis &points_to);
+  void match_all(std::uint32_t creation, const PointsToAnalysis &points_to);
 
   std::vector<const llvm::CallBase *> creations_;
   llvm::DenseMap<const llvm::Instruction *, std::uint32_t> numbers_;

@@ -26,6 +26,7 @@ constexpr unsigned kMostRounds = 8;
 
 Phases::Phases(const Module &module, const PointsToAnalysis &points_to, const Sharing &sharing)
     : points_to_(points_to), sharing_(sharing), joins_(module, points_to),
+      barriers_(module, points_to, sharing),
       count_(static_cast<unsigned>(joins_.creations().size())), starts_(count_, Sites(count_)),
       runs_(count_), sites_of_(sharing.entries().size(), Sites(count_)), creates_(count_),
       own_(sharing.entries().size(), Sites(count_)), followed_(sharing.entries().size()),
@@ -369,7 +370,8 @@ bool Phases::may_coexist(std::uint32_t a, std::uint32_t b) {
 bool Phases::may_meet(std::uint32_t a, const Instruction &at, std::uint32_t b,
                       const Instruction &other) {
   return !shadows_[a] && !shadows_[b] && sharing_.may_overlap({a}, {b}) && may_coexist(a, b) &&
-         (a == b || may_exist(b, a, at)) && (a == b || may_exist(a, b, other));
+         (a == b || may_exist(b, a, at)) && (a == b || may_exist(a, b, other)) &&
+         !barriers_.keep_apart(a, at, b, other);
 }
 
 } // namespace tandem

@@ -4,12 +4,14 @@
 // created and joined. A thread of which there may be only one at a time, main above all, is
 // followed from its begin through all that it calls: a place that creates threads adds those, and
 // what they create; a join takes away what was created in that place, if it is the same thread for
-// certain (one variable, or an array that two loops of one length go through).
+// certain (one variable, or an array that two loops of one length go through). BarrierRounds keep
+// apart what threads do in between (barrier_rounds.h).
 //
 // For advice, not for soundness: two loops that have one bound are taken to run as often, and what
 // a handle holds is what was last created with it.
 #pragma once
 
+#include "compiler/findings/barrier_rounds.h"
 #include "compiler/findings/joins.h"
 #include "compiler/points_to/points_to.h"
 #include "compiler/sharing/sharing.h"
@@ -37,9 +39,9 @@ public:
   [[nodiscard]] bool may_meet(std::uint32_t a, const llvm::Instruction &at, std::uint32_t b,
                               const llvm::Instruction &other);
 
-  // Whether threads are created or joined in a function, or in what it calls.
+  // Whether threads are created or joined, or wait at a barrier, in a function or in what it calls.
   [[nodiscard]] bool changes_in(const llvm::Function &function) const {
-    return does_.contains(&function);
+    return does_.contains(&function) || barriers_.matter_in(function);
   }
 
 private:
@@ -73,6 +75,7 @@ private:
   const PointsToAnalysis &points_to_;
   const Sharing &sharing_;
   const Joins joins_;
+  const BarrierRounds barriers_;
   const unsigned count_; // of sites
   // Entries that are there only because memory with functions in it leaves the program with a
   // std::thread: its state's other functions, and its _M_run as a function that others may call.

@@ -6,12 +6,18 @@
 // with. What rests on a guess about memory (two pointers of one type, elements of an array, what
 // a thread was handed when it was created) is a possible-race, as are atomic and volatile accesses.
 // One finding for each location, at the better of its accesses.
+//
+// A lock that is held as a reader excludes no other reader. What runs once holds the
+// once-function's control, and whoever has called it holds that as a reader from then on: the two
+// are in order.
 #include "compiler/effects/unpublished.h"
 #include "compiler/findings/access.h"
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
+#include "compiler/findings/virtual_slots.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/lock_functions.h"
 #include "compiler/sections/origin.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -48,10 +54,73 @@ constexpr std::size_t kFewLocks = 2;
 
 using SetId = std::uint32_t;
 
+// In sets of this file: a lock that is held as a reader.
+constexpr std::uint32_t kReader = 1U << 31;
+std::uint32_t lock_of(std::uint32_t held) { return held & ~kReader; }
+
+// What std::call_once runs: the function that it leaves for the library's proxy.
+SmallVector<const Function *, 1> left_for_proxy(const Function &call_once) {
+  SmallVector<const Function *, 1> left;
+  for (const Instruction &instruction : instructions(call_once)) {
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    const Function *prepares = call == nullptr ? nullptr : called_function(*call);
+    if (prepares == nullptr || !prepares->getName().contains("18_Prepare_executionC"))
+      continue;
+    for (const Instruction &inner : instructions(*prepares))
+      if (const auto *store = dyn_cast<StoreInst>(&inner))
+        if (const auto *function = dyn_cast<Function>(store->getValueOperand()))
+          left.push_back(function);
+  }
+  return left;
+}
+
+// What a variable that nothing but loads and one store know of holds.
+const Value *only_value(const Value &value) {
+  const auto *load = dyn_cast<LoadInst>(&value);
+  const auto *slot = load == nullptr ? nullptr : dyn_cast<AllocaInst>(load->getPointerOperand());
+  const Value *stored = nullptr;
+  if (slot == nullptr)
+    return nullptr;
+  for (const User *user : slot->users()) {
+    const auto *store = dyn_cast<StoreInst>(user);
+    if (store != nullptr && store->getPointerOperand() == slot && stored == nullptr)
+      stored = store->getValueOperand();
+    else if (store != nullptr || (!isa<LoadInst>(user) && !is_marker(*cast<Instruction>(user))))
+      return nullptr;
+  }
+  return stored;
+}
+
+// Whether the value is computed from what `is_source` says so that two sources give two values.
+bool follows_from(const Value &value, function_ref<bool(const Value &)> is_source,
+                  unsigned depth = 12) {
+  if (is_source(value))
+    return true;
+  if (depth == 0)
+    return false;
+  if (const Value *held = only_value(value))
+    return follows_from(*held, is_source, depth - 1);
+  if (isa<PtrToIntInst, IntToPtrInst, SExtInst, ZExtInst>(value))
+    return follows_from(*cast<Instruction>(value).getOperand(0), is_source, depth - 1);
+  const auto *element = dyn_cast<GetElementPtrInst>(&value);
+  if (element == nullptr)
+    return false;
+  const Value *moving = nullptr; // what is not the same in all threads
+  for (const Value *operand : element->operands())
+    if (!isa<Constant>(operand) && !isa<AllocaInst>(operand)) {
+      if (moving != nullptr)
+        return false;
+      moving = operand;
+    }
+  return moving != nullptr && follows_from(*moving, is_source, depth - 1);
+}
+
+bool is_in_cycle(const Instruction &instruction) { return may_follow(instruction, instruction); }
+
 class RaceFinder {
 public:
   RaceFinder(const AnalysisView &view, const HeldLocks &held, Phases &phases, Findings &findings)
-      : view_(view), held_(held), phases_(phases), findings_(findings),
+      : view_(view), held_(held), phases_(phases), findings_(findings), slots_(view.module),
         kinds_(view.module.getDataLayout()) {
     for (const Section &section : view.sections)
       if (section.kind != SectionKind::lock_region)
@@ -65,9 +134,8 @@ public:
     });
     if (!threads || entries.size() > kMostEntries)
       return;
-    const Function *barrier = view_.module.getFunction("pthread_barrier_wait");
-    has_barriers_ = barrier != nullptr && !barrier->use_empty();
     find_contexts();
+    find_waiting();
     for (const auto &[function, contexts] : contexts_)
       for (const Instruction &instruction : instructions(*function))
         visit(instruction, contexts);
@@ -147,28 +215,47 @@ private:
     const auto [known, fresh] = steps_.try_emplace(&function);
     if (!fresh)
       return known->second;
-    DenseMap<const CallBase *, SetId> held;
+    DenseMap<const CallBase *, const HeldState *> held;
     for (const HeldLocks::At &at : held_.calls(function))
-      if (!at.held.may.empty())
-        held[at.call] = set_id(at.held.may);
-    std::set<std::pair<const Function *const *, SetId>> seen;
+      held[at.call] = &at.held;
+    std::set<std::tuple<const Function *const *, SetId, std::optional<std::int64_t>>> seen;
     for (const Instruction &instruction : instructions(function)) {
       const auto *call = dyn_cast<CallBase>(&instruction);
-      if (call == nullptr || view_.locks.at(instruction) != nullptr || is_once(*call) ||
+      if (call == nullptr || view_.locks.at(instruction) != nullptr ||
           view_.sharing.entries_of(instruction).empty())
         continue;
-      const auto targets = likely_targets(*call, view_.points_to);
-      const SetId locks = held.lookup(call); // 0: none
-      if (!targets.empty() && seen.emplace(targets.data(), locks).second)
-        known->second.push_back({call, locks, targets});
+      const HeldState *state = held.lookup(call);
+      LockSet locks = state == nullptr ? LockSet{} : sets_of(*state).first;
+      auto targets = likely_targets(*call, view_.points_to);
+      if (is_once(*call)) {
+        locks.insert(held_.class_of_once(*call));
+        const Function *callee = called_function(*call);
+        if (!callee->isDeclaration())
+          targets = proxied_.try_emplace(callee, left_for_proxy(*callee)).first->second;
+      }
+      const SetId id = set_id(std::move(locks));
+      if (!targets.empty() && seen.emplace(targets.data(), id, VirtualSlots::slot(*call)).second)
+        known->second.push_back({call, id, targets});
     }
     return known->second;
   }
 
-  static bool is_once(const CallBase &call) {
-    const Function *callee = called_function(call);
-    return callee != nullptr && callee->isDeclaration() &&
-           (callee->getName() == "pthread_once" || callee->getName() == "call_once");
+  // The locks that may be, and those that are certainly held, each as this file has them.
+  static std::pair<LockSet, LockSet> sets_of(const HeldState &state) {
+    std::pair<LockSet, LockSet> sets;
+    for (const auto &[from, to] : {std::pair{&state.may, &sets.first}, {&state.must, &sets.second}})
+      for (const std::uint32_t lock : *from)
+        to->insert(state.shared.contains(lock) ? lock | kReader : lock);
+    for (const std::uint32_t control : state.once)
+      for (LockSet *set : {&sets.first, &sets.second})
+        set->insert(control | kReader);
+    return sets;
+  }
+
+  // Whether locks are held, and not only what has run once.
+  [[nodiscard]] bool has_lock(SetId set) const {
+    return any_of(*sets_[set],
+                  [&](std::uint32_t held) { return !held_.classes()[lock_of(held)].once; });
   }
 
   void find_contexts() {
@@ -194,9 +281,59 @@ private:
       work.pop_front();
       for (const Step &step : steps(*function))
         for (const Function *target : step.targets)
-          if (!target->isDeclaration() && !view_.locks.is_wrapper(*target) && !is_marked(*target))
+          if (!target->isDeclaration() && !is_operation(*target) && !is_marked(*target) &&
+              slots_.may_enter(VirtualSlots::slot(*step.call), *target) &&
+              (runs_once(with(context.locks, step.held)) || !is_for_once(*target)))
             add(*target, {context.entry, with(context.locks, step.held)});
     }
+  }
+
+  // Whether control is in what a call lets one thread run.
+  [[nodiscard]] bool runs_once(SetId set) const {
+    return any_of(*sets_[set], [&](std::uint32_t held) {
+      return !(held & kReader) && held_.classes()[lock_of(held)].once;
+    });
+  }
+
+  // Whether a function is given to std::call_once, or left for its proxy, and to nobody else.
+  static bool is_for_once(const Function &function) {
+    return function.getName().contains("18_Prepare_execution") ||
+           (!function.use_empty() && all_of(function.users(), [](const User *user) {
+             const auto *call = dyn_cast<CallBase>(user);
+             return call != nullptr && is_once(*call);
+           }));
+  }
+
+  // A function that stands for an operation on a lock. The C++ library's others lead on to what
+  // the program has given it to run.
+  [[nodiscard]] bool is_operation(const Function &function) const {
+    return view_.locks.is_wrapper(function) && !is_library_function(function);
+  }
+
+  // Threads that wait for others by more than locks and joins: what these have done before is often
+  // over then, and only barriers are followed.
+  void find_waiting() {
+    for (const auto &[function, contexts] : contexts_)
+      for (const Instruction &instruction : instructions(*function))
+        if (const auto *call = dyn_cast<CallBase>(&instruction))
+          if (const Function *callee = called_function(*call); callee != nullptr && waits(*callee))
+            for (const Context &context : contexts)
+              waiting_.insert(context.entry);
+  }
+
+  static bool waits(const Function &function) {
+    const StringRef name = function.getName();
+    for (const char *known : {"pthread_barrier_wait", "pthread_cond_wait", "pthread_cond_timedwait",
+                              "sem_wait", "sem_timedwait", "cnd_wait", "cnd_timedwait"})
+      if (name == known)
+        return true;
+    for (const char *known :
+         {"_ZNSt18condition_variable4wait", "_ZNSt3_V222condition_variable_any", "_ZNSt7barrierI",
+          "_ZNKSt5latch4wait", "_ZNSt18counting_semaphore", "_ZNKSt14__basic_future",
+          "_ZNSt28__atomic_futex_unsigned_base", "_ZSt9call_onceI"})
+      if (name.starts_with(known))
+        return true;
+    return false;
   }
 
   [[nodiscard]] bool is_marked(const Function &function) const {
@@ -204,10 +341,11 @@ private:
   }
 
   void visit(const Instruction &instruction, const std::set<Context> &contexts) {
-    if (is_marked(*instruction.getFunction()))
+    if (is_marked(*instruction.getFunction()) || is_library_function(*instruction.getFunction()))
       return;
     const SmallVector<Access, 2> accesses = accesses_of(instruction);
-    if (accesses.empty() || view_.sharing.entries_of(instruction).empty())
+    if (accesses.empty() || view_.sharing.entries_of(instruction).empty() ||
+        makes_static(instruction))
       return;
     std::optional<SetId> own; // not asked yet
     SetId certain = 0;
@@ -220,17 +358,16 @@ private:
         if (!own) {
           if (is_unpublished(*access.pointer, instruction, view_.points_to))
             return;
-          const HeldState state = held_.held_at(instruction);
-          own = set_id(state.may);
-          certain = set_id(state.must);
+          auto [may, must] = sets_of(held_.held_at(instruction));
+          own = set_id(std::move(may));
+          certain = set_id(std::move(must));
         }
         const AccessKinds::Kind kind = kinds_.of(access);
         for (const auto &[begin, end] : view_.points_to.ranges(cell, access.size))
           for (const Context &context : contexts) {
             const Context here{context.entry, with(context.locks, *own)};
-            const Function *where = phases_.changes_in(*instruction.getFunction())
-                                        ? instruction.getFunction()
-                                        : nullptr;
+            const Instruction *where =
+                phases_.changes_in(*instruction.getFunction()) ? &instruction : nullptr;
             const SetId always = with(context.locks, certain);
             if (alike_.emplace(cell.node, begin, end, kind, access.writes, here, always, where)
                     .second)
@@ -238,6 +375,24 @@ private:
           }
       }
     }
+  }
+
+  // Whether an instruction runs where a function makes a static variable of its own, which one
+  // thread does while the others wait. Source: Itanium C++ ABI, 3.3.3.
+  static bool makes_static(const Instruction &instruction) {
+    bool begun = false;
+    bool ends = false;
+    for (const Instruction &other : instructions(*instruction.getFunction())) {
+      const auto *call = dyn_cast<CallBase>(&other);
+      const Function *callee = call == nullptr ? nullptr : called_function(*call);
+      if (callee == nullptr)
+        continue;
+      if (callee->getName() == "__cxa_guard_acquire")
+        begun = begun || may_follow(instruction, other);
+      else if (callee->getName() == "__cxa_guard_release")
+        ends = ends || may_follow(other, instruction);
+    }
+    return begun && ends;
   }
 
   [[nodiscard]] bool is_main(const Function &function) const {
@@ -258,13 +413,21 @@ private:
     });
   }
 
-  [[nodiscard]] bool have_common_lock(SetId a, SetId b) const {
-    const auto is_known = [&](std::uint32_t lock) { return !held_.classes()[lock].unknown; };
+  // `fixed`: what is accessed is one variable, which an element of an array of locks guards only
+  // where it is known which one.
+  [[nodiscard]] bool have_common_lock(SetId a, SetId b, bool fixed) const {
+    const auto is_known = [&](std::uint32_t held) {
+      return !held_.classes()[lock_of(held)].unknown;
+    };
     for (const SetId set : {a, b}) // any lock may be in it
       if (!all_of(*sets_[set], is_known))
         return true;
     return any_of(*sets_[a], [&](std::uint32_t one) {
-      return any_of(*sets_[b], [&](std::uint32_t other) { return held_.may_be_one(one, other); });
+      return any_of(*sets_[b], [&](std::uint32_t other) {
+        const LockClass &lock = held_.classes()[lock_of(one)];
+        return !(one & other & kReader) && held_.may_be_one(lock_of(one), lock_of(other)) &&
+               !(fixed && one == other && lock.many && lock.name.find('[') != std::string::npos);
+      });
     });
   }
 
@@ -282,13 +445,16 @@ private:
         !kinds_.likely_meet(one.kind, other.kind))
       return;
     // One with a lock and one without: unprotected-access has looked at those.
-    const bool locked = !sets_[one.context.locks]->empty();
-    const bool on_some_paths = have_common_lock(one.context.locks, other.context.locks);
-    if (on_some_paths ? have_common_lock(one.certain, other.certain)
-                      : locked != !sets_[other.context.locks]->empty())
+    const bool locked = has_lock(one.context.locks);
+    const bool fixed = names_variable(one) && names_variable(other);
+    const bool on_some_paths = have_common_lock(one.context.locks, other.context.locks, fixed);
+    if (on_some_paths ? have_common_lock(one.certain, other.certain, fixed)
+                      : locked != has_lock(other.context.locks))
       return;
     if (!phases_.may_meet(one.context.entry, *one.instruction, other.context.entry,
                           *other.instruction))
+      return;
+    if (are_of_each_thread(one, other))
       return;
     const std::optional<bool> sure = overlap(one, other);
     if (!sure)
@@ -296,7 +462,11 @@ private:
     // Many locks at once are those of paths that are not told apart.
     const bool few = sets_[one.context.locks]->size() <= kFewLocks &&
                      sets_[other.context.locks]->size() <= kFewLocks;
-    Pair pair{one, other, *sure && few && !on_some_paths && (locked || !has_barriers_),
+    const bool by_index = fixed && have_common_lock(one.certain, other.certain, false);
+    Pair pair{one, other,
+              *sure && few && !on_some_paths && !by_index &&
+                  (locked || !(waiting_.contains(one.context.entry) ||
+                               waiting_.contains(other.context.entry))),
               on_some_paths};
     if (place_of(*pair.one.instruction) > place_of(*pair.other.instruction) &&
         pair.one.access.writes == pair.other.access.writes)
@@ -307,6 +477,51 @@ private:
     const auto [known, fresh] = found_.try_emplace({name, locked}, pair);
     if (!fresh && pair.rank() < known->second.rank())
       known->second = pair;
+  }
+
+  [[nodiscard]] bool names_variable(const Touch &touch) const {
+    APInt offset(
+        view_.module.getDataLayout().getIndexTypeSizeInBits(touch.access.pointer->getType()), 0);
+    return isa<GlobalVariable>(touch.access.pointer->stripAndAccumulateConstantOffsets(
+        view_.module.getDataLayout(), offset, true));
+  }
+
+  // Whether both are accesses of one entry's threads to what each was given when it was created: an
+  // argument that no other of them has.
+  bool are_of_each_thread(const Touch &one, const Touch &other) {
+    if (one.context.entry != other.context.entry)
+      return false;
+    const Entry &entry = view_.sharing.entries()[one.context.entry];
+    const auto is_argument = [&](const Value &value) {
+      const auto *argument = dyn_cast<Argument>(&value);
+      return argument != nullptr && argument->getParent() == entry.function;
+    };
+    return entry.kind == EntryKind::thread && follows_from(*one.access.pointer, is_argument) &&
+           follows_from(*other.access.pointer, is_argument) && has_own_arguments(entry);
+  }
+
+  bool has_own_arguments(const Entry &entry) {
+    const auto [known, fresh] = own_arguments_.try_emplace(entry.function, false);
+    if (!fresh)
+      return known->second;
+    std::set<const Value *> given;
+    for (const PointsToAnalysis::Spawn &spawn : view_.points_to.spawns()) {
+      if (spawn.function != entry.function)
+        continue;
+      const Function *callee = called_function(*spawn.call);
+      if (callee == nullptr || callee->getName() != "pthread_create" || spawn.call->arg_size() != 4)
+        return false;
+      const Value *argument = spawn.call->getArgOperand(3);
+      const auto counts = [&](const Value &value) { // a variable that the loop goes on with
+        const auto *load = dyn_cast<LoadInst>(&value);
+        return load != nullptr && isa<AllocaInst>(load->getPointerOperand()) &&
+               value.getType()->isIntegerTy() && only_value(value) == nullptr;
+      };
+      if (is_in_cycle(*spawn.call) ? !follows_from(*argument, counts)
+                                   : !isa<Constant>(argument) || !given.insert(argument).second)
+        return false;
+    }
+    return known->second = true;
   }
 
   // Whether two accesses touch one object: nothing if not, true if the text says so, false if only
@@ -350,13 +565,15 @@ private:
 
   [[nodiscard]] std::string locks_text(SetId set) const {
     std::string text;
-    for (const std::uint32_t lock : *sets_[set])
-      text += fmt::format("{}'{}'", text.empty() ? "" : ", ", held_.classes()[lock].name);
+    for (const std::uint32_t held : *sets_[set])
+      if (const LockClass &lock = held_.classes()[lock_of(held)]; !lock.once)
+        text += fmt::format("{}'{}'{}", text.empty() ? "" : ", ", lock.name,
+                            held & kReader ? " (as a reader)" : "");
     return text;
   }
 
   void report(const Pair &pair) {
-    const bool locked = !sets_[pair.one.context.locks]->empty();
+    const bool locked = has_lock(pair.one.context.locks);
     const char *rule = !pair.sure ? "possible-race"
                        : locked   ? "different-locks"
                                   : "unguarded-access";
@@ -393,17 +610,20 @@ private:
   const HeldLocks &held_;
   Phases &phases_;
   Findings &findings_;
+  const VirtualSlots slots_;
   AccessKinds kinds_;
-  bool has_barriers_ = false; // which may keep two accesses apart; they are not followed
+  std::set<std::uint32_t> waiting_; // entries
   std::map<LockSet, SetId> set_ids_;
   std::vector<const LockSet *> sets_;
   std::map<std::pair<SetId, SetId>, SetId> unions_;
   std::map<const Function *, std::vector<Step>> steps_;
+  std::map<const Function *, bool> own_arguments_; // of functions that threads begin with
+  std::map<const Function *, SmallVector<const Function *, 1>> proxied_; // by std::call_once
   DenseSet<const Function *> marked_;
   std::map<const Function *, std::set<Context>> contexts_;
   std::map<NodeId, std::vector<Touch>> touches_;
   std::set<std::tuple<NodeId, std::uint64_t, std::uint64_t, AccessKinds::Kind, bool, Context, SetId,
-                      const Function *>>
+                      const Instruction *>>
       alike_;
   std::map<std::pair<const Value *, std::uint64_t>, std::vector<ObjectRange>> objects_;
   std::map<std::pair<std::string, bool>, Pair> found_; // by name, and whether locks are held

@@ -4,14 +4,18 @@
 // runs, by a thread that may run at the same time, and one of the two writes. An access is outside
 // all sections if a thread can get there without holding a lock and without being in a marked
 // section. One finding for each location, at the access outside, unless another
-// location has the same two accesses.
+// location has the same two accesses. Two accesses by pointers are evidence only where the field is
+// mostly accessed in sections: else one of the two is likely an object that only its thread has,
+// and they are a possible-race.
 #include "compiler/effects/unpublished.h"
 #include "compiler/findings/access.h"
 #include "compiler/findings/phases.h"
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
+#include "compiler/findings/virtual_slots.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/lock_functions.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
@@ -52,7 +56,7 @@ class UnprotectedFinder {
 public:
   UnprotectedFinder(const AnalysisView &view, const HeldLocks &held, Phases &phases,
                     Findings &findings)
-      : view_(view), held_(held), phases_(phases), findings_(findings),
+      : view_(view), held_(held), phases_(phases), findings_(findings), slots_(view.module),
         kinds_(view.module.getDataLayout()) {
     find_once();
     for (const Section &section : view.sections)
@@ -70,9 +74,10 @@ public:
 
   void find() {
     find_entered();
+    count_inside();
     for (const auto &[function, entered] : entered_by_)
       for (const Instruction &instruction : instructions(*function))
-        if (!inside_.contains(&instruction))
+        if (!is_library_function(*function) && !inside_.contains(&instruction))
           visit(instruction, entered);
     // Two accesses that have several locations in common are one finding.
     std::set<std::pair<const Instruction *, const Instruction *>> reported;
@@ -117,7 +122,7 @@ private:
       const Function *where = access.instruction->getFunction();
       if (alike_
               .emplace(access.location, kind, access.writes,
-                       phases_.changes_in(*where) ? where : nullptr, entries)
+                       phases_.changes_in(*where) ? access.instruction : nullptr, entries)
               .second)
         touched_[access.location].push_back({section, &access, kind});
     }
@@ -203,21 +208,24 @@ private:
       if (call == nullptr || view_.locks.at(instruction) != nullptr ||
           inside_.contains(&instruction) || runs_once(*call) || held_.may_hold(instruction))
         continue;
-      if (const auto targets = entered(likely_targets(*call, view_.points_to)); !targets.empty())
+      if (const auto targets = entered(*call); !targets.empty())
         known->second.push_back({call, targets});
     }
     return known->second;
   }
 
-  // Those of an array of targets that are followed.
-  ArrayRef<const Function *> entered(ArrayRef<const Function *> targets) {
+  // The targets of a call that are followed; of the C++ library those that are given functions.
+  ArrayRef<const Function *> entered(const CallBase &call) {
+    const ArrayRef<const Function *> targets = likely_targets(call, view_.points_to);
     if (targets.empty())
       return targets;
-    const auto [known, fresh] = entered_.try_emplace(targets.data());
+    const std::optional<std::int64_t> slot = VirtualSlots::slot(call);
+    const auto [known, fresh] = entered_.try_emplace({targets.data(), slot});
     if (fresh)
       copy_if(targets, std::back_inserter(known->second), [&](const Function *target) {
         return !target->isDeclaration() && !marked_.contains(target) &&
-               !view_.locks.is_wrapper(*target);
+               (!view_.locks.is_wrapper(*target) || is_library_function(*target)) &&
+               slots_.may_enter(slot, *target);
       });
     return known->second;
   }
@@ -271,6 +279,37 @@ private:
     for (const Function &function : view_.module)
       if (const auto found = known.find(&function); found != known.end())
         append_range(entered_by_[&function], found->second.set_bits());
+  }
+
+  // How often each field is accessed, as the text has it.
+  struct Accesses {
+    std::size_t inside = 0; // sections, or with a lock held
+    std::size_t all = 0;
+  };
+  void count_inside() {
+    for (const Function &function : view_.module) {
+      if (view_.sharing.entries_of(function).empty())
+        continue;
+      const bool enters = entered_by_.contains(&function);
+      for (const Instruction &instruction : instructions(function))
+        for (const Access &access : accesses_of(instruction)) {
+          const std::uint32_t field = kinds_.field(kinds_.of(access));
+          if (field == 0 || is_unpublished(*access.pointer, instruction, view_.points_to))
+            continue;
+          Accesses &of_field = accesses_[field];
+          ++of_field.all;
+          if (!enters || inside_.contains(&instruction) || held_.may_hold(instruction))
+            ++of_field.inside;
+        }
+    }
+  }
+
+  [[nodiscard]] bool is_evidence(const Pair &pair) {
+    const AccessKinds::Kind outside = kinds_.of(pair.access);
+    if (kinds_.name_one_variable(outside, pair.inside.kind))
+      return true;
+    const std::uint32_t field = kinds_.field(outside); // 0: the text does not tell
+    return field != 0 && 2 * accesses_[field].inside >= accesses_[field].all;
   }
 
   // Functions that a thread of the entry runs outside all sections, and a call on a shortest way.
@@ -360,14 +399,20 @@ private:
                                                 : "";
     const Section &section = view_.sections[pair.inside.section];
     const char *inside = pair.inside.access->writes ? "written" : "read";
+    const bool sure = is_evidence(pair);
     ReportFinding finding =
-        finding_at("unprotected-access", place_of(*pair.outside),
+        finding_at(sure ? "unprotected-access" : "possible-race", place_of(*pair.outside),
                    fmt::format("'{}' is {} here outside all sections, and {} in section '{}'{}",
                                view_.locations[location].name,
                                pair.access.writes ? "written" : "read", inside, section.name, how));
     finding.notes.push_back(note_at(place_of(*pair.inside.access->instruction),
                                     fmt::format("{} here in section '{}'", inside, section.name)));
     add_way(pair, finding);
+    if (const Accesses of_field = accesses_[kinds_.field(kinds_.of(pair.access))]; of_field.all > 2)
+      finding.notes.push_back(note_at(place_of(*pair.outside),
+                                      fmt::format("{} of {} accesses to it are in sections or with "
+                                                  "a lock held",
+                                                  of_field.inside, of_field.all)));
     findings_.push_back(std::move(finding));
   }
 
@@ -390,6 +435,7 @@ private:
   const HeldLocks &held_;
   Phases &phases_;
   Findings &findings_;
+  const VirtualSlots slots_;
   AccessKinds kinds_;
   DenseSet<const Function *> marked_;
   DenseSet<const Function *> once_;
@@ -399,10 +445,14 @@ private:
   std::map<NodeId, std::vector<std::size_t>> at_node_;   // of spots_
   std::map<std::pair<NodeId, AccessKinds::Kind>, std::vector<Meeting>> met_at_;
   std::map<const Function *, std::vector<Steps>> steps_;
-  std::map<const Function *const *, std::vector<const Function *>> entered_; // by array
+  std::map<std::pair<const Function *const *, std::optional<std::int64_t>>,
+           std::vector<const Function *>>
+      entered_;                        // by array, and the virtual call's entry
   std::map<std::uint32_t, Ways> ways_; // by entry, of those that a finding is about
   std::map<const Function *, EntrySet> entered_by_;
-  std::set<std::tuple<std::uint32_t, AccessKinds::Kind, bool, const Function *, EntrySet>> alike_;
+  std::map<std::uint32_t, Accesses> accesses_; // by field
+  std::set<std::tuple<std::uint32_t, AccessKinds::Kind, bool, const Instruction *, EntrySet>>
+      alike_;
   Place place_; // of the instruction that is visited
 };
 

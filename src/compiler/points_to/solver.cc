@@ -4,10 +4,53 @@
 #include "compiler/points_to/solver.h"
 #include "compiler/points_to/components.h"
 #include "compiler/points_to/program_start.h"
+#include "compiler/sections/called_function.h"
+
+#include "llvm/IR/InstIterator.h"
+
+#include <map>
+#include <set>
+#include <string>
 
 namespace tandem {
 
 using namespace llvm;
+
+namespace {
+
+// A constructor of std::thread starts the thread of the state that it has just made, and runs no
+// other function of that state's table. (Libstdc++'s names.)
+void keep_own_threads(std::vector<PointsToAnalysis::Spawn> &spawns) {
+  std::map<const CallBase *, std::string> runs; // by call that starts a thread; empty: not known
+  for (const auto &spawn : spawns) {
+    const Function *callee = called_function(*spawn.call);
+    if (callee == nullptr || !callee->getName().starts_with("_ZNSt6thread15_M_start_threadE") ||
+        !runs.try_emplace(spawn.call).second)
+      continue;
+    std::set<std::string> made;
+    for (const Instruction &instruction : instructions(*spawn.call->getFunction()))
+      if (const auto *call = dyn_cast<CallBase>(&instruction))
+        if (const Function *makes = called_function(*call))
+          if (const StringRef name = makes->getName();
+              name.starts_with("_ZNSt6thread11_State_implI"))
+            for (const char *constructor : {"EC2I", "EC1I", "EC2E", "EC1E"})
+              if (const std::size_t end = name.find(constructor); end != StringRef::npos) {
+                made.insert((name.take_front(end) + "E6_M_runEv").str());
+                break;
+              }
+    if (made.size() == 1)
+      runs[spawn.call] = *made.begin();
+  }
+  for (const auto &[call, run] : runs)
+    if (!run.empty() && any_of(spawns, [&](const auto &spawn) {
+          return spawn.call == call && spawn.function->getName() == run;
+        }))
+      erase_if(spawns, [&](const auto &spawn) {
+        return spawn.call == call && spawn.function->getName() != run;
+      });
+}
+
+} // namespace
 
 namespace {
 
@@ -125,6 +168,7 @@ void PointsToGraph::solve_insensitive() {
     mark_hidden_reached(*this);
     take_targets();
   }
+  keep_own_threads(spawns_);
   take_crowds();
 }
 
