@@ -333,7 +333,7 @@ def test_options_are_spelled_alike() -> None:
             ["run", "-p", "token-b", "-w", "locks", "--option", "two_phase"],
             "token-b has these options: migratory",
         ),
-        (["compare", "-p", "mesi-snoop", "--option", "x"], "mesi-snoop has no options"),
+        (["compare", "-p", "mesi-snoop", "--option", "x"], "has these options: transactions"),
         (["run", "-p", "flask"], "--workload NAME, --trace FILE and --program FILE"),
         (["run", "-p", "flsk", "-w", "locks"], "there is no protocol 'flsk'"),
         (["run", "-p", "flask", "-w", "lokcs"], "there is no workload 'lokcs'"),

@@ -18,7 +18,7 @@ enum class CheckStatus {
 };
 std::string_view to_string(CheckStatus status); // "ok", "note", "failed"
 
-struct Check {
+struct DoctorCheck {
   std::string name; // what was looked at, in few words; the same in every version
   CheckStatus status = CheckStatus::ok;
   std::string found;
@@ -27,10 +27,10 @@ struct Check {
 
 // The machine: processor, C library, tools of LLVM, our own files, and whether a program can be
 // compiled, linked and run. Error: no temporary folder can be made.
-Result<std::vector<Check>> check_machine();
+Result<std::vector<DoctorCheck>> check_machine();
 
 // A project's folder: its compilation database, what CMake was configured with, and options of
 // compilers that Tandem refuses. Error: the folder, or a file in it, cannot be read.
-Result<std::vector<Check>> check_project(const std::string &folder);
+Result<std::vector<DoctorCheck>> check_project(const std::string &folder);
 
 } // namespace tandem

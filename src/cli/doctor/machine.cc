@@ -41,7 +41,7 @@ std::string environment(const char *name) {
   return value == nullptr ? "" : value;
 }
 
-Check check_platform() {
+DoctorCheck check_platform() {
   utsname name{};
   ::uname(&name);
   const std::string found = fmt::format("{} on {}", name.sysname, name.machine);
@@ -51,7 +51,7 @@ Check check_platform() {
           good ? "" : "use Linux on x86-64"};
 }
 
-Check check_libc() {
+DoctorCheck check_libc() {
   const std::string version = ::gnu_get_libc_version();
   const std::size_t dot = version.find('.');
   const int minor = dot == std::string::npos ? 0 : std::atoi(version.c_str() + dot + 1);
@@ -60,7 +60,7 @@ Check check_libc() {
           good ? "" : fmt::format("use a system with glibc 2.{} or newer", kOldestGlibc)};
 }
 
-Check check_processors() {
+DoctorCheck check_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
   const int count = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
@@ -73,7 +73,7 @@ Check check_processors() {
 
 // Restricted transactional memory: leaf 7, EBX bit 11, and not forced to abort: EDX bit 11.
 // Source: Intel SDM, volume 2A, CPUID.
-Check check_transactions() {
+DoctorCheck check_transactions() {
   unsigned a = 0;
   unsigned b = 0;
   unsigned c = 0;
@@ -87,13 +87,13 @@ Check check_transactions() {
           "sections run as software transactions, or with locks; nothing need be done"};
 }
 
-Check check_tool(const Toolchain &tools, const std::string &name) {
+DoctorCheck check_tool(const Toolchain &tools, const std::string &name) {
   const Result<std::string> path = tools.find(name);
-  return path ? Check{name, CheckStatus::ok, *path}
-              : Check{name, CheckStatus::failed, "not found", path.error().message};
+  return path ? DoctorCheck{name, CheckStatus::ok, *path}
+              : DoctorCheck{name, CheckStatus::failed, "not found", path.error().message};
 }
 
-Check check_file(const std::string &what, const std::string &path) {
+DoctorCheck check_file(const std::string &what, const std::string &path) {
   const bool there = ::access(path.c_str(), R_OK) == 0;
   return {what, there ? CheckStatus::ok : CheckStatus::failed, path,
           there ? "" : "it is not there, or not readable: install Tandem again"};
@@ -119,8 +119,9 @@ std::string complaint(const std::string &path) {
 }
 
 // Compiles, links and runs a program in `folder`.
-Check check_building(const std::string &what, const std::string &compiler, std::string_view program,
-                     const std::string &suffix, const std::string &folder, EndSignals &signals) {
+DoctorCheck check_building(const std::string &what, const std::string &compiler,
+                           std::string_view program, const std::string &suffix,
+                           const std::string &folder, EndSignals &signals) {
   const std::string source = folder + "/program" + suffix;
   const std::string output = folder + "/program" + suffix + ".out";
   const std::string log = folder + "/log";
@@ -146,8 +147,9 @@ Check check_building(const std::string &what, const std::string &compiler, std::
 }
 
 // A program that only a part of Tandem needs.
-Check check_optional(const std::string &name, const std::vector<std::string> &words,
-                     const std::string &remedy, const std::string &folder, EndSignals &signals) {
+DoctorCheck check_optional(const std::string &name, const std::vector<std::string> &words,
+                           const std::string &remedy, const std::string &folder,
+                           EndSignals &signals) {
   const std::string log = folder + "/log";
   const auto statuses = run_all({{words, {}, log}}, 1, signals, [] {});
   if (statuses && statuses->at(0) == 0)
@@ -162,9 +164,9 @@ std::string_view to_string(CheckStatus status) {
   return kNames.at(static_cast<std::size_t>(status));
 }
 
-Result<std::vector<Check>> check_machine() {
-  std::vector<Check> checks = {check_platform(), check_libc(), check_processors(),
-                               check_transactions()};
+Result<std::vector<DoctorCheck>> check_machine() {
+  std::vector<DoctorCheck> checks = {check_platform(), check_libc(), check_processors(),
+                                     check_transactions()};
   const Toolchain tools(environment("TANDEM_LLVM_BIN"), environment("PATH"), real_files());
   for (const char *name : {"clang", "clang++", "ld.lld", "llvm-ar"})
     checks.push_back(check_tool(tools, name));

@@ -23,25 +23,25 @@ struct Arguments {
   std::string json;
 };
 
-std::string to_text(const std::vector<Check> &checks) {
+std::string to_text(const std::vector<DoctorCheck> &checks) {
   Table table({{.header = "CHECK"},
                {.header = "STATUS"},
                {.header = "FOUND", .least = 24, .cut = Cut::end}});
-  for (const Check &check : checks)
+  for (const DoctorCheck &check : checks)
     table.add({check.name,
                TableCell(std::string(to_string(check.status)),
                          check.status == CheckStatus::failed ? Colour::red : Colour::plain),
                check.found});
   std::string text = table.text(Terminal::of(stdout));
-  for (const Check &check : checks)
+  for (const DoctorCheck &check : checks)
     if (!check.remedy.empty())
       text += fmt::format("{}: {}\n", printable(check.name), printable(check.remedy));
   return text;
 }
 
-std::string to_json(const std::vector<Check> &checks) {
+std::string to_json(const std::vector<DoctorCheck> &checks) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Check &check : checks) {
+  for (const DoctorCheck &check : checks) {
     nlohmann::ordered_json entry = {
         {"name", check.name}, {"status", to_string(check.status)}, {"found", check.found}};
     if (!check.remedy.empty())
@@ -56,14 +56,14 @@ Result<bool> run(const Arguments &arguments) {
   if (!arguments.json.empty())
     if (Status writable = check_writable(arguments.json); !writable)
       return writable.error();
-  std::vector<Check> checks;
+  std::vector<DoctorCheck> checks;
   for (const std::string &project : arguments.projects) {
-    Result<std::vector<Check>> found = check_project(project);
+    Result<std::vector<DoctorCheck>> found = check_project(project);
     if (!found)
       return found.error();
     std::move(found->begin(), found->end(), std::back_inserter(checks));
   }
-  Result<std::vector<Check>> machine = check_machine();
+  Result<std::vector<DoctorCheck>> machine = check_machine();
   if (!machine)
     return machine.error();
   checks.insert(checks.begin(), machine->begin(), machine->end());
@@ -74,7 +74,7 @@ Result<bool> run(const Arguments &arguments) {
     if (Status written = write_file("-", to_text(checks)); !written)
       return written.error();
   return std::none_of(checks.begin(), checks.end(),
-                      [](const Check &check) { return check.status == CheckStatus::failed; });
+                      [](const DoctorCheck &check) { return check.status == CheckStatus::failed; });
 }
 
 } // namespace

@@ -53,7 +53,7 @@ void look_for_obstacles(const std::string &text, std::map<std::string_view, std:
 }
 
 void add_obstacles(const std::map<std::string_view, std::size_t> &seen, const std::string &where,
-                   std::vector<Check> &checks) {
+                   std::vector<DoctorCheck> &checks) {
   for (const Obstacle &obstacle : kObstacles)
     if (const auto found = seen.find(obstacle.option); found != seen.end())
       checks.push_back({fmt::format("option {}", obstacle.option), obstacle.status,
@@ -70,7 +70,7 @@ std::optional<std::string> find_below(const std::string &folder, const std::stri
   return std::nullopt;
 }
 
-Status check_database(const std::string &folder, std::vector<Check> &checks) {
+Status check_database(const std::string &folder, std::vector<DoctorCheck> &checks) {
   const std::string kName = "compilation database";
   const std::optional<std::string> path = find_below(folder, "compile_commands.json");
   if (!path) {
@@ -132,7 +132,7 @@ std::map<std::string, std::string> read_cache(const std::string &text) {
   return cache;
 }
 
-Status check_cmake(const std::string &folder, std::vector<Check> &checks) {
+Status check_cmake(const std::string &folder, std::vector<DoctorCheck> &checks) {
   const std::optional<std::string> path = find_below(folder, "CMakeCache.txt");
   if (!path)
     return Unit{};
@@ -173,11 +173,11 @@ Status check_cmake(const std::string &folder, std::vector<Check> &checks) {
 
 } // namespace
 
-Result<std::vector<Check>> check_project(const std::string &folder) {
+Result<std::vector<DoctorCheck>> check_project(const std::string &folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error))
     return Error{folder + ": is no folder; name a project's, or its build folder"};
-  std::vector<Check> checks;
+  std::vector<DoctorCheck> checks;
   if (const Status done = check_database(folder, checks); !done)
     return done.error();
   if (const Status done = check_cmake(folder, checks); !done)
