@@ -33,6 +33,28 @@ CODE = {
         "void f() { { std::lock_guard<std::mutex> g(a); ++x; } outside(a); }\n",
         f"p.cc:{FIRST + 1}: lock 'a' is given to '_Z7outsideRSt5mutex', code outside",
     ),
+    "behind another name": (
+        "using Lock = std::mutex;\nvoid outside(Lock &);\n"
+        "void f() { { std::lock_guard<std::mutex> g(a); ++x; } outside(a); }\n",
+        f"p.cc:{FIRST + 2}: lock 'a' is given to '_Z7outsideRSt5mutex', code outside",
+    ),
+    "a member called by pointer": (
+        "void (std::mutex::*take)() = &std::mutex::lock;\n"
+        "void f() { { std::lock_guard<std::mutex> g(a); ++x; } (a.*take)(); a.unlock(); }\n",
+        "p.cc:",
+    ),
+    "a condition of code outside": (
+        "static std::condition_variable c;\nvoid outside(std::condition_variable &);\n"
+        "void f() { std::unique_lock<std::mutex> g(a); while (x == 0) c.wait(g);\n"
+        "  g.unlock(); outside(c); }\n",
+        f"p.cc:{FIRST + 3}: condition 'c' is given to 'outside(std::condition_variable&)'",
+    ),
+    "tried, beside recursive ones": (
+        "struct S { std::recursive_mutex m; };\n"
+        "void f() { S *s = new S; s->m.lock(); s->m.unlock(); delete s;\n"
+        "  if (a.try_lock()) { ++x; a.unlock(); } }\n",
+        f"p.cc:{FIRST + 2}: lock 'a' is tried, and may be one that its owner can lock again",
+    ),
     "an exception that leaves it locked": (
         "struct S { ~S() { x = 1; } };\n"
         "void f() { S s; a.lock(); if (x == 3) throw 1; a.unlock(); }\n",

@@ -18,6 +18,7 @@
 
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -48,8 +49,12 @@ public:
         keep_locks_(keep_locks) {}
 
   Result<Conversion> run() {
-    if (names_library_locks())
+    look_at_library_locks();
+    if (library_.converted) {
       take_guards_apart(module_);
+      if (Status trusted = trust_acquisitions(); !trusted)
+        return trusted.error();
+    }
     if (Status made = make_lock_regions(module_, file_, catalogue_); !made)
       return made.error();
     Result<std::vector<ConditionOperation>> waits = convert_waits(module_, file_);
@@ -66,7 +71,7 @@ public:
       const PointsToAnalysis points_to(module_, catalogue_, options_.points_to);
       if (Status good = check_locks(module_, file_, calls, *named, points_to); !good)
         return good.error();
-      if (Status good = check_limits(module_, calls, *named, points_to); !good)
+      if (Status good = check_limits(module_, calls, *named, points_to, library_); !good)
         return good.error();
       const Result<std::vector<ConditionOperation>> signals =
           convert_signals(module_, calls, points_to);
@@ -110,15 +115,37 @@ public:
   }
 
 private:
-  // Whether the file names a lock of the C++ library.
-  [[nodiscard]] bool names_library_locks() const {
+  void look_at_library_locks() {
     const LockCalls calls(module_);
     const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls);
-    return named && any_of(module_, [&](const Function &function) {
-             return any_of(calls.sites(function), [&](const LockSite *site) {
-               return StringRef(site->primitive).starts_with("std-") && named->section_of(*site);
-             });
-           });
+    for (const Function &function : module_)
+      for (const LockSite *site : calls.sites(function)) {
+        const StringRef primitive = site->primitive;
+        library_.converted = library_.converted || (named && primitive.starts_with("std-") &&
+                                                    named->section_of(*site).has_value());
+        if (library_.recursive.empty() && primitive.starts_with("std-recursive"))
+          library_.recursive = source_place(*site->call);
+      }
+  }
+
+  // An acquisition of a section's lock gives 0. The C++ library looks at it: it throws, or tries
+  // again, where the thread has the lock already, or too many have it.
+  Status trust_acquisitions() {
+    const LockCalls calls(module_);
+    const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls);
+    if (!named)
+      return named.error();
+    SetVector<Function *> changed;
+    for (Function &function : module_)
+      for (const LockSite *site : calls.sites(function))
+        if (site->wrapper == nullptr && site->operation == LockOperation::lock &&
+            site->call->getType()->isIntegerTy() && named->section_of(*site)) {
+          auto *call = const_cast<CallBase *>(site->call);
+          call->replaceAllUsesWith(Constant::getNullValue(call->getType()));
+          changed.insert(&function);
+        }
+    fold_guards(changed.getArrayRef());
+    return Unit{};
   }
 
   // A wait gives up one lock, and the section goes on.
@@ -306,6 +333,7 @@ private:
   const PassOptions &options_;
   const Catalogue &catalogue_;
   const bool keep_locks_;
+  LibraryLocks library_;
   Conversion result_;
 };
 

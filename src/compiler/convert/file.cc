@@ -246,7 +246,7 @@ bool names_lock(std::string_view name, std::string_view path) {
     return true;
   const std::string wanted = with_dots(name);
   const std::string found = with_dots(path);
-  return wanted == found || found.ends_with("::" + wanted) ||
+  return wanted == found ||
          (wanted.find('.') != std::string::npos && found.ends_with("." + wanted));
 }
 

@@ -9,6 +9,7 @@
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/ValueHandle.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Scalar/SCCP.h"
 #include "llvm/Transforms/Scalar/SROA.h"
@@ -37,20 +38,39 @@ constexpr Condition kConditions[] = {
     {"_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", "pthread_cond_wait"},
 };
 
-// In the names of functions below the public ones.
-constexpr StringRef kThinParts[] = {"condition_variable", "__condvar", "__gthread_",
-                                    "__glibcxx_rwlock", "mutex"};
+// Classes of the library: lock_function() does not know members that only help others.
+constexpr StringRef kThin[] = {
+    "5mutex",
+    "15recursive_mutex",
+    "11timed_mutex",
+    "21recursive_timed_mutex",
+    "12shared_mutex",
+    "18shared_timed_mutex",
+    "22__shared_mutex_pthread",
+    "12__mutex_base",
+    "22__recursive_mutex_base",
+    "18__timed_mutex_impl",
+    "10lock_guardI",
+    "11unique_lockI",
+    "11shared_lockI",
+    "11scoped_lockI",
+    "9__condvar",
+    "18condition_variable",
+};
 
 // Whether the library's function, which has a body here, only brings a lock, a guard or a condition
 // to the pthread library. One that takes several locks at once is an algorithm of its own.
 bool is_thin(const Function &function) {
-  const StringRef name = function.getName();
+  StringRef name = function.getName();
   if (function.isDeclaration() || !is_library_function(function) ||
       name.contains("condition_variable_any"))
     return false;
+  if (name.contains("__gthread_") || name.contains("__glibcxx_rwlock"))
+    return true;
   if (const std::optional<LockFunction> does = lock_function(function))
     return does->locks.size() <= 1;
-  return any_of(kThinParts, [&](StringRef part) { return name.contains(part); });
+  return (name.consume_front("_ZNSt") || name.consume_front("_ZNKSt")) &&
+         any_of(kThin, [&](StringRef member) { return name.starts_with(member); });
 }
 
 void call_pthread(CallBase &call, const char *name) {
@@ -87,17 +107,6 @@ void replace_conditions(Module &module, SetVector<Function *> &changed) {
   }
 }
 
-// The library throws where an acquisition fails, which those of its locks do only by a mistake of
-// the program that a section does not have: that its thread holds the lock.
-void trust_acquisitions(Module &module) {
-  for (const char *name : {"pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock"})
-    if (const Function *function = module.getFunction(name); function != nullptr)
-      for (const User *user : function->users())
-        if (const auto *call = dyn_cast<CallBase>(user);
-            call != nullptr && is_library_function(*call->getFunction()))
-          const_cast<CallBase *>(call)->replaceAllUsesWith(Constant::getNullValue(call->getType()));
-}
-
 // A wait throws only where its thread is cancelled.
 void call_waits(Module &module) {
   if (module.getFunction("pthread_cancel") != nullptr)
@@ -118,7 +127,7 @@ bool put_in(Module &module, SetVector<Function *> &changed) {
       for (Instruction &instruction : instructions(function))
         if (auto *call = dyn_cast<CallBase>(&instruction))
           if (const Function *callee = called_function(*call);
-              callee != nullptr && callee != &function && is_thin(*callee))
+              callee != nullptr && is_thin(*callee))
             calls.push_back(call);
   bool done = false;
   for (CallBase *call : calls) {
@@ -136,8 +145,8 @@ bool put_in(Module &module, SetVector<Function *> &changed) {
 
 // Where a function keeps the exception that is under way stays in memory: the enforcement of a
 // section looks for it there. Result: the accesses, which were made volatile.
-SmallVector<Instruction *> hold_exceptions(Function &function) {
-  SmallVector<Instruction *> held;
+SmallVector<WeakVH> hold_exceptions(Function &function) {
+  SmallVector<WeakVH> held;
   for (Instruction &instruction : instructions(function)) {
     auto *part = dyn_cast<ExtractValueInst>(&instruction);
     if (part == nullptr || !isa<LandingPadInst>(part->getAggregateOperand()))
@@ -149,26 +158,35 @@ SmallVector<Instruction *> hold_exceptions(Function &function) {
       for (User *access : store->getPointerOperand()->users())
         if (auto *load = dyn_cast<LoadInst>(access); load != nullptr && !load->isVolatile()) {
           load->setVolatile(true);
-          held.push_back(load);
+          held.emplace_back(load);
         } else if (auto *other = dyn_cast<StoreInst>(access);
                    other != nullptr && !other->isVolatile()) {
           other->setVolatile(true);
-          held.push_back(other);
+          held.emplace_back(other);
         }
     }
   }
   return held;
 }
 
-void release_exceptions(Function &function, const SmallVector<Instruction *> &held) {
-  const SmallPtrSet<const Instruction *, 16> mine(held.begin(), held.end());
-  for (Instruction &instruction : instructions(function)) {
-    if (!mine.contains(&instruction))
-      continue;
-    if (auto *load = dyn_cast<LoadInst>(&instruction))
+void release_exceptions(const SmallVector<WeakVH> &held) {
+  for (const WeakVH &access : held)
+    if (auto *load = dyn_cast_or_null<LoadInst>(access))
       load->setVolatile(false);
-    else
-      cast<StoreInst>(instruction).setVolatile(false);
+    else if (auto *store = dyn_cast_or_null<StoreInst>(access))
+      store->setVolatile(false);
+}
+
+// Functions that nothing calls any more: what is left in the module of the library's operations is
+// what is used.
+void erase_unused(Module &module) {
+  for (bool more = true; more;) {
+    more = false;
+    for (Function &function : make_early_inc_range(module))
+      if (is_thin(function) && function.use_empty() && function.isDiscardableIfUnused()) {
+        function.eraseFromParent();
+        more = true;
+      }
   }
 }
 
@@ -179,31 +197,35 @@ void take_guards_apart(Module &module) {
   // condition that waits until a time calls clocks on the way.
   constexpr unsigned kMostDeep = 16;
   SetVector<Function *> changed;
-  trust_acquisitions(module);
   for (unsigned depth = 0; depth < kMostDeep && put_in(module, changed); ++depth) {
   }
   replace_conditions(module, changed);
   call_waits(module);
+  fold_guards(changed.getArrayRef());
+  erase_unused(module);
+}
+
+void fold_guards(ArrayRef<Function *> functions) {
   LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
+  FunctionAnalysisManager analyses;
   CGSCCAnalysisManager components;
   ModuleAnalysisManager modules;
   PassBuilder builder;
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
+  builder.registerFunctionAnalyses(analyses);
   builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.crossRegisterProxies(loops, analyses, components, modules);
   // Guards become values, and whether one holds its lock is known where that does not depend on a
   // condition of the program's.
   FunctionPassManager passes;
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(SCCPPass());
   passes.addPass(SimplifyCFGPass());
-  for (Function *function : changed) {
-    const SmallVector<Instruction *> held = hold_exceptions(*function);
-    passes.run(*function, functions);
-    release_exceptions(*function, held);
+  for (Function *function : functions) {
+    const SmallVector<WeakVH> held = hold_exceptions(*function);
+    passes.run(*function, analyses);
+    release_exceptions(held);
   }
 }
 

@@ -6,14 +6,26 @@
 // they can be converted as those of C.
 #pragma once
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/IR/Module.h"
 
+#include <string>
+
 namespace tandem {
+
+// The program's use of such locks, as it was before that.
+struct LibraryLocks {
+  bool converted = false; // a section names one
+  std::string recursive;  // where one is used that its owner may lock again; empty: nowhere
+};
 
 // Puts the library's functions on locks, guards and conditions into the program's functions that
 // call them, which then have what the guards held as values. The calls' places become those of what
 // was put in. What cannot be put in stays as it is: std::lock and std::scoped_lock of several
 // locks, std::condition_variable_any, and guards that are handed to other functions.
 void take_guards_apart(llvm::Module &module);
+
+// What has become constant in these functions is folded, and guards become values.
+void fold_guards(llvm::ArrayRef<llvm::Function *> functions);
 
 } // namespace tandem

@@ -100,8 +100,8 @@ bool has_recursive(const Constant &initial, unsigned depth = 0) {
 class Limits {
 public:
   Limits(Module &module, const LockCalls &calls, const NamedLocks &named,
-         const PointsToAnalysis &points_to)
-      : module_(module), calls_(calls), named_(named), points_to_(points_to) {
+         const PointsToAnalysis &points_to, const LibraryLocks &library)
+      : module_(module), calls_(calls), named_(named), points_to_(points_to), library_(library) {
     for (const Function &function : module)
       for (const LockSite *site : calls.sites(function))
         if (const auto section = named.section_of(*site)) {
@@ -142,7 +142,7 @@ private:
 
   Status check_pointers() {
     for (const Function &function : module_)
-      if (function.isDeclaration() && lock_function(function).has_value())
+      if ((function.isDeclaration() || library_.converted) && lock_function(function).has_value())
         if (const Value *taken = address_taken(function))
           return Error{fmt::format("{}: '{}' is called by pointer, with locks that cannot be "
                                    "found: no lock of this program can become a section",
@@ -168,19 +168,20 @@ private:
     for (const GlobalVariable &global : module_.globals())
       if (made == nullptr && global.hasInitializer() && has_recursive(*global.getInitializer()))
         made = &global;
-    if (made == nullptr)
+    if (made == nullptr && library_.recursive.empty())
       return Unit{};
+    const std::string place = made == nullptr ? library_.recursive : place_of(*made);
     if (a_try_ == nullptr) {
       const LockSite &site = **find_if(sites_, [&](const LockSite *one) {
         return looked_at_.contains(*named_.section_of(*one));
       });
       return Error{fmt::format("{}: regions of lock '{}' stay real, and it may be one that its "
                                "owner can lock again ({}); keep it a lock",
-                               place_of(*site.call), site.locks.front(), place_of(*made))};
+                               place_of(*site.call), site.locks.front(), place)};
     }
     return Error{fmt::format("{}: lock '{}' is tried, and may be one that its owner can lock again "
                              "({}); keep it a lock",
-                             place_of(*a_try_->call), a_try_->locks.front(), place_of(*made))};
+                             place_of(*a_try_->call), a_try_->locks.front(), place)};
   }
 
   // glibc keeps a list of robust mutexes in what real.h's word is of others.
@@ -254,6 +255,7 @@ private:
   const LockCalls &calls_;
   const NamedLocks &named_;
   const PointsToAnalysis &points_to_;
+  const LibraryLocks &library_;
   std::vector<const LockSite *> sites_; // converted
   std::set<std::size_t> tried_;         // sections
   std::set<std::size_t> looked_at_;     // those with regions that stay real
@@ -263,8 +265,8 @@ private:
 } // namespace
 
 Status check_limits(Module &module, const LockCalls &calls, const NamedLocks &named,
-                    const PointsToAnalysis &points_to) {
-  return Limits(module, calls, named, points_to).check();
+                    const PointsToAnalysis &points_to, const LibraryLocks &library) {
+  return Limits(module, calls, named, points_to, library).check();
 }
 
 } // namespace tandem

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "compiler/convert/file.h"
+#include "compiler/convert/guards.h"
 #include "compiler/convert/sites.h"
 #include "compiler/points_to/points_to.h"
 #include "compiler/sections/lock_calls.h"
@@ -15,6 +16,6 @@ namespace tandem {
 
 // Before take_over(). Error: `file:line: ...`.
 Status check_limits(llvm::Module &module, const LockCalls &calls, const NamedLocks &named,
-                    const PointsToAnalysis &points_to);
+                    const PointsToAnalysis &points_to, const LibraryLocks &library);
 
 } // namespace tandem

@@ -52,6 +52,7 @@ public:
            const DenseSet<const Instruction *> *held, const DenseSet<const Instruction *> &always)
       : function_(function), held_(held), always_(always),
         holds_(keeps_held(*function.getParent())) {
+    split_invokes();
     for (const ConvertedSite &site : sites)
       isolate(site);
   }
@@ -81,6 +82,19 @@ public:
   }
 
 private:
+  // What an invoke gives goes through memory where blocks are copied (demote), and then needs a
+  // block of its own to be stored in.
+  void split_invokes() {
+    SmallVector<InvokeInst *> invokes;
+    for (BasicBlock &block : function_)
+      if (auto *invoke = dyn_cast<InvokeInst>(block.getTerminator());
+          invoke != nullptr && !invoke->use_empty())
+        invokes.push_back(invoke);
+    for (InvokeInst *invoke : invokes)
+      if (invoke->getNormalDest()->getSinglePredecessor() == nullptr)
+        SplitCriticalEdge(invoke, 0);
+  }
+
   // Makes the site's call the first instruction of a block that goes on to the one behind it.
   void isolate(const ConvertedSite &site) {
     BasicBlock *block = site.call->getParent();

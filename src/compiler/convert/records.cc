@@ -14,6 +14,21 @@ namespace {
 
 using namespace llvm;
 
+// `test` of a type's name, and of whether it is in namespace std, for any of the names it has.
+bool any_name(const DIType *type, function_ref<bool(StringRef, bool)> test) {
+  while (type != nullptr) {
+    const DIScope *scope = type->getScope();
+    if (test(type->getName(), scope != nullptr && scope->getName() == "std"))
+      return true;
+    const auto *derived = dyn_cast<DIDerivedType>(type);
+    const bool same = derived != nullptr && (derived->getTag() == dwarf::DW_TAG_typedef ||
+                                             derived->getTag() == dwarf::DW_TAG_const_type ||
+                                             derived->getTag() == dwarf::DW_TAG_volatile_type);
+    type = same ? derived->getBaseType() : nullptr;
+  }
+  return false;
+}
+
 // The record that a member is, or has several of, if that has neither a name nor a typedef; else
 // null.
 const DICompositeType *nameless(const DIType *type) {
@@ -102,6 +117,19 @@ Records::Members Records::members_of(const DICompositeType &record) {
                        type == nullptr ? 0U : static_cast<unsigned>(type->getTag())});
   }
   return members;
+}
+
+bool is_lock_type(const DIType *type) {
+  return any_name(type, [](StringRef name, bool in_std) {
+    return name.starts_with("pthread_mutex_t") || name.starts_with("pthread_rwlock_t") ||
+           name.starts_with("pthread_spinlock_t") || (in_std && name.ends_with("mutex"));
+  });
+}
+
+bool is_condition_type(const DIType *type) {
+  return any_name(type, [](StringRef name, bool in_std) {
+    return name.starts_with("pthread_cond_t") || (in_std && name.starts_with("condition_variable"));
+  });
 }
 
 } // namespace tandem

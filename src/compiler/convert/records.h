@@ -13,6 +13,11 @@
 
 namespace tandem {
 
+// Whether a type is pthread's or the C++ library's of that kind: a lock (a mutex, a readers' and
+// writers' lock, a spinlock), or a condition. Seen through typedefs and qualifiers.
+bool is_lock_type(const llvm::DIType *type);
+bool is_condition_type(const llvm::DIType *type);
+
 // A record: what record_field() calls it, and what users do (nothing where it has no name).
 using EachRecord = llvm::function_ref<void(const llvm::DICompositeType &, const std::string &key,
                                            const std::string &name)>;

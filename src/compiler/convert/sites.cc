@@ -57,15 +57,6 @@ const Value *lock_operand(const LockSite &site) {
 // A pthread_mutex_t's first bytes: enough to tell its place from its neighbours'.
 constexpr std::uint64_t kLockBytes = 4;
 
-// Of C, or of the C++ library: std::mutex, std::shared_mutex and others.
-bool is_lock(const DIType &type) {
-  const StringRef name = type.getName();
-  const DIScope *scope = type.getScope();
-  return name.starts_with("pthread_mutex_t") || name.starts_with("pthread_rwlock_t") ||
-         name.starts_with("pthread_spinlock_t") ||
-         (scope != nullptr && scope->getName() == "std" && name.ends_with("mutex"));
-}
-
 // Functions that take memory back: they use no lock in it, and neither does the program then.
 bool frees(StringRef function) {
   return function == "free" || function.starts_with("_ZdlPv") || function.starts_with("_ZdaPv");
@@ -86,7 +77,7 @@ Status check_outside(const Module &module, const LockCalls &calls) {
         if (!argument->getType()->isPointerTy())
           continue;
         const AccessPath path = access_path(argument.get(), 0);
-        if (path.type != nullptr && is_lock(*path.type))
+        if (is_lock_type(path.type))
           return Error{fmt::format("{}: lock '{}' is given to '{}', code outside the program: no "
                                    "lock of this program can become a section",
                                    source_place(*call), path.text, callee->getName().str())};
@@ -350,6 +341,26 @@ Status check_locks(const Module &module, const ConversionFile &file, const LockC
                               site->locks.front(), file.sections[i].names.front(), file.path,
                               file.sections[i].line));
   }
+  // Functions of the C++ library that are left as they were (guards.h).
+  for (const Function &function : module)
+    if (!function.isDeclaration() && is_library_function(function) && !function.use_empty())
+      for (const Instruction &instruction : instructions(function)) {
+        const auto *call = dyn_cast<CallBase>(&instruction);
+        const Function *callee = call == nullptr ? nullptr : called_function(*call);
+        const std::optional<LockFunction> does =
+            callee == nullptr || !callee->isDeclaration() ? std::nullopt : lock_function(*callee);
+        if (!does || !does->operation || does->locks.empty())
+          continue;
+        const std::vector<ObjectRange> here =
+            points_to.objects(*call->getArgOperand(does->locks.front().argument), kLockBytes);
+        for (std::size_t i = 0; i < converted.size(); ++i)
+          if (overlap(here, converted[i]))
+            return Error{fmt::format("'{}' is called by pointer or does more than operate on a "
+                                     "lock, and its lock may be '{}', which {}:{} makes a section; "
+                                     "keep it a lock",
+                                     source_name(function), file.sections[i].names.front(),
+                                     file.path, file.sections[i].line)};
+      }
   // Arguments of such wrappers.
   for (const Function &function : module) {
     if (!calls.is_wrapper(function) || !takes_its_lock(function, calls))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/convert/waits.h"
 
+#include "compiler/convert/records.h"
 #include "compiler/effects/effects.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
@@ -45,8 +46,9 @@ constexpr std::uint64_t kConditionBytes = 4;
 // On a sleep: the names of the condition and of the lock.
 constexpr const char *kWaitNames = "tandem.wait";
 // Of the library, by which it signals nothing, whatever they are given.
-constexpr std::array<StringRef, 10> kSilent{"free",    "realloc", "munmap", "memset",  "memcpy",
-                                            "memmove", "bzero",   "_ZdlPv", "_ZdlPvm", "memcmp"};
+constexpr std::array<StringRef, 11> kSilent{"free",    "realloc", "munmap",      "memset",
+                                            "memcpy",  "memmove", "bzero",       "_ZdlPv",
+                                            "_ZdlPvm", "memcmp",  "__cxa_atexit"};
 // Functions put into their callers one after another, at most.
 constexpr unsigned kMostRounds = 64;
 
@@ -347,8 +349,7 @@ private:
           if (!argument->getType()->isPointerTy())
             continue;
           const AccessPath path = access_path(argument.get(), 0);
-          const bool is_condition =
-              path.type != nullptr && path.type->getName().starts_with("pthread_cond_t");
+          const bool is_condition = is_condition_type(path.type);
           if (!is_condition && !(notifies && argument.getOperandNo() == 0))
             continue;
           if (const Sleep *sleep = sleep_for(ranges(*argument.get())))

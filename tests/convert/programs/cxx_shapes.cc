@@ -110,10 +110,47 @@ long tried() {
   return 1;
 }
 
+// What a call gives that may throw, where the lock may be held and where not.
+long may(long i) {
+  if (i % 11 == 0)
+    throw std::runtime_error("eleven");
+  return i % 4;
+}
+
+void sometimes(long i, long &sum) {
+  const bool held = i % 2 == 0;
+  long found = -1;
+  if (held)
+    a.lock();
+  try {
+    found = may(i);
+  } catch (...) {
+    found = 7;
+  }
+  sum += found;
+  if (held)
+    a.unlock();
+}
+
+void within(long i, long &sum) {
+  const bool held = i % 2 == 0;
+  if (held)
+    b.lock();
+  try {
+    const long found = i % 3 == 0 ? may(i) : 0;
+    sum += found;
+  } catch (...) {
+    ++sum;
+  }
+  if (held)
+    b.unlock();
+}
+
 struct Own {
   long found = 0;
   long fives = 0;
   long tries = 0;
+  long sums = 0;
 };
 
 void work(Own &own) {
@@ -124,6 +161,8 @@ void work(Own &own) {
     } catch (int five) {
       own.fives += five == 5 ? 1 : 0;
     }
+    sometimes(i, own.sums);
+    within(i, own.sums);
     both();
     if (name(i).empty())
       std::abort();
@@ -162,13 +201,19 @@ int main(int argc, char **argv) {
     sum.found += each.found;
     sum.fives += each.fives;
     sum.tries += each.tries;
+    sum.sums += each.sums;
   }
   const long rounds = threads * kRounds;
+  long sums = 0;
+  for (long i = 1; i <= kRounds; ++i) {
+    sums += i % 11 == 0 ? 7 : i % 4;
+    sums += i % 3 != 0 ? 0 : i % 11 == 0 ? 1 : i % 4;
+  }
   return wrong("found", found_by_loops, sum.found) | wrong("in loops", sum.found, 7 * rounds) |
          wrong("threes", threes, threads * (kRounds / 3)) |
          wrong("fives", sum.fives, threads * (kRounds / 5 - kRounds / 15)) |
          wrong("passed", passed, rounds - threes - sum.fives) |
          wrong("both", calls_of_both, rounds) | wrong("others", others, rounds + sum.tries) |
-         wrong("counts", counts, rounds + rounds / 2) | wrong("node", node->value, rounds) |
-         wrong("calls", count(0), rounds + 1);
+         wrong("counts", counts, rounds + rounds / 2) | wrong("sums", sum.sums, threads * sums) |
+         wrong("node", node->value, rounds) | wrong("calls", count(0), rounds + 1);
 }

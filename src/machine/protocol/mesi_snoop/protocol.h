@@ -14,7 +14,7 @@
 //
 // With the option `transactions` a core whose hardware transaction stands against a request refuses
 // it: nobody's line changes, and the requester's access is over. A claim outlives its line; then
-// the core says that it shares the block, so that nobody gets it for himself without asking.
+// the core says that it shares the block, so that nobody gets it for himself by a read.
 //
 // Sources: Culler, Singh, Gupta, Parallel Computer Architecture, sections 5.3 and 6.2; MetaTM (ISCA
 // 2007), section 2.1.
