@@ -74,7 +74,13 @@ UNIT = (
         ("phases/phases_test.cc", "phases/trial_test.cc", "phases/inline.c"),
         algorithms=("norec",),
     ),
-    Program("engine", ("transaction/engine_test.cc",)),
+    Program(
+        "engine",
+        ("transaction/engine_test.cc",),
+        filters=dict.fromkeys(
+            ("auto", "serial", "two-phase", "htm"), "-*who_waits_for_a_snapshot*"
+        ),
+    ),
     Program("additions", ("algorithms/additions_test.cc", ENGINE)),
     Program(
         "contention",

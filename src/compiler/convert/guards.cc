@@ -132,7 +132,7 @@ bool put_in(Module &module, SetVector<Function *> &changed) {
   bool done = false;
   for (CallBase *call : calls) {
     Function &caller = *call->getFunction();
-    // Its lines are the header's, which nobody looks for: the call's serve.
+    // Without debug information of its own, the inlined code takes the source place of the call.
     stripDebugInfo(*const_cast<Function *>(called_function(*call)));
     InlineFunctionInfo info;
     if (!InlineFunction(*call, info).isSuccess())

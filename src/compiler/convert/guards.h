@@ -20,8 +20,8 @@ struct LibraryLocks {
 };
 
 // Puts the library's functions on locks, guards and conditions into the program's functions that
-// call them, which then have what the guards held as values. The calls' places become those of what
-// was put in. What cannot be put in stays as it is: std::lock and std::scoped_lock of several
+// call them, which then have what the guards held as values. What is put in has the source place of
+// the call. What cannot be put in stays as it is: std::lock and std::scoped_lock of several
 // locks, std::condition_variable_any, and guards that are handed to other functions.
 void take_guards_apart(llvm::Module &module);
 

@@ -7,9 +7,9 @@
 // a thread was handed when it was created) is a possible-race, as are atomic and volatile accesses.
 // One finding for each location, at the better of its accesses.
 //
-// A lock that is held as a reader excludes no other reader. What runs once holds the
-// once-function's control, and whoever has called it holds that as a reader from then on: the two
-// are in order.
+// A lock that is held as a reader excludes no other reader. The control of pthread_once and
+// std::call_once counts as a lock: the function that runs once holds it for writing, and a thread
+// that has returned from the call holds it for reading until it ends. So the two are ordered.
 #include "compiler/effects/unpublished.h"
 #include "compiler/findings/access.h"
 #include "compiler/findings/place.h"
@@ -295,7 +295,8 @@ private:
     });
   }
 
-  // Whether a function is given to std::call_once, or left for its proxy, and to nobody else.
+  // Whether all uses of the function hand it to std::call_once, or it is the helper in the C++
+  // library that calls what std::call_once was given.
   static bool is_for_once(const Function &function) {
     return function.getName().contains("18_Prepare_execution") ||
            (!function.use_empty() && all_of(function.users(), [](const User *user) {

@@ -92,7 +92,8 @@ public:
   Verdict refused(unsigned hart);
   // It is not: all that stand against it are over at once. The harts that were rolled back.
   std::uint64_t prevail(unsigned hart);
-  // The harts whose transactions' marks stand against the access, whoever would win.
+  // The harts whose transactions conflict with the access by their marks, before the contention
+  // policy decides; a bit for each.
   std::uint64_t claimants(unsigned hart, std::uint64_t address, unsigned size, AccessMode mode);
   // Whether a transaction of this hart has marked bytes of the block.
   [[nodiscard]] bool marked(unsigned hart, std::uint64_t block) const;

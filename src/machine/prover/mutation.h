@@ -67,7 +67,7 @@ template <class C, class Row> std::vector<Mutation<Row>> mutations(const Row &ro
   if (row.kind == RowKind::refuse) {
     Row m = row;
     m.kind = RowKind::nack;
-    add(m, "refuses for now");
+    add(m, "nacks instead of refusing");
   }
   if (row.needs != 0) {
     Row m = row;

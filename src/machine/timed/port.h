@@ -30,11 +30,11 @@
 // the core may say so while it waits for something else. device_done(): a device's access happens
 // now, bytes and all.
 //
-// The last four are of protocols whose tables refuse (their option `transactions`): which cores'
-// transactions stand against a core's request and win, a bit for each, when it reaches the others;
-// then that it was refused, so that the access ends without having been done, or that nobody has
-// refused it, so that those which stand against it have lost (neither, if it has to come again);
-// and whether a core's transactions have a claim to a block.
+// The last four are of protocols whose tables refuse (their option `transactions`). When a request
+// reaches the other cores: which cores' transactions conflict with it and win, a bit for each. Then
+// either that it was refused, and its access ends without being performed; or that no core has
+// refused it, and the transactions that conflict with it abort (neither, if it is sent again). And
+// whether a core's transactions have marks on a block.
 //
 // None of them may call the system, but for reserved() and quick().
 #pragma once

@@ -85,8 +85,9 @@ struct store_object *core_open(struct core *core, uint32_t hash, const char *key
                                uint64_t now);
 /* The object was asked for. */
 void core_touch(struct core *core, struct store_object *object, uint64_t now);
-/* Charges bytes where there is room; else evicts until there will be, once what is unlinked is
- * settled and nobody holds it. `charged`: whether it did. False: nothing is left to be evicted. */
+/* Charges bytes if there is room; else evicts objects until there will be room when the last
+ * reference to what was unlinked is given back. `charged`: whether bytes were charged. Result: false
+ * if there is nothing left to evict. */
 bool core_charge(struct core *core, size_t bytes, bool *charged, struct after *after);
 /* Evicts one; false where there is none. */
 bool core_evict(struct core *core, struct after *after);

@@ -12,9 +12,10 @@
 // its copy becomes a request for the data as well, a waiting write-back that had to give its data
 // away ends as a transaction without data.
 //
-// With the option `transactions` a core whose hardware transaction stands against a request refuses
-// it: nobody's line changes, and the requester's access is over. A claim outlives its line; then
-// the core says that it shares the block, so that nobody gets it for himself by a read.
+// With the option `transactions` a core whose hardware transaction conflicts with a request refuses
+// it: no line changes state, and the requester's access ends without being performed. A transaction
+// keeps its marks on a block when the line is evicted; the core then asserts the shared signal for
+// another core's BusRd, so that the reader gets the block shared and not exclusive.
 //
 // Sources: Culler, Singh, Gupta, Parallel Computer Architecture, sections 5.3 and 6.2; MetaTM (ISCA
 // 2007), section 2.1.
