@@ -95,8 +95,8 @@ void on_signal(int signal) {
   ::raise(signal); // comes when this handler has returned
 }
 
-// SIGXFSZ: an output would exceed the limit of file sizes. That is no fault of the compiler's, so it
-// is reported without LLVM's crash dump.
+// SIGXFSZ: an output would exceed the limit of file sizes. That is no fault of the compiler's, so
+// it is reported without LLVM's crash dump.
 void on_file_limit(int) {
   static constexpr std::string_view kSaid =
       "tandem-cc: an output cannot be written: file too large (ulimit -f)\n";

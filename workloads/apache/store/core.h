@@ -86,8 +86,8 @@ struct store_object *core_open(struct core *core, uint32_t hash, const char *key
 /* The object was asked for. */
 void core_touch(struct core *core, struct store_object *object, uint64_t now);
 /* Charges bytes if there is room; else evicts objects until there will be room when the last
- * reference to what was unlinked is given back. `charged`: whether bytes were charged. Result: false
- * if there is nothing left to evict. */
+ * reference to what was unlinked is given back. `charged`: whether bytes were charged. Result:
+ * false if there is nothing left to evict. */
 bool core_charge(struct core *core, size_t bytes, bool *charged, struct after *after);
 /* Evicts one; false where there is none. */
 bool core_evict(struct core *core, struct after *after);
