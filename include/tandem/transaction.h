@@ -99,7 +99,7 @@ TANDEM_NORETURN_ void tandem_cancel_all(void);
  * it again. Not in an irrevocable one, nor in one that gcc compiled without a cancel in it. */
 TANDEM_NORETURN_ TANDEM_PURE_ void tandem_retry(void);
 
-/* The transaction is alone and cannot be undone from here on; it may start again first. */
+/* The transaction is serial and cannot be undone from here on; it may start again first. */
 void tandem_become_irrevocable(void);
 
 /* Calls function(argument) after the outermost transaction has committed, in the order of the

@@ -154,11 +154,11 @@ BUGS = {
     "process-beside-gcc": Bug(
         "a colour of the whole process does not exclude gcc's transactions",
         COLOURS,
-        "  while (begins && plan.process && !present.try_alone()) {",
+        "  while (begins && plan.process && !present.try_serial()) {",
         "  while (false && begins) {",
     ),
-    "alone-without-marks": Bug(
-        "a hybrid section that is alone has no marks",
+    "serial-without-marks": Bug(
+        "a hybrid section that is serial has no marks",
         GUARDED,
         "  serial::wait_for_all(&thread);\n}",
         "  clear_marks(thread);\n  serial::wait_for_all(&thread);\n}",

@@ -167,7 +167,7 @@ def upgrade(without: frozenset[str]) -> Machine:
 
 
 def serial(without: frozenset[str]) -> Machine:
-    """A hybrid section that runs alone with its mark, and a section with the colour in which a
+    """A hybrid section that runs serially with its mark, and a section with the colour in which a
     transaction without colours begins: that one waits for the serial word."""
     give_back: Program = [Swap("_", "serial", lambda _: 0), Store("mark0", lambda _: 0)]
     alone: Program = [

@@ -8,7 +8,7 @@ returns it with the steps that lead there. With `ends`, so is a state from which
 end of all threads: a deadlock of loops that wait.
 
 The programs (protocols.py) are those of docs/design/0020-runtime.md, with the values that matter:
-begin (mark, word), reads and writes of orecs and of NOrec, commits, quiescence, being alone.
+begin (mark, word), reads and writes of orecs and of NOrec, commits, quiescence, being serial.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Around transactions: being alone, changing the algorithm, sleeping."""
+"""Around transactions: being serial, changing the algorithm, sleeping."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from protocols_parts import begin
 
 
 def alone(without: frozenset[str]) -> Machine:
-    """A transaction beside one that is alone and changes x without any protocol, twice."""
+    """A transaction beside one that is serial and changes x without any protocol, twice."""
     reader: Program = [
         *begin("mark0", without),
         Load("x", "x"),
         Load("again", "x"),
-        Check(lambda r: r["x"] == r["again"] and r["x"] != 1, "sees one that is alone"),
+        Check(lambda r: r["x"] == r["again"] and r["x"] != 1, "sees one that is serial"),
         Store("mark0", lambda _: 0),
     ]
     wait: Program = [Label("wait"), Load("m", "mark0"), Go("wait", lambda r: r["m"])]
@@ -67,9 +67,9 @@ def switching(without: frozenset[str]) -> Machine:
 
 def switching_alone(without: frozenset[str]) -> Machine:
     """`auto` changes the algorithm from one that runs transactions beside each other, 0, to
-    `serial`, 1: a reader that begins meanwhile, and one that is alone under `serial`, which does
+    `serial`, 1: a reader that begins meanwhile, and one that is serial under `serial`, which does
     not wait for anybody, and changes x twice. A reader that finds the word taken looks at the
-    algorithm for itself, and may be alone then: without a mark, for which others would wait.
+    algorithm for itself, and may be serial then: without a mark, for which others would wait.
     """
     look_again: Program = [Load("now", "algorithm"), Go("wrong", lambda r: r["now"])]
     reader: Program = [
@@ -82,7 +82,7 @@ def switching_alone(without: frozenset[str]) -> Machine:
         *([] if "second look" in without else look_again),
         Load("x", "x"),
         Load("again", "x"),
-        Check(lambda r: r["x"] == r["again"] and r["x"] != 1, "sees one that is alone"),
+        Check(lambda r: r["x"] == r["again"] and r["x"] != 1, "sees one that is serial"),
         Store("mark0", lambda _: 0),
         Go("end"),
         Label("wrong"),
@@ -96,7 +96,7 @@ def switching_alone(without: frozenset[str]) -> Machine:
         Swap("taken", "word", lambda _: 1),
         Go("take", lambda r: r["taken"]),
         Load("mark", "mark0"),
-        Check(lambda r: not r["mark"], "is alone with its mark out"),
+        Check(lambda r: not r["mark"], "is serial with its mark out"),
         Store("word", lambda _: 0),
         Label("end"),
     ]

@@ -91,7 +91,7 @@ def by_software(threads: int, without: frozenset[str]) -> Program:
         *([] if "count" in without else [Swap("_", "software", lambda r: r["_"] + 1)]),
         Label("share"),
         *([] if "mark" in without else [Store("shares", lambda _: 1)]),
-        *begin("mark0", without | {"word"}),  # nobody is alone
+        *begin("mark0", without | {"word"}),  # nobody is serial
         *([] if "look" in without else look),
         Label("shared"),
         *norec_read("x", "x", "x", [], without),

@@ -11,7 +11,7 @@ from model import Go, Label, Load, Program, Set, Store, Swap, Value
 
 
 def begin(mark: str, without: frozenset[str]) -> Program:
-    """Publishes the snapshot `s`, then looks whether somebody is alone; restarts come here."""
+    """Publishes the snapshot `s`, then looks whether somebody is serial; restarts come here."""
     publish: Program = [Swap("_", mark, lambda r: r["s"] + 1)]
     if "exchange" in without:
         publish = [Store(mark, lambda r: r["s"] + 1)]

@@ -13,11 +13,11 @@ BODY: Program = [
     Store("y", lambda _: 1),
     Store("y", lambda _: 0),
     Load("again", "x"),
-    Check(lambda r: r["x"] == r["again"] and r["x"] != 1, "sees one that is alone"),
+    Check(lambda r: r["x"] == r["again"] and r["x"] != 1, "sees one that is serial"),
 ]
 ALONE: Program = [
     Load("y", "y"),
-    Check(lambda r: r["y"] == 0, "is alone in the middle of a section"),
+    Check(lambda r: r["y"] == 0, "is serial in the middle of a section"),
     Store("x", lambda _: 1),
     Store("x", lambda _: 2),
 ]
@@ -53,7 +53,7 @@ def until_even(without: frozenset[str]) -> Program:
 
 
 def short_alone(without: frozenset[str]) -> Machine:
-    """A section that holds the clock, beside a thread that is alone."""
+    """A section that holds the clock, beside a thread that is serial."""
     single: Program = [
         Swap("_", "word", lambda _: 1),
         *until_even(without),
@@ -83,7 +83,7 @@ def short_switching(without: frozenset[str]) -> Machine:
 
 
 def short_locks(without: frozenset[str]) -> Machine:
-    """A section that holds the locks of two-phase locking, beside a thread that is alone."""
+    """A section that holds the locks of two-phase locking, beside a thread that is serial."""
     mark: Program = [Store("mark0", lambda _: 1)]
     lock: Program = [
         Swap("held", "lock", lambda r: r["held"] or 1),
@@ -122,7 +122,7 @@ def acquire_word(without: frozenset[str]) -> Program:
 
 
 def guarded_by_alone(without: frozenset[str]) -> Machine:
-    """A short section of such a lock, beside a thread that is alone. The word is in the list of
+    """A short section of such a lock, beside a thread that is serial. The word is in the list of
     those that are used before it is first held."""
     note: Program = [Swap("_", "used", lambda _: 1)]
     held: Program = [*word(without), *BODY, Label("back"), Store("lock", lambda _: 0)]
@@ -195,7 +195,7 @@ def guarded_by_opacity(without: frozenset[str]) -> Machine:
 
 
 def in_place_alone(without: frozenset[str]) -> Machine:
-    """A transaction of nothing but such locks (Mode::guarded_by), beside a thread that is alone,
+    """A transaction of nothing but such locks (Mode::guarded_by), beside a thread that is serial,
     which waits for marks and not for words that transactions hold."""
     mark: Program = [Swap("_", "mark0", lambda _: 1)]
     look: Program = (

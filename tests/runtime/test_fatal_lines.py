@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
 }
 """
 
-# A log of 512 MiB, and more, in 256 MiB: the transaction runs alone, and nothing can be undone.
+# A log of 512 MiB, and more, in 256 MiB: the transaction runs serially, and nothing can be undone.
 EXHAUSTED = """#include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -104,7 +104,7 @@ void add_action(void (*function)(void *), const void *argument, std::size_t byte
   }
   actions::add(thread, UserAction{function, given, on_commit});
   if (!on_commit)
-    norec::join(thread); // who is alone, or forks, waits for what is to be undone
+    norec::join(thread); // who is serial, or forks, waits for what is to be undone
 }
 
 // Outside of transactions the thread's own are those of its last one.

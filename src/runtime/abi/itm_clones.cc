@@ -4,7 +4,7 @@
 // clones registers a table when it is loaded.
 //
 // Lookups run inside transactions and take no lock: tables are added and removed by a thread that
-// is alone. Lock order: the right to be alone, then malloc's locks.
+// is serial. Lock order: the right to run serially, then malloc's locks.
 #include "runtime/abi/itm_export.h"
 #include "runtime/algorithms/norec.h"
 #include "runtime/fatal.h"
@@ -35,8 +35,8 @@ struct Table {
   Table *next;
 };
 
-// Changed only by threads that are alone. Transactions look at it after they have joined, which
-// orders them with whoever was alone before.
+// Changed only by threads that are serial. Transactions look at it after they have joined, which
+// orders them with whoever was serial before.
 Table *tables = nullptr;
 
 bool before(const Clone &a, const Clone &b) { return std::less<>{}(a.original, b.original); }
@@ -106,7 +106,7 @@ TANDEM_ITM void _ITM_deregisterTMCloneTable(void *entries) {
   }
 }
 
-// A function without a clone can only run in a transaction that is alone. Output is such a one
+// A function without a clone can only run in a transaction that is serial. Output is such a one
 // here: its caller may look at the result.
 TANDEM_ITM void *_ITM_getTMCloneOrIrrevocable(void *original) {
   if (void *clone = clone_of(original, library::WhenOutput::at_once))

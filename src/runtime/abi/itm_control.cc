@@ -290,7 +290,7 @@ TANDEM_ITM void _ITM_addUserUndoAction(void (*function)(void *), void *argument)
   Thread &thread = transaction::expect_transaction("_ITM_addUserUndoAction");
   transaction::leave_hardware(thread); // whose abort would undo this too
   actions::add(thread, UserAction{function, argument, false});
-  norec::join(thread); // who is alone, or forks, waits for what is to be undone
+  norec::join(thread); // who is serial, or forks, waits for what is to be undone
 }
 
 // Consistency for memory that the program no longer cares about costs aborts, not correctness.

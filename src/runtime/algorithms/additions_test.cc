@@ -187,7 +187,7 @@ TEST_F(InTransaction, AnySequenceIsAsInPlainMemory) {
   }
 }
 
-// The algorithm changes while a transaction waits, at its begin, for one that is alone.
+// The algorithm changes while a transaction waits, at its begin, for one that is serial.
 TEST_F(InTransaction, TheAlgorithmMayChangeAtTheBegin) {
   const Algorithm first = settings.algorithm.load();
   if (first != Algorithm::norec && first != Algorithm::two_phase)

@@ -31,7 +31,7 @@ namespace tandem::automatic {
 }
 // It does. The thread is the calling one, and has no mark yet. `section`: that it begins; null
 // where it was compiled by others. `may_wait`: it is to be a transaction that waits for one that is
-// alone.
+// serial.
 void look(Thread &thread, const tandem_section *section, bool may_wait) noexcept;
 // A thread has its first transaction.
 void prepare(Thread &thread) noexcept;
@@ -53,7 +53,7 @@ std::uint64_t next_period(std::uint64_t period, std::uint64_t begins,
 // Makes all transactions from now on run by `algorithm`, norec, two_phase, serial or htm. The
 // caller has no mark. False, and nothing has changed, where others do not end their transactions
 // soon; or to the last two, which do not look at the words of locks that guard their data, where
-// there are such. `may_wait`: as a transaction does that begins under `serial`, until it is alone;
+// there are such. `may_wait`: as a transaction does that begins under `serial`, until it is serial;
 // so from that there is always a way out, however long others are.
 bool change_to(Algorithm algorithm, bool may_wait) noexcept;
 

@@ -151,10 +151,10 @@ TEST(automatic, changes_beside_transactions_lose_nothing) {
   std::atomic<int> wrong;
   std::atomic<int> by_norec;
   std::atomic<int> by_two_phase;
-  std::atomic<int> alone;
+  std::atomic<int> serial;
   std::atomic<int> in_hardware;
   const auto all_have_run = [&] {
-    return by_norec != 0 && by_two_phase != 0 && alone != 0 &&
+    return by_norec != 0 && by_two_phase != 0 && serial != 0 &&
            (!settings.hardware || in_hardware != 0);
   };
   const std::uint64_t before = automatic::changes();
@@ -184,7 +184,7 @@ TEST(automatic, changes_beside_transactions_lose_nothing) {
           wrong += sum == 0 ? 0 : 1;
           by_norec += mode == Mode::norec ? 1 : 0;
           by_two_phase += mode == Mode::two_phase ? 1 : 0;
-          alone += mode == Mode::undo ? 1 : 0;
+          serial += mode == Mode::undo ? 1 : 0;
           in_hardware += mode == Mode::hardware ? 1 : 0;
         }
       },
@@ -203,7 +203,7 @@ TEST(automatic, changes_beside_transactions_lose_nothing) {
   EXPECT_EQ(wrong, 0);
   EXPECT_GT(by_norec, 0);
   EXPECT_GT(by_two_phase, 0);
-  EXPECT_GT(alone, 0);
+  EXPECT_GT(serial, 0);
   EXPECT_EQ(in_hardware > 0, settings.hardware);
   EXPECT_GT(automatic::changes(), before);
   for (const Cell &account : accounts)

@@ -71,7 +71,7 @@ inline void enter_software() noexcept { state.software.fetch_add(1); }
 inline void leave_software() noexcept { state.software.fetch_sub(1, std::memory_order_release); }
 
 // Lets transactions begin in hardware, or not, as the settings want it now. Nobody is in one, and
-// the caller has the serial word or is alone.
+// the caller has the serial word or is serial.
 void adopt_settings() noexcept;
 
 // serial::word.writing while transactions run by an algorithm that does not know of hardware: who
@@ -224,7 +224,7 @@ template <Code kCode> [[gnu::always_inline]] inline void abort() noexcept {
 // Levels of nesting that the processor counts.
 inline constexpr std::uint32_t kMostLevels = 7;
 
-// Before software, or one that is alone, begins: what ends a level of hardware would end a region
+// Before software, or one that is serial, begins: what ends a level of hardware would end a region
 // of the program's own. Undoes that; whoever begins one copes with it.
 inline void leave_foreign() noexcept {
   if (in_use() && inside())

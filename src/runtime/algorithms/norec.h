@@ -25,7 +25,7 @@
 //
 //     its commit        clock odd (locked); the serial word taken? the algorithm another one? then
 //                       even again, and nothing was done
-//     who will be alone the word (locked); all marks 0; the clock even
+//     who will be serial the word (locked); all marks 0; the clock even
 //
 // Source: Dalessandro, Spear, Scott: NOrec: streamlining STM by abolishing ownership records.
 #pragma once
@@ -57,7 +57,8 @@ inline bool not_joined(const Thread &thread) noexcept {
   return thread.mode == Mode::norec && thread.snapshot == kNotJoined;
 }
 
-// It joins, if it has not. Restarts it where another thread is alone, or the algorithm has changed.
+// It joins, if it has not. Restarts it where another thread is serial, or the algorithm has
+// changed.
 void join(Thread &thread) noexcept;
 
 // Moves the snapshot to the present; joins. False where a read has changed.
@@ -72,7 +73,7 @@ bool commit(Thread &thread, std::uint64_t &time) noexcept;
 // (transaction/guarded_by.h); it does not own the clock. Its locks are still held.
 void commit_guarded_by(Thread &thread) noexcept;
 
-// Whether another thread is alone, or the algorithm has changed: what one that has joined knows.
+// Whether another thread is serial, or the algorithm has changed: what one that has joined knows.
 inline bool may_not_commit() noexcept {
   return serial::taken() || settings.algorithm.load(std::memory_order_relaxed) != Algorithm::norec;
 }

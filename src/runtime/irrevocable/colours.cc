@@ -290,9 +290,9 @@ void free_after_fork() noexcept {
     const Entering entering(present.identity());
     lock_all(plan);
   }
-  while (begins && plan.process && !present.try_alone()) {
+  while (begins && plan.process && !present.try_serial()) {
     unlock_all(plan);
-    present.wait_alone();
+    present.wait_serial();
     lock_all(plan);
   }
   held = &plan;
@@ -452,9 +452,9 @@ void _TANDEM_colours_take(const colours::Plan *plan) {
     watch_exit();
   last.section = nullptr;
   lock_all(*plan);
-  while (plan->process && !present.try_alone()) {
+  while (plan->process && !present.try_serial()) {
     unlock_all(*plan);
-    present.wait_alone();
+    present.wait_serial();
     lock_all(*plan);
   }
   held = plan;

@@ -82,8 +82,8 @@ struct Engine {
   bool (*prepare)(const Plan &plan);
   // The word of serial transactions, for a section with a colour of the whole process: tries to
   // acquire it, and waits until it has been free.
-  bool (*try_alone)();
-  void (*wait_alone)();
+  bool (*try_serial)();
+  void (*wait_serial)();
   // The section has its colours, and leaves; `leave` releases them by release_held.
   void (*entered)(const Plan &plan);
   void (*leave)(const Plan &plan);

@@ -50,8 +50,8 @@ inline constexpr bool kExact = false;
              ? nullptr
              : thread;
 }
-// The same for functions that only read: they need no barriers in a transaction that is alone, or
-// alone with what its locks guard.
+// The same for functions that only read: they need no barriers in a transaction that is serial, or
+// serial with what its locks guard.
 [[gnu::always_inline]] inline Thread *reader() noexcept {
   Thread *thread = writer();
   return thread == nullptr || thread->mode == Mode::undo || thread->mode == Mode::guarded_by

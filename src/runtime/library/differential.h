@@ -45,7 +45,7 @@ template <class Body> [[gnu::noinline]] bool atomically(const Body &body, bool m
 
 [[noreturn]] inline void undo() { _ITM_abortTransaction(itm::kUserAbort); }
 
-// As long as one lives, the process has several threads: transactions are not simply alone.
+// As long as one lives, the process has several threads: transactions do not simply run serially.
 class SecondThread {
 public:
   SecondThread() : thread_([this] { stop_.wait(false); }) {}

@@ -18,7 +18,7 @@ void before_commit(Thread &thread) noexcept;
 // The transaction cannot be undone any more: does what waited for that.
 void became_irrevocable(Thread &thread) noexcept;
 
-// Whether one that is alone must be able to give way, to a lock's holder or to who makes a change
+// Whether one that is serial must be able to give way, to a lock's holder or to who makes a change
 // that it waits for, so that it keeps an undo log although the program never cancels it: some
 // transaction has asked for a real lock, or something that is loaded has calls that wait in
 // transactions, as far as that can be seen.
@@ -26,7 +26,7 @@ extern std::atomic<bool> must_give_way;
 
 // The same where the process has one thread: no other thread has a lock that it could need, so that
 // only calls that wait for a change count, which may end after some time.
-extern std::atomic<bool> may_wait_alone;
+extern std::atomic<bool> may_wait_serial;
 
 // Sets them where something that is loaded has such calls. Once, before main, or when the runtime
 // is loaded.

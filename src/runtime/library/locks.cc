@@ -172,7 +172,7 @@ template <const Kind &K> int lock_here(void *lock, const int *holder) noexcept {
     return K.acquire(lock);
   note_use();
   guarded_by::join(*thread);
-  norec::join(*thread); // who is alone, or forks, waits for who holds a lock
+  norec::join(*thread); // who is serial, or forks, waits for who holds a lock
   if (thread->mode == Mode::direct)
     return acquire_irrevocably(K, lock, holder);
   if (thread->mode == Mode::hardware) { // elided: whoever takes it from now on undoes this one
@@ -204,7 +204,7 @@ template <const Kind &K> int try_here(void *lock) noexcept {
     return K.attempt(lock);
   note_use();
   guarded_by::join(*thread);
-  norec::join(*thread); // who is alone, or forks, waits for who holds a lock
+  norec::join(*thread); // who is serial, or forks, waits for who holds a lock
   switch (keep<K>(*thread, lock)) {
   case Pending::kept:
     return 0;

@@ -10,7 +10,7 @@
 //     abort     locks that the transaction took are released, locks that it had are still held
 //
 // A transaction never waits for a lock while it holds another one, or anything else, so it is in no
-// cycle of waiting. One that is irrevocable cannot give way: it waits, alone. Where the lock's
+// cycle of waiting. One that is irrevocable cannot give way: it waits, serially. Where the lock's
 // holder then begins a transaction, both wait for ever; that is found out and ends the process.
 //
 // Not a subscription to the lock's word (as hardware elision has it): the software algorithms would

@@ -16,7 +16,7 @@
 namespace tandem::library {
 
 constinit std::atomic<bool> must_give_way{false};
-constinit std::atomic<bool> may_wait_alone{false};
+constinit std::atomic<bool> may_wait_serial{false};
 
 namespace {
 
@@ -73,7 +73,7 @@ void look_at(const linkage::Object &object) noexcept {
   if ((all & kWaits) != 0 || (all & (kLock | kPointers)) == (kLock | kPointers))
     must_give_way.store(true, std::memory_order_relaxed);
   if ((all & kWaits) != 0 || (all & (kCondition | kPointers)) == (kCondition | kPointers))
-    may_wait_alone.store(true, std::memory_order_relaxed);
+    may_wait_serial.store(true, std::memory_order_relaxed);
 }
 
 // Code that the program was started with, which is never unloaded. What does not fit counts as
@@ -102,7 +102,7 @@ void expect_waits_beside(const void *address) noexcept {
   if (linkage::read_at(reinterpret_cast<std::uintptr_t>(address), object))
     return look_at(object);
   must_give_way.store(true, std::memory_order_relaxed);
-  may_wait_alone.store(true, std::memory_order_relaxed);
+  may_wait_serial.store(true, std::memory_order_relaxed);
 }
 
 bool is_started_with(Thread &thread, std::uintptr_t target) noexcept {

@@ -190,7 +190,7 @@ struct ThreadProfile {
   std::atomic<const void *> wanted{nullptr}; // the memory that it wanted; others write it
   bool counted = false;                      // in the number of threads, since the thread began
   bool executing = false;                    // between the first attempt's begin and the end
-  bool serialised = false;                   // the execution, once: then it stays alone to its end
+  bool serialised = false;                   // the execution, once: then it stays serial to its end
   std::uint64_t began = 0;                   // ticks at the execution's first attempt
   std::uint64_t aborted = 0;                 // attempts of the execution
   std::uint64_t waiting_since = 0;           // 0: it does not wait

@@ -60,7 +60,7 @@ constexpr std::array<std::pair<std::string_view, bool>, 2> kHardware = {{
 
 bool unwanted = false; // hardware
 
-// What keeps transactions out while one is alone: bits of Settings::special.
+// What keeps transactions out while one is serial: bits of Settings::special.
 constexpr std::array<std::pair<std::string_view, std::uint32_t>, 2> kSerialLocks = {{
     {"marks", 0},
     {"readers-writer", kSpecialReadersWriter},

@@ -7,7 +7,7 @@
 // Only in a process that asks for it (TANDEM_HOURGLASS); begin looks at the word by way of
 // settings.special. A thread that waits here has no mark, no orec and no colour. The owner opens it
 // before it waits for anything but transactions that run, since those who wait here may hold the
-// program's locks. One that is to be alone anyway may keep it.
+// program's locks. One that is to be serial anyway may keep it.
 //
 // Source: Liu and Spear, Toxic transactions; the memcached paper, section on contention management.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The readers' side of GCC's global readers/writer lock: one word that every transaction acquires
-// and releases, so that one that is to be alone could keep all others out. Nothing here needs it:
+// and releases, so that one that is to be serial could keep all others out. Nothing here needs it:
 // marks (quiescence.h) and the serial word do that without a line that everybody writes. With
 // TANDEM_SERIAL_LOCK=readers-writer transactions take it all the same, so that its cost can be
 // measured; a writer still comes by the serial word.

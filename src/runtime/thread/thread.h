@@ -55,13 +55,13 @@ struct JumpBuffer {
 // How the current transaction runs.
 enum class Mode : std::uint8_t {
   idle,   // there is none
-  direct, // alone, irrevocable: plain accesses
-  undo,   // alone, with an undo log, because it may be cancelled
+  direct, // serial, irrevocable: plain accesses
+  undo,   // serial, with an undo log, because it may be cancelled
   eager,
   lazy,
   norec,
   two_phase,
-  guarded_by, // alone with what its locks guard (transaction/guarded_by.h): with an undo log
+  guarded_by, // serial with what its locks guard (transaction/guarded_by.h): with an undo log
   hardware    // in the processor (transaction/hardware.h): plain accesses
 };
 
@@ -213,7 +213,7 @@ struct alignas(128) Thread {
   bool irrevocable;
   bool coloured;             // it has its section's colours exclusively (transaction/guarded.h) and
   bool owns_colours;         //   releases them at its end; and
-  bool alone_too;            //   it has the serial word
+  bool serial_too;           //   it has the serial word
   std::uint32_t restarts;    // in a row
   std::uint64_t row_start;   // of the row's first restart, in ticks (back_off)
   std::uint64_t revalidated; // reads that it has looked at again, in the attempt

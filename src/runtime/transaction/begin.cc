@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How an outermost transaction begins: alone, by the algorithm, or in place with locks that guard
-// their data; and where the assembler enters.
+// How an outermost transaction begins: serially, by the algorithm, or in place with locks that
+// guard their data; and where the assembler enters.
 #include "runtime/transaction/transaction.h"
 
 #include "runtime/abi/itm.h"
@@ -35,8 +35,8 @@ namespace {
   if (is_profiled(thread)) [[unlikely]]
     profile::serialise(thread, irrevocable ? profile::SerialCause::irrevocable_begin
                                            : profile::SerialCause::algorithm);
-  acquire_alone(thread);
-  return run_alone(thread, irrevocable);
+  acquire_serial(thread);
+  return run_serially(thread, irrevocable);
 }
 
 // The common begin of a first attempt, by NOrec, where it joins later.

@@ -292,7 +292,7 @@ TEST(engine, threads_beyond_the_bits_of_readers_meet_the_first) {
   EXPECT_EQ(cell, 3U * (kThreads + 1));
 }
 
-// Every transaction that is not alone is among the readers, for as long as it runs.
+// Every transaction that is not serial is among the readers, for as long as it runs.
 TEST(engine, readers_of_the_global_lock_leave_it) {
   static std::uint64_t cell;
   static std::atomic<std::uint64_t> most;

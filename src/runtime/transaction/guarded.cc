@@ -10,7 +10,7 @@ namespace {
 
 using colours::Plan;
 using transaction::code_path;
-using transaction::is_alone;
+using transaction::is_serial;
 
 // Once per thread, before its first mark. seq_cst: whoever does not see the new end has acquired
 // its colours before this, and the thread sees that after its mark.
@@ -104,13 +104,13 @@ bool prepare_enter(const Plan &plan) {
   return false;
 }
 
-bool try_alone() {
+bool try_serial() {
   Thread &thread = this_thread();
-  thread.alone_too = serial::try_upgrade(thread);
-  return thread.alone_too;
+  thread.serial_too = serial::try_upgrade(thread);
+  return thread.serial_too;
 }
 
-void wait_alone() { serial::wait_until_free(); }
+void wait_serial() { serial::wait_until_free(); }
 
 void entered(const Plan &) {
   Thread &thread = *current_thread;
@@ -143,8 +143,8 @@ void waited() {
     profile::stop_waiting(*current_thread);
 }
 
-constexpr colours::Engine kEngine = {prepare_enter, try_alone, wait_alone, entered,
-                                     leave_entered, identity,  waits,      waited};
+constexpr colours::Engine kEngine = {prepare_enter, try_serial, wait_serial, entered,
+                                     leave_entered, identity,   waits,       waited};
 
 } // namespace
 
@@ -183,8 +183,8 @@ Actions begin(Thread &thread, std::uint32_t properties, const tandem_section &se
   if (is_profiled(thread)) [[unlikely]]
     profile::serialise(thread, irrevocable ? profile::SerialCause::irrevocable_begin
                                            : profile::SerialCause::algorithm);
-  transaction::acquire_alone(thread);
-  return transaction::run_alone(thread, irrevocable);
+  transaction::acquire_serial(thread);
+  return transaction::run_serially(thread, irrevocable);
 }
 
 void adopt(Thread &thread, const tandem_section &section) noexcept {
@@ -212,7 +212,7 @@ void adopt(Thread &thread, const tandem_section &section) noexcept {
   };
   if (share()) [[likely]]
     return;
-  if (!is_alone(thread)) // it begins again with all of its guards
+  if (!is_serial(thread)) // it begins again with all of its guards
     transaction::restart(thread, transaction::Reason::colour);
   const colours::Entering entering(thread.identity);
   do {
@@ -239,7 +239,7 @@ void restart_exclusively(Thread &thread) noexcept {
   transaction::jump_to_begin(thread, code_path(thread, thread.properties));
 }
 
-void acquire_alone(Thread &thread) noexcept {
+void acquire_serial(Thread &thread) noexcept {
   for (;;) {
     set_marks(thread);
     // A locked instruction, also where it fails.
@@ -256,18 +256,18 @@ void acquire_alone(Thread &thread) noexcept {
 }
 
 void exclude_transactions(Thread &thread) noexcept {
-  if (thread.alone_too)
+  if (thread.serial_too)
     return;
   const profile::Waiting waiting(thread);
   serial::acquire(&thread);
-  thread.alone_too = true;
+  thread.serial_too = true;
 }
 
 void leave(Thread &thread) noexcept {
   if (thread.coloured) {
-    if (thread.alone_too)
+    if (thread.serial_too)
       serial::release();
-    thread.alone_too = false;
+    thread.serial_too = false;
     thread.coloured = false;
     if (thread.owns_colours)
       _TANDEM_colours_release();

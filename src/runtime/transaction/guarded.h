@@ -8,9 +8,8 @@
 // A guarded transaction becomes irrevocable
 //
 //     non-revocable     undone; marks off; all its colours exclusively; again from begin, plain
-//     otherwise, alone  in place or again, alone, with its marks: those exclude who holds a colour
-//     of
-//                       the guard exclusively, being alone excludes all other transactions
+//     otherwise         in place or again, serially, with its marks: those exclude who holds a
+//                       colour of the guard exclusively, being serial all other transactions
 //
 // The word of serial transactions and colours are never waited for together: who has one and does
 // not get the other at once gives it back.
@@ -62,8 +61,8 @@ inline bool takes_colours(const Thread &thread) noexcept {
 // Undoes it and runs it again with its colours.
 [[noreturn]] void restart_exclusively(Thread &thread) noexcept;
 
-// Waits for the right to be alone, with the marks.
-void acquire_alone(Thread &thread) noexcept;
+// Waits for the right to run serially, with the marks.
+void acquire_serial(Thread &thread) noexcept;
 
 // In a section that holds colours: no transaction of any kind runs beside it from here to its end.
 void exclude_transactions(Thread &thread) noexcept;

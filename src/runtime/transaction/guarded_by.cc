@@ -21,8 +21,8 @@ constinit Word words[std::size_t{1} << kCountLog2] = {};
 
 namespace {
 
-// Words that threads have looked at, so that who wants to be alone need not look at all of them. A
-// word is in the list before it is held for the first time.
+// Words that threads have looked at, so that who wants to run serially need not look at all of
+// them. A word is in the list before it is held for the first time.
 std::atomic<Word *> used[std::size_t{1} << kCountLog2];
 std::atomic<std::size_t> used_end{0};
 
@@ -108,7 +108,7 @@ namespace {
 namespace {
 
 // Else nobody else runs, or nobody looks at the words. Then they do not tell `auto` of themselves.
-// Who is alone waits for marks, not for words that are held for long.
+// Who is serial waits for marks, not for words that are held for long.
 bool holds_words(Thread &thread) noexcept {
   norec::join(thread);
   if (thread.mode >= Mode::eager && thread.mode != Mode::hardware && !hardware::in_use())

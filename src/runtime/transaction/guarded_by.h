@@ -16,7 +16,7 @@
 //                       as a transaction like others; under NOrec that one looks at no clock
 //                       before it comes to the other lock
 //     who will be       the serial word (locked); all marks 0; no word held by a short section
-//       alone
+//       serial
 //
 // Opacity: while a transaction holds the word nobody else accesses what the lock guards. Whoever
 // held it before has waited until nobody was left who had not seen what he had committed elsewhere.

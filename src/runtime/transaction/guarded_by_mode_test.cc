@@ -348,7 +348,7 @@ TEST_F(GuardedByMode, WhoIsAloneWaitsForIt) {
     while (!inside)
       std::this_thread::yield();
     asked = true;
-    alone([&] { EXPECT_EQ(pair_.left, -pair_.right); });
+    serially([&] { EXPECT_EQ(pair_.left, -pair_.right); });
   });
   other.tell();
   in_place(section_, [&](bool here) {
@@ -396,7 +396,7 @@ TEST_F(GuardedByMode, AChildProcessGoesOn) {
   if (child == 0) {
     move(section_, pair_);
     bool good = pair_.left == 2 && pair_.right == -2 && is_free(pair_);
-    alone([&] { good = good && pair_.left == -pair_.right; });
+    serially([&] { good = good && pair_.left == -pair_.right; });
     _exit(good ? 0 : 1);
   }
   ASSERT_GT(child, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sections of locks that guard their data: short ones, transactions, and what is alone. Runs once
+// Sections of locks that guard their data: short ones, transactions, and what is serial. Runs once
 // for each algorithm (runtime/CMakeLists.txt); with the code that programs have inline.
 #include "runtime/transaction/guarded_by.h"
 
@@ -180,19 +180,19 @@ TEST_F(GuardedBy, ATransactionWaitsForAShortOne) {
   EXPECT_EQ(attempts >= 3, holds_words());
 }
 
-// Who will be alone waits for a short section that is under way, and one that begins sees it.
+// Who will be serial waits for a short section that is under way, and one that begins sees it.
 TEST_F(GuardedBy, WhoIsAloneIsAlone) {
-  std::atomic<bool> is_alone = false;
+  std::atomic<bool> is_serial = false;
   std::atomic<bool> tried = false;
   Other other([&] {
-    while (!is_alone)
+    while (!is_serial)
       std::this_thread::yield();
     EXPECT_FALSE(move_in_place(pair_));
     tried = true;
   });
   other.tell();
-  alone([&] {
-    is_alone = true;
+  serially([&] {
+    is_serial = true;
     while (!tried)
       std::this_thread::yield();
   });
@@ -329,7 +329,7 @@ TEST_F(GuardedBy, AChildProcessHasFreeLocks) {
         good = good && is_free(pair) && pair.left == -pair.right;
         good = good && move_in_place(pair) == holds_words();
       }
-      alone([&] { good = good && pairs[0].left == -pairs[0].right; });
+      serially([&] { good = good && pairs[0].left == -pairs[0].right; });
       _exit(good ? 0 : 1);
     }
     ASSERT_GT(child, 0);
@@ -341,7 +341,7 @@ TEST_F(GuardedBy, AChildProcessHasFreeLocks) {
 }
 
 // Short sections and transactions of four threads, transactions that check or hold several locks in
-// any order, and one that is alone now and then.
+// any order, and one that is serial now and then.
 TEST_F(GuardedBy, IsAtomicBesideAllOthers) {
   std::array<Pair, 4> pairs{};
   constexpr int kMoves = 20'000;

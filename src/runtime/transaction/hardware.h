@@ -117,7 +117,7 @@ constexpr std::size_t slot_of(std::uint64_t section) noexcept {
 // Ends a level of a transaction that is in hardware; afterwards it may still be in a region of the
 // program's own, which undoes all of this with itself. False, and nothing is done, where there is
 // software beside it, or it is not in hardware: a region of the program's own, inside a transaction
-// that is alone, is none of these. Inside, it does not look for the Thread, which
+// that is serial, is none of these. Inside, it does not look for the Thread, which
 // would be waited for, nor at the stack, which would be one more line.
 [[gnu::always_inline]] inline bool commit_hardware_quickly() noexcept {
   if (!hardware::inside() || serial::stops_hardware() ||

@@ -33,7 +33,7 @@ inline void run(const std::function<void()> &body, const tandem_options *options
              const_cast<std::function<void()> *>(&body), options);
 }
 // Irrevocable from its begin on.
-inline void alone(const std::function<void()> &body) {
+inline void serially(const std::function<void()> &body) {
   tandem_options options = {};
   options.irrevocable = 1;
   run(body, &options);
@@ -84,8 +84,8 @@ private:
 };
 
 // Moves one in each pair by plain accesses: nobody else is there.
-inline void move_alone(std::span<Pair> pairs) {
-  alone([&] {
+inline void move_serially(std::span<Pair> pairs) {
+  serially([&] {
     for (Pair &pair : pairs) {
       EXPECT_EQ(pair.left, -pair.right);
       pair.left += 1;
@@ -98,14 +98,14 @@ inline void move_alone(std::span<Pair> pairs) {
 // Whether the process's algorithm may change while threads run.
 inline bool algorithm_changes() { return (settings.special & kSpecialAdapt) != 0; }
 
-// Lets threads run beside those that move pairs: one that is alone `times` times, and, where the
+// Lets threads run beside those that move pairs: one that is serial `times` times, and, where the
 // algorithm may change, one that changes it until `left` is 0. `start` counts them.
 inline void add_disturbers(std::vector<std::thread> &threads, std::latch &start,
                            std::span<Pair> pairs, int times, const std::atomic<int> &left) {
   threads.emplace_back([&start, pairs, times] {
     start.arrive_and_wait();
     for (int n = 0; n < times; ++n)
-      move_alone(pairs);
+      move_serially(pairs);
   });
   if (algorithm_changes())
     threads.emplace_back([&start, &left] {

@@ -8,7 +8,7 @@ namespace tandem::transaction {
 namespace {
 __thread bool acquired_for_fork __attribute__((tls_model("initial-exec"))) = false;
 
-// A thread without a mark takes the clock or locks before it finds that another one is alone
+// A thread without a mark takes the clock or locks before it finds that another one is serial
 // (transaction/short.h, algorithms/norec.h). In the child it will never give them back.
 void forget_what_others_tried() noexcept {
   const Thread *thread = current_thread;
@@ -27,8 +27,8 @@ void forget_what_others_tried() noexcept {
 void prepare_fork() noexcept {
   if (current_thread != nullptr && current_thread->depth != 0) {
     leave_hardware(*current_thread);
-    // One that is alone is what this waits for already.
-    if (current_thread->coloured && !current_thread->alone_too) {
+    // One that is serial is what this waits for already.
+    if (current_thread->coloured && !current_thread->serial_too) {
       serial::acquire(current_thread);
       acquired_for_fork = true;
     }
@@ -61,10 +61,11 @@ void after_fork_in_child() noexcept {
   profile::after_fork_in_child();
   automatic::forget_other_threads();
   // Whoever slept on the word is not in this process.
-  const bool inside_alone = current_thread != nullptr && current_thread->depth != 0 &&
-                            is_alone(*current_thread) &&
-                            (!current_thread->coloured || current_thread->alone_too);
-  serial::word.value.store(inside_alone ? serial::kHeld : serial::kFree, std::memory_order_relaxed);
+  const bool inside_serial = current_thread != nullptr && current_thread->depth != 0 &&
+                             is_serial(*current_thread) &&
+                             (!current_thread->coloured || current_thread->serial_too);
+  serial::word.value.store(inside_serial ? serial::kHeld : serial::kFree,
+                           std::memory_order_relaxed);
   acquired_for_fork = false;
 }
 

@@ -5,11 +5,11 @@
 //
 // norec: the clock. To all others it is a commit that lasts a little longer: who reads meanwhile
 // sees the odd clock and looks again afterwards, who commits waits. It has no mark. Whoever must be
-// alone (serial.h) sees it by the clock:
+// serial (serial.h) sees it by the clock:
 //
 //     short section     clock odd (locked); the serial word taken? the algorithm another one? then
 //                       even again, and nothing was done
-//     who will be alone the word (locked); all marks 0; the clock even
+//     who will be serial the word (locked); all marks 0; the clock even
 //
 // Either the section sees the word, or the other one sees the odd clock. As the algorithm changes
 // only under the word (algorithms/automatic.h), a section that sees NOrec with the word free runs

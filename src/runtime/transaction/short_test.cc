@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Short sections beside transactions, those that are alone among them. Runs once for each algorithm
-// (runtime/CMakeLists.txt).
+// Short sections beside transactions, those that are serial among them. Runs once for each
+// algorithm (runtime/CMakeLists.txt).
 #include "runtime/transaction/short.h"
 
 #include "runtime/settings/settings.h"
@@ -163,12 +163,12 @@ TEST_F(Short, IsOverInTheChildOfAFork) {
 }
 
 // A transaction that has only written commits as a short section does, under NOrec: not beside one
-// that is alone.
-TEST_F(Short, OneThatHasOnlyWrittenStaysOutOfOneThatIsAlone) {
+// that is serial.
+TEST_F(Short, OneThatHasOnlyWrittenStaysOutOfOneThatIsSerial) {
   for (int round = 0; round < 20; ++round) {
     std::atomic<bool> inside = false;
     Other other([&] {
-      alone([&] {
+      serially([&] {
         const std::int64_t left = std::atomic_ref(pair_.left).load();
         inside = true;
         for (int n = 0; n < 200; ++n)
@@ -187,7 +187,7 @@ TEST_F(Short, OneThatHasOnlyWrittenStaysOutOfOneThatIsAlone) {
   }
 }
 
-// Short sections of four threads, transactions that check, and one that is alone now and then.
+// Short sections of four threads, transactions that check, and one that is serial now and then.
 TEST_F(Short, IsAtomicBesideAllOthers) {
   std::array<Pair, 4> pairs{};
   constexpr int kMoves = 20'000;

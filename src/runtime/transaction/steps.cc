@@ -59,7 +59,7 @@ void play_back(Thread &thread, std::size_t size, std::uintptr_t frames_end) noex
 }
 
 void roll_back(Thread &thread) noexcept {
-  const bool shares = !is_alone(thread) && thread.mode != Mode::idle && !norec::not_joined(thread);
+  const bool shares = !is_serial(thread) && thread.mode != Mode::idle && !norec::not_joined(thread);
   play_back(thread, 0, thread.jump.stack);
   switch (thread.mode) {
   case Mode::eager:
@@ -99,12 +99,12 @@ void roll_back(Thread &thread) noexcept {
   thread.depth = first_depth(thread);
 }
 
-void acquire_alone(Thread &thread) noexcept {
+void acquire_serial(Thread &thread) noexcept {
   hardware::leave_foreign();
   const profile::Waiting waiting(thread);
   ++thread.serialised;
   if (thread.guard_count != 0)
-    return guarded::acquire_alone(thread);
+    return guarded::acquire_serial(thread);
   serial::acquire(&thread);
 }
 
@@ -114,12 +114,12 @@ void jump_to_begin(Thread &thread, Actions actions) noexcept {
   jump((actions & ~itm::kSaveLiveVariables) | itm::kRestoreLiveVariables, thread.jump);
 }
 
-void restart_alone(Thread &thread, bool irrevocable) noexcept {
+void restart_serially(Thread &thread, bool irrevocable) noexcept {
   roll_back(thread);
-  acquire_alone(thread);
+  acquire_serial(thread);
   if (is_profiled(thread)) [[unlikely]]
     profile::again(thread);
-  jump_to_begin(thread, run_alone(thread, irrevocable));
+  jump_to_begin(thread, run_serially(thread, irrevocable));
 }
 
 void back_off(Thread &thread) noexcept { back_off(thread, thread.restarts - 1); }

@@ -41,8 +41,8 @@ inline std::uint32_t first_depth(const Thread &thread) noexcept {
              : kSpecialDepth;
 }
 
-// Whether other transactions cannot make it restart: alone, or with its colours.
-inline bool is_alone(const Thread &thread) noexcept {
+// Whether other transactions cannot make it restart: serial, or with its colours.
+inline bool is_serial(const Thread &thread) noexcept {
   return thread.mode == Mode::direct || thread.mode == Mode::undo;
 }
 
@@ -92,8 +92,8 @@ inline Actions code_path(const Thread &thread, std::uint32_t properties) noexcep
              : itm::kRunInstrumented;
 }
 
-// The caller has the right to be alone.
-inline Actions run_alone(Thread &thread, bool irrevocable) noexcept {
+// The caller has the right to run serially.
+inline Actions run_serially(Thread &thread, bool irrevocable) noexcept {
   thread.irrevocable = irrevocable;
   if (irrevocable && is_profiled(thread)) [[unlikely]]
     profile::irrevocable(thread);
@@ -101,7 +101,7 @@ inline Actions run_alone(Thread &thread, bool irrevocable) noexcept {
   const bool direct =
       irrevocable ||
       ((thread.properties & itm::kHasNoAbort) != 0 &&
-       !(__libc_single_threaded ? library::may_wait_alone.load(std::memory_order_relaxed)
+       !(__libc_single_threaded ? library::may_wait_serial.load(std::memory_order_relaxed)
                                 : library::must_give_way_at(thread, thread.jump.target)));
   if (!direct) {
     set_mode(thread, Mode::undo);
@@ -119,8 +119,8 @@ inline std::uint64_t clock_now() noexcept {
 // Of algorithms without a clock.
 inline std::uint64_t no_clock() noexcept { return 0; }
 
-// Publishes a mark with the present time and waits while another thread is alone, or holds a colour
-// of the guard exclusively.
+// Publishes a mark with the present time and waits while another thread is serial, or holds a
+// colour of the guard exclusively.
 template <std::uint64_t now(), bool kGuarded>
 [[gnu::always_inline]] inline void join(Thread &thread) noexcept {
   if ((settings.special & kSpecialHourglass) != 0) [[unlikely]]
@@ -156,8 +156,8 @@ inline void leave_shared() noexcept {
     hardware::leave_software();
 }
 
-// Waits for the right to be alone; with its marks where it shares colours.
-void acquire_alone(Thread &thread) noexcept;
+// Waits for the right to run serially; with its marks where it shares colours.
+void acquire_serial(Thread &thread) noexcept;
 
 // Begins by `algorithm`.
 template <bool kGuarded> void run_by(Thread &thread, Algorithm algorithm) noexcept {
@@ -202,8 +202,8 @@ template <bool kGuarded> Actions run_speculatively(Thread &thread) noexcept {
       thread.mark->store(0, std::memory_order_release); // of a begin by another one
       if (is_profiled(thread)) [[unlikely]]
         profile::serialise(thread, profile::SerialCause::algorithm);
-      acquire_alone(thread);
-      return run_alone(thread, false);
+      acquire_serial(thread);
+      return run_serially(thread, false);
     }
     run_by<kGuarded>(thread, algorithm);
     // Once its mark is out the algorithm stays; it may have changed before.
@@ -230,10 +230,10 @@ template <bool kGuarded> Actions begin_speculatively(Thread &thread) noexcept {
 // all the same, for threads that the transaction itself creates.
 inline Actions run_single(Thread &thread) noexcept {
   serial::word.value.store(serial::kHeld, std::memory_order_relaxed);
-  return run_alone(thread, (thread.properties & itm::kDoesGoIrrevocable) != 0);
+  return run_serially(thread, (thread.properties & itm::kDoesGoIrrevocable) != 0);
 }
 
-inline void leave_alone() noexcept {
+inline void leave_serial() noexcept {
   if (__libc_single_threaded)
     serial::word.value.store(serial::kFree, std::memory_order_relaxed);
   else
@@ -255,14 +255,14 @@ inline void leave_alone() noexcept {
 // below belongs to functions that the transaction called, and is dead or is the caller's.
 void play_back(Thread &thread, std::size_t size, std::uintptr_t frames_end) noexcept;
 
-// Everything but who is alone, and exclusive colours: as if the outermost transaction had not
+// Everything but who is serial, and exclusive colours: as if the outermost transaction had not
 // begun.
 void roll_back(Thread &thread) noexcept;
 
 [[noreturn]] void jump_to_begin(Thread &thread, Actions actions) noexcept;
 
-// Runs the outermost transaction again, alone.
-[[noreturn]] void restart_alone(Thread &thread, bool irrevocable) noexcept;
+// Runs the outermost transaction again, serially.
+[[noreturn]] void restart_serially(Thread &thread, bool irrevocable) noexcept;
 
 // Waits as the thread's back-off says.
 void back_off(Thread &thread) noexcept;

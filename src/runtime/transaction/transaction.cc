@@ -90,7 +90,7 @@ void prepare(Thread &thread) noexcept {
   thread.restarts = 0;
   thread.irrevocable = false;
   thread.coloured = false;
-  thread.alone_too = false;
+  thread.serial_too = false;
   thread.descriptor = nullptr;
   thread.plan = nullptr;
   thread.guard_count = 0;
@@ -220,7 +220,7 @@ namespace {
       return false;
   } else if (thread.mode == Mode::two_phase) {
     two_phase::commit(thread);
-    // Release: this transaction is over for whoever wants to be alone.
+    // Release: this transaction is over for whoever wants to run serially.
     thread.mark->store(0, std::memory_order_release);
   } else if (thread.mode == Mode::direct) {
     if (!commit_single())
@@ -259,7 +259,7 @@ template <bool kSpecial>
   case Mode::direct:
   case Mode::undo:
     if (!kSpecial || !thread.coloured)
-      leave_alone();
+      leave_serial();
     if (wait::anybody()) [[unlikely]]
       wait::notify(wait::kEverything); // it has logged nothing
     break;
@@ -327,12 +327,12 @@ void cancel(Thread &thread, bool outermost) noexcept {
     fatal("a transaction is cancelled after it became irrevocable");
   if ((thread.properties & itm::kHasNoAbort) != 0) // its begin would take it for a fresh start
     fatal("a transaction is cancelled that was compiled without a cancel");
-  const bool alone = is_alone(thread);
+  const bool was_serial = is_serial(thread);
   if (is_profiled(thread)) [[unlikely]]
     profile::abort(thread, profile::Cause::cancel);
   roll_back(thread);
-  if (alone)
-    leave_alone();
+  if (was_serial)
+    leave_serial();
   else if (thread.known_quiesced < thread.snapshot)
     sync::quiesce(thread.snapshot); // what follows may rely on what the transaction read
   thread.depth = 0;
@@ -365,7 +365,7 @@ void restart(Thread &thread, Reason reason) noexcept {
       profile::serialise(thread, profile::SerialCause::retries);
     if (guarded::takes_colours(thread))
       guarded::restart_exclusively(thread);
-    restart_alone(thread, false);
+    restart_serially(thread, false);
   }
   roll_back(thread);
   if (own_fault)
@@ -385,15 +385,15 @@ void run_without_logs() noexcept {
     profile::serialise(*thread, profile::SerialCause::memory);
     profile::abort(*thread, profile::Cause::irrevocable_reached);
   }
-  if (!is_alone(*thread)) {
+  if (!is_serial(*thread)) {
     if (guarded::takes_colours(*thread))
       guarded::restart_exclusively(*thread);
-    restart_alone(*thread, true);
+    restart_serially(*thread, true);
   }
   roll_back(*thread);
   if (is_profiled(*thread)) [[unlikely]]
     profile::again(*thread);
-  jump_to_begin(*thread, run_alone(*thread, true));
+  jump_to_begin(*thread, run_serially(*thread, true));
 }
 
 namespace {
@@ -401,7 +401,7 @@ namespace {
 // What the transaction waits for, and whether it still is as it was read. Afterwards writers that
 // change it wake this thread.
 bool announce_wait(Thread &thread, std::uint64_t interest) noexcept {
-  if (is_alone(thread)) {
+  if (is_serial(thread)) {
     wait::announce(thread, interest != 0 ? interest : wait::kEverything);
     return true;
   }
@@ -421,8 +421,8 @@ Actions begin_again(Thread &thread) noexcept {
     return run_single(thread);
   if (settings.algorithm != Algorithm::serial)
     return run_speculatively_again(thread);
-  acquire_alone(thread);
-  return run_alone(thread, false);
+  acquire_serial(thread);
+  return run_serially(thread, false);
 }
 
 } // namespace
@@ -435,12 +435,12 @@ void retry(Thread &thread, std::uint64_t interest, std::int64_t longest) noexcep
   if (thread.mode == Mode::guarded_by)
     guarded_by::join(thread); // nothing says what it has read
   const bool current = announce_wait(thread, interest);
-  const bool alone = is_alone(thread);
+  const bool was_serial = is_serial(thread);
   if (is_profiled(thread)) [[unlikely]]
     profile::abort(thread, profile::Cause::retry);
   roll_back(thread);
-  if (alone)
-    leave_alone();
+  if (was_serial)
+    leave_serial();
   ++thread.retried;
   forget_restarts(thread); // it sleeps: who wakes it must be able to begin
   if (current) {
@@ -464,7 +464,7 @@ void give_way(Thread &thread, std::int64_t longest, void (*wait)(void *), void *
   wait::announce(thread, wait::kEverything);
   if (thread.guard_count != 0)
     guarded::clear_marks(thread);
-  leave_alone();
+  leave_serial();
   {
     const profile::Waiting waiting(thread);
     if (wait == nullptr)
@@ -473,17 +473,17 @@ void give_way(Thread &thread, std::int64_t longest, void (*wait)(void *), void *
       wait(argument);
   }
   wait::forget(thread);
-  acquire_alone(thread);
+  acquire_serial(thread);
 }
 
 void restart_after(Thread &thread, void (*wait)(void *), void *argument) noexcept {
   leave_hardware(thread);
-  const bool alone = is_alone(thread);
+  const bool was_serial = is_serial(thread);
   if (is_profiled(thread)) [[unlikely]]
     profile::abort(thread, profile::Cause::locked);
   roll_back(thread);
-  if (alone)
-    leave_alone();
+  if (was_serial)
+    leave_serial();
   if ((settings.special & kSpecialHourglass) != 0)
     hourglass::open(thread); // who it waits for may be waiting there
   {
@@ -510,8 +510,8 @@ void become_irrevocable(Thread &thread, profile::SerialCause cause) noexcept {
   guarded_by::join(thread);
   if (is_profiled(thread)) [[unlikely]]
     profile::serialise(thread, cause);
-  if (!is_alone(thread)) {
-    norec::join(thread); // before it is alone
+  if (!is_serial(thread)) {
+    norec::join(thread); // before it is serial
     if (guarded::takes_colours(thread)) {
       if (is_profiled(thread)) [[unlikely]]
         profile::abort(thread, profile::Cause::irrevocable_reached);
@@ -525,7 +525,7 @@ void become_irrevocable(Thread &thread, profile::SerialCause cause) noexcept {
     if ((thread.mode == Mode::norec && norec::owns_clock(thread)) || !upgraded()) {
       if (is_profiled(thread)) [[unlikely]]
         profile::abort(thread, profile::Cause::irrevocable_reached);
-      restart_alone(thread, irrevocable_again(thread));
+      restart_serially(thread, irrevocable_again(thread));
     }
     ++thread.serialised;
     if (!commit_in_place(thread)) {
@@ -534,7 +534,7 @@ void become_irrevocable(Thread &thread, profile::SerialCause cause) noexcept {
         profile::again(thread);
       }
       roll_back(thread);
-      jump_to_begin(thread, run_alone(thread, irrevocable_again(thread)));
+      jump_to_begin(thread, run_serially(thread, irrevocable_again(thread)));
     }
     thread.mark->store(0, std::memory_order_release);
     leave_shared();

@@ -4,8 +4,8 @@
 //
 //     idle -> speculative (eager, lazy, norec) -> idle            commit
 //                        |-> speculative again                    restart
-//                        |-> alone (direct, undo)                 restart, or upgrade in place
-//     idle -> alone -> idle
+//                        |-> serial (direct, undo)                restart, or upgrade in place
+//     idle -> serial -> idle
 //     idle -> hardware -> idle                                commit, cancel
 //                     |-> speculative                         it does not commit there
 //
@@ -44,7 +44,7 @@ enum class Reason : std::uint8_t {
   killed,     // another transaction told it to
   colour,     // a colour that it has come to need is held exclusively
   joins,      // it comes to what locks guard that are not declared to
-  serial      // another thread wants to be alone, or this one has to be
+  serial      // another thread wants to run serially, or this one has to be
 };
 
 // Result of a begin: bits of ItmActions (abi/itm.h).
@@ -71,12 +71,12 @@ void commit(Thread &thread) noexcept;
 // Undoes everything and runs the outermost transaction again.
 [[noreturn]] void restart(Thread &thread, Reason reason) noexcept;
 
-// Afterwards the transaction is alone and cannot be undone. May restart it first. `cause`: for the
+// Afterwards the transaction is serial and cannot be undone. May restart it first. `cause`: for the
 // profile.
 void become_irrevocable(Thread &thread, profile::SerialCause cause) noexcept;
 
 // There is no memory for what the calling thread's transaction has to remember: it runs again,
-// alone and irrevocably, which takes none. Returns where it cannot: there is none, or it is
+// serially and irrevocably, which takes none. Returns where it cannot: there is none, or it is
 // irrevocable.
 void run_without_logs() noexcept;
 

@@ -15,7 +15,7 @@ HARDWARE = {
         ("opacity",),
     ),
     "hardware-beside-serial": Bug(
-        "htm: a hardware transaction runs beside one that is alone",
+        "htm: a hardware transaction runs beside one that is serial",
         "transaction/hardware.cc",
         "  if (serial::taken())\n    hardware::abort<Code::serial>();",
         "  (void)0;",
@@ -23,7 +23,7 @@ HARDWARE = {
         ("opacity",),
     ),
     "hardware-quick-beside-serial": Bug(
-        "htm: a first attempt in hardware runs beside one that is alone",
+        "htm: a first attempt in hardware runs beside one that is serial",
         "transaction/hardware.h",
         "  if (serial::stops_hardware()) [[unlikely]]\n"
         "    hardware::abort<hardware::Code::serial>();",

@@ -58,8 +58,8 @@ NOREC = {
         "norec",
         ("frames",),
     ),
-    "alone-unseen": Bug(
-        "alone: a beginning transaction does not look whether somebody is alone",
+    "serial-unseen": Bug(
+        "serial: a beginning transaction does not look whether somebody is serial",
         "transaction/steps.h",
         "    if (!serial::taken() && !(kGuarded && guarded::taken(thread))) [[likely]] {",
         "    if (true) {",
@@ -187,7 +187,7 @@ NOREC = {
         ("additions",),
     ),
     "norec-commits-unlooked": Bug(
-        "norec: a transaction that has not joined commits beside one that is alone",
+        "norec: a transaction that has not joined commits beside one that is serial",
         "algorithms/norec.h",
         "  if (!joined && may_not_commit()) [[unlikely]] {",
         "  if (!joined && thread.depth == 0) [[unlikely]] {",
@@ -210,32 +210,32 @@ NOREC = {
         "norec",
         ("fork",),
     ),
-    "short-beside-one-that-is-alone": Bug(
-        "short sections: one with the clock does not look whether somebody is alone",
+    "short-beside-one-that-is-serial": Bug(
+        "short sections: one with the clock does not look whether somebody is serial",
         "transaction/short.cc",
         "  if (serial::taken() || !runs_by(Algorithm::norec)) [[unlikely]] {",
         "  if (!runs_by(Algorithm::norec)) [[unlikely]] {",
         "norec",
         ("shorts",),
     ),
-    "alone-beside-a-short-one": Bug(
-        "short sections: who will be alone does not wait for the clock",
+    "serial-beside-a-short-one": Bug(
+        "short sections: who will be serial does not wait for the clock",
         "irrevocable/serial.cc",
         "  if (settings.algorithm == Algorithm::norec && !own)",
         "  if (false)",
         "norec",
         ("shorts",),
     ),
-    "guarded-by-beside-one-that-is-alone": Bug(
-        "locks that guard their data: a short section does not look whether somebody is alone",
+    "guarded-by-beside-one-that-is-serial": Bug(
+        "locks that guard their data: a short section does not look whether somebody is serial",
         "abi/inline_barriers.cc",
         "(thread->serial_word->load(std::memory_order_acquire) == serial::kFree)",
         "(thread->serial_word != nullptr)",
         "norec",
         ("locks-guarded-by",),
     ),
-    "alone-beside-one-guarded-by": Bug(
-        "locks that guard their data: who will be alone does not wait for their words",
+    "serial-beside-one-guarded-by": Bug(
+        "locks that guard their data: who will be serial does not wait for their words",
         "irrevocable/serial.cc",
         "  guarded_by::wait_for_short_ones();",
         "  (void)thread;",
@@ -258,8 +258,8 @@ NOREC = {
         "norec",
         ("locks-guarded-by",),
     ),
-    "in-place-beside-one-that-is-alone": Bug(
-        "Mode::guarded_by: its begin does not look whether somebody is alone",
+    "in-place-beside-one-that-is-serial": Bug(
+        "Mode::guarded_by: its begin does not look whether somebody is serial",
         "transaction/begin.cc",
         "  if (serial::taken() || !guarded_by::looks_at_words(settings.algorithm)) [[unlikely]] {",
         "  if (!guarded_by::looks_at_words(settings.algorithm)) [[unlikely]] {",

@@ -112,8 +112,8 @@ void roll_back_eager""",
         "eager",
         ("opacity", "privatise"),
     ),
-    "alone-too-early": Bug(
-        "alone: who wants to be alone does not wait for the others",
+    "serial-too-early": Bug(
+        "serial: who wants to run serially does not wait for the others",
         "irrevocable/serial.cc",
         "  if (settings.algorithm == Algorithm::serial)\n    return;",
         "  if (settings.algorithm != Algorithm::serial || thread == nullptr)\n    return;",

@@ -47,8 +47,8 @@ TWO_PHASE = {
         "two-phase",
         ("fork",),
     ),
-    "short-with-locks-beside-one-that-is-alone": Bug(
-        "short sections: one with locks does not look whether somebody is alone",
+    "short-with-locks-beside-one-that-is-serial": Bug(
+        "short sections: one with locks does not look whether somebody is serial",
         "transaction/short.cc",
         "  if (serial::taken() || !runs_by(Algorithm::two_phase)) [[unlikely]] {",
         "  if (!runs_by(Algorithm::two_phase)) [[unlikely]] {",
@@ -79,7 +79,7 @@ TWO_PHASE = {
         "two-phase",
         ("locks-guarded-by",),
     ),
-    "alone-beside-one-in-place": Bug(
+    "serial-beside-one-in-place": Bug(
         "Mode::guarded_by: it has no mark",
         "transaction/begin.cc",
         "  thread.mark->exchange(kMarkNewest);",

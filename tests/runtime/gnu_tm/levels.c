@@ -46,7 +46,7 @@ __attribute__((noinline)) static void region(int irrevocable) {
   __transaction_atomic { regions += 2; }
 }
 
-/* One that is open beyond the end of a transaction that is alone. */
+/* One that is open beyond the end of a transaction that is serial. */
 __attribute__((noinline)) static int open_region(void) { return _xbegin() == _XBEGIN_STARTED; }
 __attribute__((noinline)) static void region_inside(void) {
   int open = 0;

@@ -101,7 +101,7 @@ static void *relax(void *argument) {
     __transaction_relaxed {
       ++together[0];
       if (i % 10 == 0)
-        side_effect(1); /* no clone: from here on the transaction is alone */
+        side_effect(1); /* no clone: from here on the transaction is serial */
       ++together[1];
     }
   }
@@ -121,7 +121,7 @@ static void relaxed(void) {
   EXPECT(together[0] == together[1]);
 }
 
-/* A transaction that is alone may create threads that have transactions. */
+/* A transaction that is serial may create threads that have transactions. */
 static void *wait_for_turn(void *argument) {
   add_one(argument);
   return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  * Does things whose profile is known: one conflict between two transactions, a cancel, a demand to
- * run alone, reads and writes. With an argument, a child process does the same. */
+ * run serially, reads and writes. With an argument, a child process does the same. */
 #include "check.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Accesses of a transaction that is alone: plain, or with an undo log where it may be cancelled.
+// Accesses of a transaction that is serial: plain, or with an undo log where it may be cancelled.
 #include "runtime/algorithms/barriers.h"
 
 namespace tandem {
