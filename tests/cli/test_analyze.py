@@ -283,6 +283,17 @@ def test_the_environment_of_a_build_does_not_matter(sources: Tandem, program: Pa
     assert "push" in odd.output("analyze", "queue.c", "main.cc", "--", "-DSCALE=2", folder=program)
 
 
+def test_transactions_of_gcc_need_its_flag(sources: Tandem, tmp_path: Path) -> None:
+    (tmp_path / "sum.c").write_text(
+        "long sum;\nvoid add(void) { __transaction_atomic { sum++; } }\n"
+    )
+    plain = sources.run("analyze", "sum.c", folder=tmp_path)
+    assert plain.returncode == 2
+    assert plain.stderr.splitlines()[-1].endswith("; its transactions need `-- -fgnu-tm`")
+    with_flag = sources.output("analyze", "sum.c", "--", "-fgnu-tm", folder=tmp_path)
+    assert re.search(r"^1 atomic section: ", with_flag, re.MULTILINE)
+
+
 @pytest.mark.parametrize("broken", ["queue.c", "main.cc"])
 def test_a_file_that_does_not_compile(sources: Tandem, program: Path, broken: str) -> None:
     (program / broken).write_text("int main( { return 0; }\n")

@@ -101,6 +101,18 @@ void pass_on(const Command &command) {
     std::fwrite(log->data(), 1, log->size(), stderr);
 }
 
+// What may be wrong with a unit that does not compile: `__transaction_atomic` and the like are
+// keywords where -fgnu-tm says so, as for gcc.
+std::string advice_on(const CompileUnit &unit) {
+  constexpr std::string_view kFlag = "-fgnu-tm";
+  if (std::ranges::find(unit.flags, kFlag) != unit.flags.end())
+    return "";
+  const auto text = read_file(absolute(unit.source, unit.folder));
+  const bool has_blocks = text && (text->find("__transaction_atomic") != std::string::npos ||
+                                   text->find("__transaction_relaxed") != std::string::npos);
+  return has_blocks ? fmt::format("; its transactions need `-- {}`", kFlag) : "";
+}
+
 } // namespace
 
 bool is_report(const std::string &file) { return file.ends_with(".json"); }
@@ -143,7 +155,8 @@ Result<std::vector<std::string>> compile_units(const std::vector<CompileUnit> &u
       return Error{fmt::format("{}: was not compiled: interrupted", units[index].source)};
     pass_on(commands[index]);
     if (*status != 0)
-      return Error{fmt::format("{} does not compile: see the message above", units[index].source)};
+      return Error{fmt::format("{} does not compile: see the message above{}", units[index].source,
+                               advice_on(units[index]))};
   }
   return bitcode;
 }
