@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from tandem.errors import FormatError
 from tandem.experiment.analyse import make_points
 from tandem.experiment.definition import Experiment, from_document, key_of, points_of
 from tandem.experiment.expressions import ExpressionError, parse_expression
-from tandem.experiment.load import Load, Watch, disturbance, parse_stat
+from tandem.experiment.load import Load, Watch, disturbance, parse_stat, probe
 from tandem.experiment.sample import Measured
 from tandem.experiment.verdicts import verdicts_of
 from tandem.formats import Point, read_result
@@ -209,6 +210,45 @@ def test_when_a_sample_is_disturbed() -> None:
     assert disturbance(Load(0, 0.2), 2.0) == "time was stolen for 0.20 s of 2.00 s"
     assert "cannot be told" in disturbance(Load(0, 0), 0.1)
     assert "does not say" in disturbance(None, 2.0)
+
+
+def on_processors(experiment: Experiment, cpu: Sequence[float], slow: Sequence[float]) -> str:
+    """The verdict, where the fast variant with 2 threads took `cpu` by round, by processors as
+    many times as slow as at their best."""
+    made = []
+    for point in points(experiment, [1] * len(cpu), [""] * len(cpu)):
+        watched = point.at["variant"] == "fast" and point.at["threads"] == 2
+        samples = tuple(
+            replace(
+                s,
+                metrics={**s.metrics, "cpu": cpu[s.round] if watched else 10},
+                probe_one_s=0.01,
+                probe_all_s=0.01 * (slow[s.round] if watched else 1),
+            )
+            for s in point.samples
+        )
+        made.append(replace(point, samples=samples))
+    (verdict,) = verdicts_of(experiment, made, 2)
+    return verdict.state if not verdict.why else f"{verdict.state}: {verdict.why}"
+
+
+def test_processor_time_of_slowed_processors_decides_nothing() -> None:
+    experiment = with_checks('value("cpu", variant="fast", threads=2) <= 10')
+    assert on_processors(experiment, [9, 9, 9], [1, 1.1, 1]) == "met"
+    assert on_processors(experiment, [11, 11, 11], [1, 1.1, 1]) == "differs"
+    assert on_processors(experiment, [20, 20, 9], [2, 2, 1]) == (
+        "undecided: 2 of 3 samples of variant=fast threads=2 were taken on slowed processors"
+    )
+    assert on_processors(experiment, [9, 9, 9, 20], [1, 1, 1, 2]) == "met"
+    assert on_processors(experiment, [9, 11, 9], [1, 1, 1]) == (
+        "undecided: of 3 undisturbed rounds 2 say so by themselves"
+    )
+
+
+def test_a_probe_takes_time_on_every_processor() -> None:
+    speed = probe()
+    assert 0 < speed.one_s
+    assert 0 < speed.all_s
 
 
 SLOW = """

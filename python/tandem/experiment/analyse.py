@@ -68,6 +68,8 @@ def make_points(
                         s.stolen_s,
                         s.disturbed,
                         s.outcome,
+                        s.probe_one_s,
+                        s.probe_all_s,
                     )
                     for s in own
                 ),

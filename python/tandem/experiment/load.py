@@ -3,17 +3,24 @@
 
 From /proc/stat, of the processors that this process may run on. A sample whose time others took is
 *disturbed*; a verdict on a time needs samples that are not (docs/formats/experiment.md).
+
+Processor time is not lengthened by waiting, but by a slower processor: another guest on the same
+core, a hardware thread beside it, a lower clock. No counter of a virtual machine says so. A *probe*,
+the same piece of work around each sample, does.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Load", "Watch", "disturbance", "parse_stat"]
+__all__ = ["Load", "Speed", "Watch", "disturbance", "parse_stat", "probe"]
 
 _STAT = Path("/proc/stat")
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -22,6 +29,8 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _MOST_SHARE = 0.05
 # The counters step by a tick (10 ms) for each processor; below this length a step decides.
 _SHORTEST_S = 0.25
+# What a probe computes on: some milliseconds, and no cache holds it twice as well as once.
+_PROBED = bytes(4 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,27 @@ class Load:
 
     others_cpu_s: float  # processor time of all but the sample's own command
     stolen_s: float  # time that the hypervisor gave to others
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Processor time of the same piece of work."""
+
+    one_s: float  # by one thread
+    all_s: float  # by the slowest of a thread for each processor, all at once
+
+
+def _thread_time(_: int) -> float:
+    begin = time.thread_time()
+    hashlib.sha256(_PROBED).digest()  # without Python's global lock
+    return time.thread_time() - begin
+
+
+def probe() -> Speed:
+    """How fast this process's processors are now."""
+    count = len(os.sched_getaffinity(0))
+    with ThreadPoolExecutor(count) as threads:
+        return Speed(_thread_time(0), max(threads.map(_thread_time, range(count))))
 
 
 def parse_stat(text: str, processors: frozenset[int]) -> tuple[float, float]:

@@ -118,6 +118,11 @@ class Metric:
             return self.depends_on_load
         return self.source == "wall" or (self.source != "cpu" and self.unit in _TIME_UNITS)
 
+    @property
+    def is_processor_time(self) -> bool:
+        """Whether nothing but the speed of the processors changes it."""
+        return self.source == "cpu" and not self.is_time
+
 
 @dataclass(frozen=True, slots=True)
 class Baseline:

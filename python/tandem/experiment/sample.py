@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tandem.errors import CommandError, FormatError
 from tandem.experiment.definition import Metric
-from tandem.experiment.load import Watch, disturbance
+from tandem.experiment.load import Watch, disturbance, probe
 from tandem.formats.documents import parse_json, resolve_pointer
 
 __all__ = ["Finished", "Measured", "Task", "kill_running", "measure", "run_command"]
@@ -59,6 +59,8 @@ class Measured:
     stolen_s: float | None = None  # that its hypervisor gave to others
     disturbed: str = ""  # why its times are no evidence; empty: they are
     outcome: str = ""  # why there are no metrics: "did not end: ...", "refused: ..."
+    probe_one_s: float | None = None  # as Sample's
+    probe_all_s: float | None = None
 
 
 class _LimitError(CommandError):
@@ -97,6 +99,7 @@ def measure(task: Task, alone: bool = True) -> Measured:
     output = Path(task.output)
     with _one_at_a_time if alone else contextlib.nullcontext():
         output.unlink(missing_ok=True)
+        probes = [probe()] if any(x.is_processor_time for x in task.metrics) else []
         try:
             watch = Watch()
             try:
@@ -110,6 +113,7 @@ def measure(task: Task, alone: bool = True) -> Measured:
                 outcome = f"did not end: within {task.timeout_s:g} s"
                 done = Finished("", "", task.timeout_s, 0)
             load = watch.load(done.cpu_s)
+            probes += [probe() for _ in probes]
             values: dict[str, int | float] = {}
             cache: dict[str, str] = {"stdout": done.stdout, "stderr": done.stderr}
             for metric, origin in zip(task.metrics, task.origins, strict=True):
@@ -130,6 +134,8 @@ def measure(task: Task, alone: bool = True) -> Measured:
         stolen_s=load.stolen_s if load else None,
         disturbed=disturbance(load, done.wall_s),
         outcome=outcome,
+        probe_one_s=min((x.one_s for x in probes), default=None),
+        probe_all_s=max((x.all_s for x in probes), default=None),
     )
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Verdicts on the checks of an experiment, from its samples.
 
-Counts and simulated cycles are always decided. A check that reads a time is decided from
-undisturbed samples alone, enough of them at every point that it reads, and only where the rounds
-agree; else it is undecided, whatever the numbers say.
+Counts and simulated cycles are always decided. A check that reads a time, or a processor time, is
+decided from undisturbed samples alone, enough of them at every point that it reads, and only where
+the rounds agree; else it is undecided, whatever the numbers say.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tandem.experiment.definition import At, Expect, Experiment, describe, key_of
+from tandem.experiment.definition import At, Expect, Experiment, Metric, describe, key_of
 from tandem.experiment.expressions import Expression, ExpressionError, Query
 from tandem.formats.result import Point, Sample, Verdict
 from tandem.statistics import median, paired_ratio, ratio_of_medians
@@ -22,8 +22,11 @@ __all__ = ["verdicts_of"]
 _ENOUGH = 3
 # At least this share of the rounds must give the verdict by themselves.
 _AGREEMENT = 0.75
+# A processor time is no evidence where the processors, all at work, take this many times as long
+# for the same work as the fastest of them did by itself.
+_SLOWED = 1.15
 
-Keep = Callable[[Sample], bool]
+Keep = Callable[[Metric, Sample], bool]
 
 
 class _Samples:
@@ -51,13 +54,13 @@ class _Samples:
         metric = self._experiment.metric(query.metric)
         found: list[float] = []
         for point in self.selected(query):
-            own = self._values(point, metric.name, metric.is_time)
+            own = self._values(point, metric)
             try:
                 if not query.is_ratio:
                     found.append(median(own.values()))
                     continue
                 base_point = self.baseline(point)
-                base = self._values(base_point, metric.name, metric.is_time) if base_point else {}
+                base = self._values(base_point, metric) if base_point else {}
                 inverse = metric.ratio == "speedup"
                 baseline = self._experiment.baseline
                 if baseline is not None and baseline.pairing == "round":
@@ -71,16 +74,34 @@ class _Samples:
                 raise ExpressionError(f"{describe(point.at)}: {error}") from error
         return found
 
-    def _values(self, point: Point, metric: str, is_time: bool) -> Mapping[int, float]:
+    def _values(self, point: Point, metric: Metric) -> Mapping[int, float]:
         return {
-            s.round: float(s.metrics[metric])
+            s.round: float(s.metrics[metric.name])
             for s in point.samples
-            if metric in s.metrics and (not is_time or self._keep(s))
+            if metric.name in s.metrics and self._keep(metric, s)
         }
 
 
-def _undisturbed(sample: Sample) -> bool:
-    return sample.disturbed == ""
+def _undisturbed(points: Sequence[Point]) -> Keep:
+    """Whether a sample's value of a metric is evidence, of a result with these points."""
+    fastest: dict[str, float] = {}
+    for sample in (s for point in points for s in point.samples):
+        if sample.probe_one_s is not None:
+            least = fastest.get(sample.worker, sample.probe_one_s)
+            fastest[sample.worker] = min(least, sample.probe_one_s)
+
+    def keep(metric: Metric, sample: Sample) -> bool:
+        if metric.is_time:
+            return sample.disturbed == ""
+        if metric.is_processor_time and sample.probe_all_s is not None:
+            return sample.probe_all_s <= _SLOWED * fastest[sample.worker]
+        return True
+
+    return keep
+
+
+def _is_certain(metric: Metric) -> bool:
+    return not metric.is_time and not metric.is_processor_time
 
 
 def verdicts_of(
@@ -112,19 +133,19 @@ def _verdict(
     expression = expect.expression
     if expression is None:
         return made("not checked")
-    every = _Samples(experiment, points, processors, lambda _: True)
+    every = _Samples(experiment, points, processors, lambda _metric, _sample: True)
     try:
         compared = expression.sides(every)
-        times = any(experiment.metric(q.metric).is_time for q in expression.queries)
-        if not times:
+        if all(_is_certain(experiment.metric(q.metric)) for q in expression.queries):
             return made("met" if expression.holds(every) else "differs", compared)
-        short = _too_few(expression, experiment, every)
+        keep = _undisturbed(points)
+        short = _too_few(expression, experiment, every, keep)
         if short:
             return made("undecided", compared, short)
-        calm = _Samples(experiment, points, processors, _undisturbed)
+        calm = _Samples(experiment, points, processors, keep)
         holds = expression.holds(calm)
         compared = expression.sides(calm)
-        alike, rounds = _agreement(expression, experiment, points, processors, holds)
+        alike, rounds = _agreement(expression, experiment, points, processors, keep, holds)
         if rounds and alike < _AGREEMENT * rounds:
             why = f"of {rounds} undisturbed rounds {alike} say so by themselves"
             return made("undecided", compared, why)
@@ -133,20 +154,26 @@ def _verdict(
         return made("undecided", why=str(error))
 
 
-def _too_few(expression: Expression, experiment: Experiment, samples: _Samples) -> str:
+def _too_few(
+    expression: Expression, experiment: Experiment, samples: _Samples, keep: Keep
+) -> str:
     """Where too many samples of a time are disturbed; empty where there are enough others."""
     for query in expression.queries:
-        if not experiment.metric(query.metric).is_time:
+        metric = experiment.metric(query.metric)
+        if _is_certain(metric):
             continue
         for point in samples.selected(query):
             used = [point, samples.baseline(point) if query.is_ratio else None]
             for each in used:
                 if each is None:
                     continue
-                calm = sum(map(_undisturbed, each.samples))
+                calm = sum(keep(metric, x) for x in each.samples)
                 if calm < min(_ENOUGH, len(each.samples)):
                     of = len(each.samples)
-                    return f"{of - calm} of {of} samples of {_place(each.at)} are disturbed"
+                    what = "are disturbed"
+                    if metric.is_processor_time:
+                        what = "were taken on slowed processors"
+                    return f"{of - calm} of {of} samples of {_place(each.at)} {what}"
     return ""
 
 
@@ -159,6 +186,7 @@ def _agreement(
     experiment: Experiment,
     points: Sequence[Point],
     processors: int,
+    keep: Keep,
     holds: bool,
 ) -> tuple[int, int]:
     """How many undisturbed rounds give the same answer alone, of how many that have all points."""
@@ -168,7 +196,7 @@ def _agreement(
             experiment,
             points,
             processors,
-            lambda s, number=number: s.round == number and _undisturbed(s),  # type: ignore[misc]
+            lambda m, s, number=number: s.round == number and keep(m, s),  # type: ignore[misc]
         )
         try:
             answer = expression.holds(one)

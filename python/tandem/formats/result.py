@@ -47,6 +47,10 @@ class Sample:
     stolen_s: float | None = None  # time that the hypervisor gave to others
     disturbed: str | None = None  # why its times are no evidence; "": they are; None: not recorded
     outcome: str = ""  # why there are no metrics: "did not end: ...", "refused: ..."
+    # Processor time of a fixed piece of work around the sample, by one thread and by the slowest of
+    # one for each processor; None where no metric is a processor time.
+    probe_one_s: float | None = None
+    probe_all_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
