@@ -50,7 +50,7 @@ def sources(folder: Path) -> list[Source]:
         found.append(Source(path, ()))
     for path in sorted((TESTS / "runtime/api").glob("*.c*")):
         found.append(Source(path, ()))
-    for path in sorted((TESTS / "convert/programs").glob("*.c")):
+    for path in sorted((TESTS / "convert/programs").glob("*.c*")):
         own_file = path.with_suffix(".toml")
         found.append(Source(path, (), own_file if own_file.exists() else None))
     cases = read_cases()
