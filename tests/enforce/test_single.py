@@ -22,7 +22,9 @@ def test_a_profile_counts_them(compilers: Compilers, tmp_path: Path, enforce: st
     )
     assert json.loads(report.read_text())["instrumentation"]["atomics"] == 1
     path = tmp_path / "profile.json"
-    outcome = compilers.run(program, 3, 1000, environment={"TANDEM_PROFILE": str(path)})
+    outcome = compilers.run(
+        program, 3, 1000, environment={"TANDEM_PROFILE": str(path), "TANDEM_PROFILE_PERIOD": "1"}
+    )
     assert outcome.status == 0, outcome
     (section,) = json.loads(path.read_text())["sections"]
     assert (section["name"], section["starts"], section["commits"]) == ("one", 3000, 3000)

@@ -177,7 +177,7 @@ def hybrid_free(without: frozenset[str]) -> Machine:
 
 
 def hybrid_alone(without: frozenset[str]) -> Machine:
-    """A hardware transaction beside one that is serial and changes x without any protocol, twice."""
+    """A hardware transaction beside a serial one that changes x without any protocol, twice."""
     body: Program = [
         Load("x", "x"),
         Check(lambda r: r["x"] != 1, "the hardware sees one that is serial"),

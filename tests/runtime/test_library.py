@@ -114,8 +114,8 @@ def run_together(
     algorithm: str,
     **variables: str,
 ) -> str:
-    """What it prints, where none of its calls makes a transaction run serially. With `serialised N` at
-    its end, which is 0 where nothing but its calls can do that. `auto` may do it too, since on a
+    """What it prints, where none of its calls makes a transaction run serially. With `serialised N`
+    at its end, which is 0 where nothing but its calls can do that. `auto` may do it too, since on a
     busy machine one at a time is often the best; so there the profile says why each of them was."""
     # Else many restarts in a row, which a machine may be busy enough for, end alone as well.
     environment = {"TANDEM_SERIALISE_AFTER": "never", **variables}

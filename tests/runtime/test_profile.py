@@ -121,6 +121,44 @@ def found_by(
     return {section["name"].partition("+")[0]: section for section in profile["sections"]}
 
 
+@pytest.mark.parametrize("algorithm", ["eager", "lazy", "norec", "two-phase", "serial"])
+def test_of_many_executions_some_are_measured(
+    gnu_tm: GnuTm, tmp_path: Path, algorithm: str
+) -> None:
+    threads, executions, first, period = 2, 40_000, 256, 32
+    found = found_by(gnu_tm, tmp_path, "sampled", algorithm, TANDEM_PROFILE_PERIOD="")
+    run = json.loads((tmp_path / "profile.json").read_text())["run"]
+    # Those behind the last one that was measured are not known of.
+    assert executions - threads * (2 * period - 2) <= run["executions"] <= executions
+    sampled = (executions - threads * first) / period
+    assert threads * first + sampled / 2 < run["measured"] < threads * first + sampled * 2
+    kept, undone = found["kept"], found["undone"]
+    assert kept["commits"] + sum(x["count"] for x in undone["aborts"]) == run["executions"]
+    assert {x["cause"] for x in undone["aborts"]} == {"cancel"}
+    assert undone["commits"] == 0
+    # The two are run in turn, and neither is met more often.
+    assert 0.7 < 2 * kept["commits"] / executions < 1.3
+    assert kept["write_set"]["max"] <= 1
+
+
+def test_every_execution_is_measured_where_that_is_asked_for(gnu_tm: GnuTm, tmp_path: Path) -> None:
+    found = found_by(gnu_tm, tmp_path, "sampled", "norec", TANDEM_PROFILE_PERIOD="1")
+    run = json.loads((tmp_path / "profile.json").read_text())["run"]
+    assert run["measured"] == run["executions"] == 40_000
+    assert found["kept"]["commits"] == 20_000
+
+
+@pytest.mark.parametrize("period", ["0", "-1", "often", "1000001"])
+def test_a_period_that_is_none_is_refused(gnu_tm: GnuTm, tmp_path: Path, period: str) -> None:
+    program = gnu_tm.compile("sampled", [PROGRAM.parent / "sampled.c"], ["-g"])
+    outcome = gnu_tm.run(program, algorithm="norec", environment={"TANDEM_PROFILE_PERIOD": period})
+    assert outcome.status == 2
+    assert outcome.output == (
+        f"libitm: error: TANDEM_PROFILE_PERIOD={period} is not known; the valid values are "
+        "1 to 1000000\n"
+    )
+
+
 def test_one_that_was_told_to_begin_again_says_for_which_memory(
     gnu_tm: GnuTm, tmp_path: Path
 ) -> None:

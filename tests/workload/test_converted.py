@@ -62,7 +62,7 @@ def test_answers_are_right_and_nothing_runs_alone_by_what_it_calls(tmp_path: Pat
     file = tmp_path / "profile.json"
     run(
         *("replay", "--load", "mixed", "--threads", "4", "--operations", "5000"),
-        environment={"TANDEM_PROFILE": str(file)},
+        environment={"TANDEM_PROFILE": str(file), "TANDEM_PROFILE_PERIOD": "1"},
     )
     sections = json.loads(file.read_text(encoding="utf-8"))["sections"]
     commits = sum(section["commits"] for section in sections)

@@ -5,8 +5,8 @@ From /proc/stat, of the processors that this process may run on. A sample whose 
 *disturbed*; a verdict on a time needs samples that are not (docs/formats/experiment.md).
 
 Processor time is not lengthened by waiting, but by a slower processor: another guest on the same
-core, a hardware thread beside it, a lower clock. No counter of a virtual machine says so. A *probe*,
-the same piece of work around each sample, does.
+core, a hardware thread beside it, a lower clock. No counter of a virtual machine says so. A
+*probe*, the same piece of work around each sample, does.
 """
 
 from __future__ import annotations

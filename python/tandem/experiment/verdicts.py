@@ -154,9 +154,7 @@ def _verdict(
         return made("undecided", why=str(error))
 
 
-def _too_few(
-    expression: Expression, experiment: Experiment, samples: _Samples, keep: Keep
-) -> str:
+def _too_few(expression: Expression, experiment: Experiment, samples: _Samples, keep: Keep) -> str:
     """Where too many samples of a time are disturbed; empty where there are enough others."""
     for query in expression.queries:
         metric = experiment.metric(query.metric)

@@ -223,7 +223,9 @@ def _sample(asked: argparse.Namespace, folder: Path, memcached: Memcached) -> No
     threads = (asked.threads or (2,))[0]
     with tempfile.TemporaryDirectory(prefix="tandem-sample-") as name:
         profile = Path(name) / "profile.json"
-        told = {"TANDEM_PROFILE": str(profile)} if asked.count else {}
+        # Every execution: causes that are rare count as well.
+        counting = {"TANDEM_PROFILE": str(profile), "TANDEM_PROFILE_PERIOD": "1"}
+        told = counting if asked.count else {}
         settings = {
             "operations": asked.operations or 200_000,
             "seed": asked.seed or 1,

@@ -132,7 +132,11 @@ def count_serial(
                 for i, file in enumerate(files):
                     say(f"serial: round {i + 1} of {rounds}: {variant}, {number} threads")
                     settings = {"operations": operations, "seed": seed + i, **load.settings}
-                    told = {"TANDEM_PROFILE": str(file), "TANDEM_HYBRID": "transactions"}
+                    told = {
+                        "TANDEM_PROFILE": str(file),
+                        "TANDEM_PROFILE_PERIOD": "1",
+                        "TANDEM_HYBRID": "transactions",
+                    }
                     run_once(program, library, load, settings, number, {**environment, **told})
                 counts.append(read_serial(variant, number, files))
     return counts

@@ -337,7 +337,7 @@ std::string profile_html(const Profile &profile) {
       "'unsafe-inline'; script-src '{13}'; base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{0} – profile</title><style>{1}</style></head><body>\n"
-      "<h1>{0}</h1><p class=\"run\">{2}{3}, from {4}, {5:.2f} s</p>\n"
+      "<h1>{0}</h1><p class=\"run\">{2}{3}, from {4}, {5:.2f} s{15}</p>\n"
       "{12}\n{6}\n{7}\n{8}\n{9}\n{10}\n{11}\n<script>{14}</script></body></html>\n",
       escaped(profile.program), kStyle,
       profile.of_locks ? "the program's own locks, "
@@ -346,7 +346,8 @@ std::string profile_html(const Profile &profile) {
       counted(profile.threads, "thread", "threads"), escaped(profile.start), profile.wall_seconds,
       sections_table(profile), matrix(profile), aborts_table(profile),
       serialisations_table(profile) + colour_waits_table(profile), histograms(profile),
-      locks_table(profile), summary(profile), kPageFilterHash, kPageFilterScript);
+      locks_table(profile), summary(profile), kPageFilterHash, kPageFilterScript,
+      sampling_of(profile));
 }
 
 } // namespace tandem

@@ -96,6 +96,8 @@ Profile profile_of(const json &value) {
   profile.contention = run.at("policy").at("contention");
   profile.backoff = run.at("policy").at("backoff");
   profile.threads = run.at("threads");
+  profile.executions = run.value("executions", std::uint64_t{0});
+  profile.measured = run.value("measured", profile.executions);
   profile.start = run.at("start");
   profile.wall_seconds = run.at("wall_seconds");
   for (const json &section : list_of(value, "sections"))

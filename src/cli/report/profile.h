@@ -107,6 +107,8 @@ struct Profile {
   std::uint64_t threads = 0;
   std::string start;
   double wall_seconds = 0;
+  std::uint64_t executions = 0; // of sections; 0: not known
+  std::uint64_t measured = 0;   // of them
   std::vector<ProfileSection> sections;
   bool of_locks = false; // of the program's own locks, not of transactions
   std::vector<ProfileLock> locks;

@@ -147,10 +147,10 @@ std::string head_text(const Profile &profile) {
     return fmt::format("{}: {}{}, {:.2f} s", profile.program, threads,
                        profile.locks.empty() ? ", no lock was acquired" : "", profile.wall_seconds);
   return fmt::format(
-      "{}: {}, {}, {} commits, {} aborts{}, {:.2f} s", profile.program, profile.algorithm, threads,
-      thousands(commits), thousands(aborts),
+      "{}: {}, {}, {} commits, {} aborts{}, {:.2f} s{}", profile.program, profile.algorithm,
+      threads, thousands(commits), thousands(aborts),
       cancels == 0 ? "" : fmt::format(", {} cancelled by the program", thousands(cancels)),
-      profile.wall_seconds);
+      profile.wall_seconds, sampling_of(profile));
 }
 
 } // namespace
@@ -167,6 +167,13 @@ std::string demangled(const std::string &name) {
 
 std::string place_text(const std::string &file, std::uint64_t line) {
   return file.empty() ? "" : fmt::format("{}:{}", file, line);
+}
+
+std::string sampling_of(const Profile &profile) {
+  return profile.measured >= profile.executions
+             ? ""
+             : fmt::format("; estimates: {} of {} executions were measured",
+                           thousands(profile.measured), thousands(profile.executions));
 }
 
 std::string location_text(const ProfileAbort &abort) {

@@ -37,7 +37,7 @@ void *allocated(void *memory, std::size_t bytes, Release release, const char *ca
   if (thread.mode == Mode::hardware)
     return memory; // an abort undoes what the allocator did
   actions::add(thread, AllocationAction{memory, release, bytes, true});
-  if (is_profiled(thread)) [[unlikely]]
+  if (has_counters(thread)) [[unlikely]]
     profile::name_allocation(memory, from);
   if (!thread.throwing) {
     thread.fresh = reinterpret_cast<std::uintptr_t>(memory);

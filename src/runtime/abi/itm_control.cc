@@ -231,7 +231,9 @@ std::uint32_t begin_section(std::uint32_t properties, const tandem_section *sect
 // A section that tandem-cc made one instruction: called where _TANDEM_profiled is set.
 TANDEM_ITM void _TANDEM_count(const tandem_section *section) {
   Thread &thread = this_thread();
-  if (is_profiled(thread))
+  // Inside of a transaction it is a part of that one's execution.
+  if (thread.depth == 0 ? has_counters(thread) && profile::is_measured_next(thread)
+                        : is_profiled(thread))
     profile::count_single(thread, *section);
 }
 

@@ -98,7 +98,7 @@ void meet(Thread &thread, Thread &holder, const Orec &orec, std::uint64_t word, 
       case contention::Decision::abort_other:
         // Where the holder has just committed this restarts its next transaction, which does no
         // harm.
-        if (is_profiled(thread)) [[unlikely]]
+        if (has_counters(thread)) [[unlikely]]
           profile::name_killer(thread, holder);
         holder.signals.fetch_or(kSignalAbort, std::memory_order_relaxed);
         asked = true;

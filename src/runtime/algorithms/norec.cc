@@ -182,7 +182,7 @@ bool commit(Thread &thread, std::uint64_t &time) noexcept {
     --before; // it has been odd since a write in place
   }
   time = before + 2;
-  if (is_profiled(thread)) [[unlikely]]
+  if (has_counters(thread)) [[unlikely]]
     profile::publish(thread, time);
   thread.writes.write_back();
   if (!thread.additions.empty()) [[unlikely]]

@@ -127,7 +127,7 @@ bool commit_eager(Thread &thread, std::uint64_t &time) noexcept {
   }
   if (time == 0)
     time = next_time();
-  if (is_profiled(thread)) [[unlikely]]
+  if (has_counters(thread)) [[unlikely]]
     profile::publish(thread, time);
   // Nobody has committed since the snapshot: nothing that was read can have changed.
   if (time != thread.snapshot + 1 && !reads_are_current(thread))

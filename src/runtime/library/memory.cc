@@ -36,7 +36,7 @@ void *owned(void *memory, std::size_t bytes, int error, Thread *thread, const vo
     return nullptr;
   }
   actions::add(*thread, AllocationAction{memory, std::free, bytes, true});
-  if (is_profiled(*thread)) [[unlikely]]
+  if (has_counters(*thread)) [[unlikely]]
     profile::name_allocation(memory, from);
   if (!thread->throwing) {
     thread->fresh = reinterpret_cast<std::uintptr_t>(memory);
@@ -196,7 +196,7 @@ void *created(void *memory, std::size_t bytes, void release(void *), const void 
   if (memory == nullptr || thread == nullptr)
     return memory;
   actions::add(*thread, AllocationAction{memory, release, bytes, true});
-  if (is_profiled(*thread)) [[unlikely]]
+  if (has_counters(*thread)) [[unlikely]]
     profile::name_allocation(memory, from);
   return memory;
 }

@@ -24,9 +24,9 @@ struct Histogram {
   std::uint64_t sum;
   std::uint64_t max;
 
-  void add(std::uint64_t value) noexcept {
-    ++counts[static_cast<std::size_t>(std::bit_width(value))];
-    sum += value;
+  void add(std::uint64_t value, std::uint64_t times) noexcept {
+    counts[static_cast<std::size_t>(std::bit_width(value))] += times;
+    sum += times * value;
     max = value > max ? value : max;
   }
   void add(const Histogram &other) noexcept {
@@ -100,7 +100,7 @@ public:
     std::uint64_t count;
   };
 
-  void add(const Key &key, std::uint64_t count = 1) noexcept {
+  void add(const Key &key, std::uint64_t count) noexcept {
     if (2 * (entries_.size() + 1) > slots_)
       grow();
     std::size_t slot = hash(key) & (slots_ - 1);
@@ -175,26 +175,36 @@ struct Access {
 struct Blame {
   const void *address;
   const void *from;
-  std::uint32_t other;
+  std::uint64_t winner; // where its execution began; 0: not known
 };
 
 } // namespace tandem::profile
 
 namespace tandem {
 
-// The counters of one thread (Thread::profile).
+// The counters of one thread (Thread::counters).
 struct ThreadProfile {
   std::atomic<std::uint32_t> busy{0};    // inside a function of this folder
-  std::atomic<std::uint32_t> section{0}; // of the present attempt; others read it
-  std::atomic<std::uint32_t> killer{0};  // section of who asked for the restart; others write it
+  std::atomic<std::uint32_t> section{0}; // of the execution that is measured; others read it
+  // Where the present execution began, measured or not: the section's descriptor, or the return
+  // address of its begin. Others read it.
+  std::atomic<std::uint64_t> place{0};
+  std::atomic<std::uint64_t> killer{0};      // place of who asked for the restart; others write it
   std::atomic<const void *> wanted{nullptr}; // the memory that it wanted; others write it
-  bool counted = false;                      // in the number of threads, since the thread began
-  bool executing = false;                    // between the first attempt's begin and the end
-  bool serialised = false;                   // the execution, once: then it stays serial to its end
-  std::uint64_t began = 0;                   // ticks at the execution's first attempt
-  std::uint64_t aborted = 0;                 // attempts of the execution
-  std::uint64_t waiting_since = 0;           // 0: it does not wait
-  std::uint64_t irrevocable_since = 0;       // 0: it is revocable
+  std::uint64_t weight = 1;                  // executions that the present one stands for
+  std::uint64_t own_weight = 1;              // the same of the one that begins,
+  std::uint64_t next_weight = 1;             // and of the next one: nobody else reads these
+  std::uint64_t measured = 0;                // executions
+  std::uint64_t executions = 0;              // that the measured ones stand for
+  std::uint32_t first_left = 0;              // of those that are all measured
+  contention::Xorshift random{1};
+  bool counted = false;                // in the number of threads, since the thread began
+  bool executing = false;              // between the first attempt's begin and the end
+  bool serialised = false;             // the execution, once: then it stays serial to its end
+  std::uint64_t began = 0;             // ticks at the execution's first attempt
+  std::uint64_t aborted = 0;           // attempts of the execution
+  std::uint64_t waiting_since = 0;     // 0: it does not wait
+  std::uint64_t irrevocable_since = 0; // 0: it is revocable
   profile::Blame blame{};
   memory::Log<profile::Access> accesses;
   std::array<profile::SectionCounts *, profile::kMostSections + 1> sections{};
@@ -222,7 +232,9 @@ struct Process {
   std::int64_t steady_ns;  // CLOCK_MONOTONIC at the same moment
   std::uint64_t ticks;     // the time-stamp counter at the same moment
   std::int32_t pid;
-  std::uint64_t threads; // that ran at least one section
+  std::uint64_t threads;    // that ran at least one section
+  std::uint64_t executions; // by what was measured: those that it stands for
+  std::uint64_t measured;   // of them
   ThreadCounts *each_thread;
   std::size_t each_threads; // entries
   std::uint32_t sections;   // numbers given out

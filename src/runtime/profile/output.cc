@@ -239,6 +239,8 @@ private:
     json_.number("serialise_after",
                  settings.serialise_after != kNever ? settings.serialise_after : 0);
     json_.close('}');
+    json_.number("executions", process_.executions);
+    json_.number("measured", process_.measured);
     json_.number("threads", process_.threads);
     json_.open('[', "each_thread");
     for (std::size_t i = 0; i < process_.each_threads; ++i) {

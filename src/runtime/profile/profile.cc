@@ -41,7 +41,7 @@ std::atomic<std::uint32_t> number_at[2 * kMostSections]; // hash of begin -> num
 struct Commit {
   std::atomic<std::uint64_t> time;
   std::atomic<std::uint64_t> words; // a Bloom filter of the addresses that it wrote; 0: not known
-  std::atomic<std::uint32_t> section;
+  std::atomic<std::uint64_t> place; // where the execution began
 };
 constexpr std::size_t kCommits = 1 << 14;
 Commit commits[kCommits];
@@ -59,7 +59,7 @@ NameAllocation name_allocation_there = nullptr;
 
 class Hook {
 public:
-  explicit Hook(Thread &thread) noexcept : profile_(*thread.profile) {
+  explicit Hook(Thread &thread) noexcept : profile_(*thread.counters) {
     // seq_cst: before the load of `closed`; partner: finish().
     profile_.busy.exchange(1);
     open_ = !closed.load();
@@ -103,9 +103,30 @@ std::uint32_t number_of(std::uint64_t begin, const tandem_section *descriptor) n
   }
 }
 
+// Of a section that was measured before; else 0: who won may be gone, with its library.
+std::uint32_t known_number(std::uint64_t begin) noexcept {
+  if (begin == 0)
+    return 0;
+  const Module *module = module_of(reinterpret_cast<const void *>(begin - 1));
+  for (std::size_t slot = (begin * 0x9e3779b97f4a7c15U) >> 50;;
+       slot = (slot + 1) % (2 * kMostSections)) {
+    const std::uint32_t number = number_at[slot].load(std::memory_order_acquire);
+    if (number == 0 || (begin_of[number].load(std::memory_order_relaxed) == begin &&
+                        module_at[number].load(std::memory_order_relaxed) == module))
+      return number;
+  }
+}
+
+// Where the outermost transaction of the thread begins.
+std::uint64_t place_of(const Thread &thread) noexcept {
+  if (thread.descriptor != nullptr)
+    return reinterpret_cast<std::uintptr_t>(thread.descriptor);
+  return thread.section != 0 ? thread.section : thread.jump.target;
+}
+
 // Of a thread that executes a section, which counts it from then on.
 ThreadProfile &counted_profile(Thread &thread) noexcept {
-  ThreadProfile &profile = *thread.profile;
+  ThreadProfile &profile = *thread.counters;
   if (!profile.counted) {
     profile.counted = true;
     threads.fetch_add(1, std::memory_order_relaxed);
@@ -126,13 +147,13 @@ void stop_waiting(ThreadProfile &profile, SectionCounts &counts) noexcept {
     return;
   // What is waited for while it cannot be undone counts as irrevocable.
   if (profile.irrevocable_since == 0)
-    counts.waiting_ticks += processor::ticks() - profile.waiting_since;
+    counts.waiting_ticks += profile.weight * (processor::ticks() - profile.waiting_since);
   profile.waiting_since = 0;
 }
 
 void stop_irrevocable(ThreadProfile &profile, SectionCounts &counts) noexcept {
   if (profile.irrevocable_since != 0)
-    counts.irrevocable_ticks += processor::ticks() - profile.irrevocable_since;
+    counts.irrevocable_ticks += profile.weight * (processor::ticks() - profile.irrevocable_since);
   profile.irrevocable_since = 0;
 }
 
@@ -215,7 +236,7 @@ void finish() noexcept {
   CountTable<StackKey> stacks;
   CountTable<ColourKey> colours;
   for (std::size_t i = 0; i < end; ++i) {
-    ThreadProfile *profile = thread_of(i).profile;
+    ThreadProfile *profile = thread_of(i).counters;
     if (profile == nullptr)
       continue;
     for (sync::Patience patience; profile->busy.load() != 0;)
@@ -224,8 +245,10 @@ void finish() noexcept {
       SectionCounts &counts = counts_of(*profile, profile->section.load(std::memory_order_relaxed));
       stop_waiting(*profile, counts);
       stop_irrevocable(*profile, counts);
-      counts.section_ticks += processor::ticks() - profile->began;
+      counts.section_ticks += profile->weight * (processor::ticks() - profile->began);
     }
+    process.executions += profile->executions;
+    process.measured += profile->measured;
     ThreadCounts counts{};
     for (std::size_t section = 1; section <= process.sections; ++section)
       if (profile->sections[section] != nullptr) {
@@ -286,7 +309,7 @@ void after_fork_in_child() noexcept {
   closed.store(false);
   threads.store(0);
   for (std::size_t i = 0; i < marks_end.load(std::memory_order_relaxed); ++i) {
-    ThreadProfile *profile = thread_of(i).profile;
+    ThreadProfile *profile = thread_of(i).counters;
     if (profile == nullptr)
       continue;
     for (SectionCounts *counts : profile->sections)
@@ -296,9 +319,14 @@ void after_fork_in_child() noexcept {
     profile->stacks.clear();
     profile->colours.clear();
     profile->counted = false;
+    profile->measured = 0;
+    profile->executions = 0;
     profile->busy.store(0);
     if (profile->executing && &thread_of(i) == current_thread) {
-      ++counts_of(*profile, profile->section.load(std::memory_order_relaxed)).starts;
+      counts_of(*profile, profile->section.load(std::memory_order_relaxed)).starts +=
+          profile->weight;
+      profile->measured = 1;
+      profile->executions = profile->weight;
       profile->counted = true;
       threads.store(1);
     }
@@ -309,10 +337,34 @@ void after_fork_in_child() noexcept {
 void prepare_thread(Thread &thread) noexcept {
   if (process.destination.path() == nullptr)
     return;
-  if (thread.profile == nullptr)
-    thread.profile =
+  if (thread.counters == nullptr) {
+    thread.counters =
         new (memory::allocate_pages(sizeof(ThreadProfile), "the profile")) ThreadProfile();
-  thread.profile->counted = false;
+    thread.counters->random = contention::Xorshift(thread.identity + 1);
+  }
+  thread.profile = thread.counters;
+  thread.unmeasured = 0;
+  thread.counters->counted = false;
+  thread.counters->next_weight = 1;
+  thread.counters->first_left = kMeasuredFirst;
+}
+
+void measure(Thread &thread) noexcept {
+  ThreadProfile &profile = *thread.counters;
+  thread.profile = &profile;
+  profile.own_weight = profile.next_weight;
+  if (profile.first_left != 0)
+    --profile.first_left;
+  // Distances from 1 to twice the period less 1: nothing that recurs is met or missed each time.
+  else
+    thread.unmeasured =
+        static_cast<std::uint32_t>(profile.random() % (2 * settings.profile_period - 1));
+  profile.next_weight = std::uint64_t{1} + thread.unmeasured;
+}
+
+void measure_not(Thread &thread) noexcept {
+  thread.profile = nullptr;
+  thread.counters->place.store(place_of(thread), std::memory_order_relaxed);
 }
 
 void begin(Thread &thread) noexcept {
@@ -320,12 +372,10 @@ void begin(Thread &thread) noexcept {
   if (!hook.open())
     return;
   ThreadProfile &profile = counted_profile(thread);
-  const tandem_section *descriptor = thread.descriptor;
-  const std::uint64_t begin = descriptor != nullptr ? reinterpret_cast<std::uintptr_t>(descriptor)
-                              : thread.section != 0 ? thread.section
-                                                    : thread.jump.target;
-  const std::uint32_t section = number_of(begin, descriptor);
+  const std::uint64_t place = place_of(thread);
+  const std::uint32_t section = number_of(place, thread.descriptor);
   profile.section.store(section, std::memory_order_relaxed);
+  profile.place.store(place, std::memory_order_relaxed);
   profile.executing = true;
   profile.aborted = 0;
   profile.serialised = false;
@@ -334,7 +384,10 @@ void begin(Thread &thread) noexcept {
   profile.blame = Blame();
   profile.accesses.clear();
   profile.began = processor::ticks();
-  ++counts_of(profile, section).starts;
+  profile.weight = profile.own_weight;
+  ++profile.measured;
+  profile.executions += profile.weight;
+  counts_of(profile, section).starts += profile.weight;
 }
 
 void count_single(Thread &thread, const tandem_section &section) noexcept {
@@ -344,8 +397,12 @@ void count_single(Thread &thread, const tandem_section &section) noexcept {
   ThreadProfile &profile = counted_profile(thread);
   SectionCounts &counts =
       counts_of(profile, number_of(reinterpret_cast<std::uintptr_t>(&section), &section));
-  ++counts.starts;
-  ++counts.commits;
+  if (thread.depth == 0)
+    profile.weight = profile.own_weight;
+  ++profile.measured;
+  profile.executions += profile.weight;
+  counts.starts += profile.weight;
+  counts.commits += profile.weight;
 }
 
 void abort(Thread &thread, Cause cause) noexcept {
@@ -355,28 +412,28 @@ void abort(Thread &thread, Cause cause) noexcept {
   ThreadProfile &profile = *thread.profile;
   const std::uint32_t section = profile.section.load(std::memory_order_relaxed);
   SectionCounts &counts = counts_of(profile, section);
-  ++counts.aborts;
+  counts.aborts += profile.weight;
   ++profile.aborted;
   AbortKey key{};
   key.section = section;
   key.cause = cause;
   if (cause == Cause::killed) {
-    key.other = profile.killer.load(std::memory_order_relaxed);
+    key.other = known_number(profile.killer.load(std::memory_order_relaxed));
     const void *wanted = profile.wanted.load(std::memory_order_relaxed);
     key.from = own_access(profile, wanted);
     locate(thread, wanted, key);
   } else if (cause == Cause::validation || cause == Cause::locked) {
-    key.other = profile.blame.other;
+    key.other = known_number(profile.blame.winner);
     key.from = reinterpret_cast<std::uintptr_t>(profile.blame.from);
     locate(thread, profile.blame.address, key);
   }
-  profile.aborts.add(key);
+  profile.aborts.add(key, profile.weight);
   profile.blame = Blame();
   profile.accesses.clear();
   stop_waiting(profile, counts);
   stop_irrevocable(profile, counts);
   if (cause == Cause::cancel) {
-    counts.section_ticks += processor::ticks() - profile.began;
+    counts.section_ticks += profile.weight * (processor::ticks() - profile.began);
     profile.executing = false;
   }
 }
@@ -385,7 +442,8 @@ void again(Thread &thread) noexcept {
   const Hook hook(thread);
   if (!hook.open())
     return;
-  ++counts_of(*thread.profile, thread.profile->section.load(std::memory_order_relaxed)).starts;
+  ThreadProfile &profile = *thread.profile;
+  counts_of(profile, profile.section.load(std::memory_order_relaxed)).starts += profile.weight;
 }
 
 void serialise(Thread &thread, SerialCause cause) noexcept {
@@ -406,7 +464,7 @@ void serialise(Thread &thread, SerialCause cause) noexcept {
       if (kept != 0 || object_of(frames[i]) != own)
         key.frames[kept++] = reinterpret_cast<std::uint64_t>(frames[i]);
   }
-  thread.profile->stacks.add(key);
+  thread.profile->stacks.add(key, thread.profile->weight);
 }
 
 void irrevocable(Thread &thread) noexcept {
@@ -439,13 +497,14 @@ void after_commit(Thread &thread, const Ending &ending) noexcept {
     return;
   ThreadProfile &profile = *thread.profile;
   SectionCounts &counts = counts_of(profile, ending.section);
-  ++counts.commits;
-  counts.reads.add(ending.reads);
-  counts.writes.add(ending.writes);
-  counts.retries.add(ending.aborted);
+  counts.commits += profile.weight;
+  counts.reads.add(ending.reads, profile.weight);
+  counts.writes.add(ending.writes, profile.weight);
+  counts.retries.add(ending.aborted, profile.weight);
   stop_waiting(profile, counts);
   stop_irrevocable(profile, counts);
-  counts.section_ticks += processor::ticks() - ending.began; // last: the others are parts of it
+  // Last: the others are parts of it.
+  counts.section_ticks += profile.weight * (processor::ticks() - ending.began);
   profile.executing = false;
 }
 
@@ -455,47 +514,48 @@ void publish(Thread &thread, std::uint64_t time) noexcept {
     words |= bloom_bit(entry.word);
   Commit &commit = commits[time % kCommits];
   commit.time.store(0, std::memory_order_relaxed);
-  commit.section.store(thread.profile->section.load(std::memory_order_relaxed),
-                       std::memory_order_relaxed);
+  commit.place.store(thread.counters->place.load(std::memory_order_relaxed),
+                     std::memory_order_relaxed);
   commit.words.store(words, std::memory_order_relaxed);
   commit.time.store(time, std::memory_order_release);
 }
 
 void blame_access(Thread &thread, const void *address, const void *from) noexcept {
-  thread.profile->blame.address = address;
-  thread.profile->blame.from = from;
+  thread.counters->blame.address = address;
+  thread.counters->blame.from = from;
 }
 
 void blame_holder(Thread &thread, const Thread &holder) noexcept {
-  thread.profile->blame.other = holder.profile->section.load(std::memory_order_relaxed);
+  thread.profile->blame.winner = holder.counters->place.load(std::memory_order_relaxed);
 }
 
 void blame_commit(Thread &thread, std::uint64_t time) noexcept {
   const Commit &commit = commits[time % kCommits];
-  const std::uint32_t section = commit.section.load(std::memory_order_relaxed);
-  thread.profile->blame.other = commit.time.load(std::memory_order_acquire) == time ? section : 0;
+  const std::uint64_t place = commit.place.load(std::memory_order_relaxed);
+  thread.profile->blame.winner = commit.time.load(std::memory_order_acquire) == time ? place : 0;
 }
 
 void blame_commit_since(Thread &thread, const void *address, std::uint64_t since) noexcept {
   const std::uint64_t bit =
       bloom_bit(reinterpret_cast<std::uintptr_t>(address) & ~std::uintptr_t{7});
-  thread.profile->blame.other = 0;
+  thread.profile->blame.winner = 0;
   // NOrec's times are even. The oldest commit that may have written the word changed it first.
   for (std::uint64_t time = since + 2; time < since + kCommits; time += 2) {
     const Commit &commit = commits[time % kCommits];
     if (commit.time.load(std::memory_order_acquire) != time)
       return;
     if ((commit.words.load(std::memory_order_relaxed) & bit) != 0) {
-      thread.profile->blame.other = commit.section.load(std::memory_order_relaxed);
+      thread.profile->blame.winner = commit.place.load(std::memory_order_relaxed);
       return;
     }
   }
 }
 
 void name_killer(Thread &thread, Thread &holder) noexcept {
-  holder.profile->killer.store(thread.profile->section.load(std::memory_order_relaxed),
-                               std::memory_order_relaxed);
-  holder.profile->wanted.store(thread.profile->blame.address, std::memory_order_relaxed);
+  holder.counters->killer.store(thread.counters->place.load(std::memory_order_relaxed),
+                                std::memory_order_relaxed);
+  holder.counters->wanted.store(is_profiled(thread) ? thread.profile->blame.address : nullptr,
+                                std::memory_order_relaxed);
 }
 
 void name_allocation(void *memory, const void *site) noexcept {
@@ -534,8 +594,9 @@ void stop_waiting(Thread &thread) noexcept {
     return;
   const std::uint32_t section = profile.section.load(std::memory_order_relaxed);
   if (profile.colour != nullptr) {
-    profile.colours.add({section, 0, profile.colour});
-    profile.colours.add({section, 1, profile.colour}, processor::ticks() - profile.colour_since);
+    profile.colours.add({section, 0, profile.colour}, profile.weight);
+    profile.colours.add({section, 1, profile.colour},
+                        profile.weight * (processor::ticks() - profile.colour_since));
     profile.colour = nullptr;
   }
   if (profile.waiting_since != 0)
@@ -551,7 +612,7 @@ void Waiting::start(Thread &thread) noexcept {
 
 void Waiting::stop() noexcept {
   const Hook hook(*waits_);
-  ThreadProfile &profile = *waits_->profile;
+  ThreadProfile &profile = *waits_->counters;
   if (hook.open() && profile.waiting_since != 0)
     stop_waiting(profile, counts_of(profile, profile.section.load(std::memory_order_relaxed)));
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The profiler's side of the engine: what happened in transactions, counted per thread and section
-// (TANDEM_PROFILE=FILE, docs/formats/profile.md). A thread without a profile, which is every thread
-// of a process that is not profiled, pays a test of Thread::profile on slow paths and nothing on
-// fast ones.
+// (TANDEM_PROFILE=FILE, docs/formats/profile.md). An execution that is not measured, which is every
+// one of a process that is not profiled, pays a test of Thread::profile on slow paths and nothing
+// on fast ones.
 //
 // Threads: every function but those for the process works on the calling thread's own counters.
 // Whoever writes the profile first closes it, then waits until no thread is inside a function of
@@ -60,6 +60,24 @@ void after_fork_in_child() noexcept;
 // Gives a thread that is about to have transactions its counters, where the process is profiled.
 void prepare_thread(Thread &thread) noexcept;
 
+// Whether the execution that begins in a process that is profiled, outside of all others, is
+// measured: Thread::profile is set, or null; thread.jump and descriptor are set. The first
+// kMeasuredFirst of a thread are measured, then one of Settings::profile_period on average, at
+// random distances; it stands for those since the last one in all counts and times. Of the others
+// is known where they began, for those that lose to them.
+inline constexpr std::uint32_t kMeasuredFirst = 256;
+void measure(Thread &thread) noexcept;
+void measure_not(Thread &thread) noexcept;
+inline bool is_measured_next(Thread &thread) noexcept {
+  if (thread.unmeasured == 0) {
+    measure(thread);
+    return true;
+  }
+  --thread.unmeasured;
+  measure_not(thread);
+  return false;
+}
+
 // An outermost transaction begins its first attempt; thread.jump is set.
 TANDEM_PROFILE_HOOK void begin(Thread &thread) noexcept;
 // A section that is one instruction runs, outside of transactions.
@@ -85,7 +103,7 @@ Ending before_commit(Thread &thread) noexcept;
 void after_commit(Thread &thread, const Ending &ending) noexcept;
 
 // A commit gets `time`, before others can see what it wrote: so that who fails because of it can
-// say whose it was.
+// say whose it was. Measured or not.
 TANDEM_PROFILE_HOOK void publish(Thread &thread, std::uint64_t time) noexcept;
 
 // What an abort that may follow is about: memory, the access (a return address into the program, or
@@ -96,7 +114,7 @@ TANDEM_PROFILE_HOOK void blame_holder(Thread &thread, const Thread &holder) noex
 // The memory changed in a commit at `time`; where that is not exact, in one of those after `since`.
 void blame_commit(Thread &thread, std::uint64_t time) noexcept;
 void blame_commit_since(Thread &thread, const void *address, std::uint64_t since) noexcept;
-// `thread` has asked `holder` to restart.
+// `thread`, measured or not, has asked `holder` to restart.
 TANDEM_PROFILE_HOOK void name_killer(Thread &thread, Thread &holder) noexcept;
 
 // The call at `site` has allocated `memory` in a transaction.

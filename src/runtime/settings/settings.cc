@@ -101,8 +101,8 @@ template <class Table> auto lookup(const char *variable, const Table &table) {
   return found;
 }
 
-// A number of restarts, or `none`, which is kNever; nothing where the variable is not set or empty.
-std::optional<std::uint32_t> restarts(const char *variable, std::string_view none) {
+// A number, or the word `none`, which is kNever; nothing where the variable is not set or empty.
+std::optional<std::uint32_t> number(const char *variable, std::string_view none) {
   constexpr std::uint32_t kMost = 1'000'000;
   const char *value = tandem::variable(variable);
   if (value == nullptr || without_blanks(value).empty())
@@ -110,12 +110,12 @@ std::optional<std::uint32_t> restarts(const char *variable, std::string_view non
   const std::string_view text = without_blanks(value);
   if (text == none)
     return kNever;
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number == 0 || number > kMost)
-    refuse("%s=%s is not known; the valid values are %.*s and 1 to %u", variable, value,
-           static_cast<int>(none.size()), none.data(), kMost);
-  return number;
+  std::uint32_t found = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
+  if (error != std::errc{} || end != text.data() + text.size() || found == 0 || found > kMost)
+    refuse("%s=%s is not known; the valid values are %.*s%s1 to %u", variable, value,
+           static_cast<int>(none.size()), none.data(), none.empty() ? "" : " and ", kMost);
+  return found;
 }
 
 } // namespace
@@ -151,9 +151,11 @@ void read_settings() noexcept {
     settings.backoff = *backoff;
   if (const auto lock = lookup("TANDEM_SERIAL_LOCK", kSerialLocks))
     settings.special |= *lock;
-  if (const auto after = restarts("TANDEM_SERIALISE_AFTER", "never"))
+  if (const auto after = number("TANDEM_SERIALISE_AFTER", "never"))
     settings.serialise_after = *after;
-  if (const auto after = restarts("TANDEM_HOURGLASS", "off")) {
+  if (const auto period = number("TANDEM_PROFILE_PERIOD", ""))
+    settings.profile_period = *period;
+  if (const auto after = number("TANDEM_HOURGLASS", "off")) {
     settings.hourglass_after = *after;
     if (*after != kNever)
       settings.special |= kSpecialHourglass;

@@ -55,6 +55,8 @@ struct Settings {
   contention::Backoff backoff = contention::Backoff::exponential;
   // Restarts in a row after which a transaction runs serially. GCC's libitm has the same number.
   std::uint32_t serialise_after = 100;
+  // Executions of a thread among which the profiler measures one, on average.
+  std::uint32_t profile_period = 32;
   // Restarts in a row after which it closes the hourglass.
   std::uint32_t hourglass_after = kNever;
 };

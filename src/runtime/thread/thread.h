@@ -103,7 +103,7 @@ struct Checkpoint {
 // Bits of Thread::signals.
 inline constexpr std::uint32_t kSignalPublish = 1; // look at the clock and publish a new snapshot
 inline constexpr std::uint32_t kSignalAbort = 2;   // a contention policy wants this one to restart
-inline constexpr std::uint32_t kSignalProfile = 4; // always on in a process that is profiled
+inline constexpr std::uint32_t kSignalProfile = 4; // always on in an execution that is measured
 inline constexpr std::uint32_t kSignalAdditions = 8; // of the thread itself: additions wait
 inline constexpr std::uint32_t kSignalWake = 16; // who asked for the new snapshot sleeps on these
 // Those that stay on.
@@ -262,7 +262,10 @@ struct alignas(128) Thread {
   std::uintptr_t known_code;
   std::uintptr_t known_code_bytes;
 
-  ThreadProfile *profile; // null: the process is not profiled
+  // --- the profiler (profile/profile.h)
+  ThreadProfile *profile;   // of the present execution; null: it is not measured
+  ThreadProfile *counters;  // of the thread; null: the process is not profiled
+  std::uint32_t unmeasured; // executions that are to pass before one is measured
 
   // --- exceptions
   std::uint32_t *uncaught; // libstdc++'s count for this thread; null without libstdc++
@@ -279,12 +282,21 @@ struct alignas(128) Thread {
   Thread *next_free;
 };
 
-// Whether the process is profiled (profile/profile.h).
+// Whether the present execution is measured (profile/profile.h).
 inline bool is_profiled([[maybe_unused]] const Thread &thread) noexcept {
 #ifdef TANDEM_WITHOUT_PROFILER // settings.h
   return false;
 #else
   return thread.profile != nullptr;
+#endif
+}
+
+// Whether the process is profiled.
+inline bool has_counters([[maybe_unused]] const Thread &thread) noexcept {
+#ifdef TANDEM_WITHOUT_PROFILER
+  return false;
+#else
+  return thread.counters != nullptr;
 #endif
 }
 

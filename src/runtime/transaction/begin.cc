@@ -95,7 +95,7 @@ template <Algorithm kAlgorithm>
 [[gnu::noinline]] Actions begin_guarded_by(Thread &thread) noexcept {
   if (!guarded_by::begins_so(thread))
     return 0;
-  thread.signals.store(first_signals(), std::memory_order_relaxed);
+  thread.signals.store(first_signals(thread), std::memory_order_relaxed);
   // seq_cst: before the load of the serial word. Nobody waits for it to look at the clock.
   thread.mark->exchange(kMarkNewest);
   if (serial::taken() || !guarded_by::looks_at_words(settings.algorithm)) [[unlikely]] {
@@ -111,7 +111,11 @@ template <Algorithm kAlgorithm>
   return itm::kRunInstrumented | itm::kSaveLiveVariables | itm::kRunGuardedBy;
 }
 
+Actions begin_unmeasured(Thread &thread) noexcept;
+
 [[gnu::noinline, gnu::cold]] Actions begin_profiled(Thread &thread) noexcept {
+  if (!profile::is_measured_next(thread)) [[likely]]
+    return begin_unmeasured(thread);
   thread.depth = kSpecialDepth;
   profile::begin(thread);
   if ((settings.special & kSpecialSerial) != 0 && __libc_single_threaded)
@@ -154,6 +158,12 @@ namespace {
   const std::uint64_t time = clock_now();
   return (time & 1) == 0 ? begin_by<Algorithm::norec>(thread, time)
                          : begin_joining(thread, algorithm);
+}
+
+// As if the process were not profiled, but for the commit, which others may lose to.
+[[gnu::noinline]] Actions begin_unmeasured(Thread &thread) noexcept {
+  thread.depth = kSpecialDepth;
+  return begin_first(thread, settings.special & ~kSpecialProfile);
 }
 
 // One begin of many. A function of its own, so that the others save no registers for its call.

@@ -39,7 +39,7 @@ void count_begin(Thread &thread, std::uint32_t properties, const tandem_section 
   ++thread.transactions;
   if (thread.uncaught != nullptr)
     thread.uncaught_before = *thread.uncaught;
-  if (is_profiled(thread)) [[unlikely]]
+  if (has_counters(thread) && profile::is_measured_next(thread)) [[unlikely]]
     profile::begin(thread);
 }
 

@@ -28,14 +28,14 @@
 
 namespace tandem::transaction {
 
-// Signals of a transaction that begins: kSignalProfile, without a branch, where the process is
-// profiled.
-static_assert(kSpecialProfile == 0 || kSignalProfile == kSpecialProfile << 1);
-inline std::uint32_t first_signals() noexcept { return (settings.special & kSpecialProfile) << 1; }
+// Signals of a transaction that begins.
+inline std::uint32_t first_signals(const Thread &thread) noexcept {
+  return is_profiled(thread) ? kSignalProfile : 0;
+}
 
 // Depth of an outermost transaction.
 inline std::uint32_t first_depth(const Thread &thread) noexcept {
-  return !is_profiled(thread) && thread.guard_count == 0 && !readers_writer::in_use() &&
+  return !has_counters(thread) && thread.guard_count == 0 && !readers_writer::in_use() &&
                  !hardware::in_use()
              ? 1
              : kSpecialDepth;
@@ -129,7 +129,7 @@ template <std::uint64_t now(), bool kGuarded>
     if constexpr (kGuarded)
       guarded::set_marks(thread);
     const std::uint64_t time = now();
-    thread.signals.store(first_signals(), std::memory_order_relaxed);
+    thread.signals.store(first_signals(thread), std::memory_order_relaxed);
     // seq_cst: before the load of the word (serial.h), and before the first read (quiescence.h).
     thread.mark->exchange(encode_mark(time));
     if (!serial::taken() && !(kGuarded && guarded::taken(thread))) [[likely]] {

@@ -59,8 +59,8 @@ bool commit_in_place(Thread &thread) noexcept {
   case Mode::eager:
     return orec::extend(thread) && orec::commit_eager(thread, time);
   case Mode::lazy:
-    return orec::extend(thread) && (is_profiled(thread) ? orec::commit_lazy<true>(thread, time)
-                                                        : orec::commit_lazy<false>(thread, time));
+    return orec::extend(thread) && (has_counters(thread) ? orec::commit_lazy<true>(thread, time)
+                                                         : orec::commit_lazy<false>(thread, time));
   case Mode::norec:
     return norec::extend(thread) && norec::commit(thread, time);
   case Mode::two_phase:
@@ -269,8 +269,8 @@ template <bool kSpecial>
     leave(thread, time);
     break;
   case Mode::lazy:
-    if (!(kSpecial && is_profiled(thread) ? orec::commit_lazy<true>(thread, time)
-                                          : orec::commit_lazy<false>(thread, time))) [[unlikely]]
+    if (!(kSpecial && has_counters(thread) ? orec::commit_lazy<true>(thread, time)
+                                           : orec::commit_lazy<false>(thread, time))) [[unlikely]]
       restart(thread, Reason::validation);
     leave(thread, time);
     break;
