@@ -187,6 +187,7 @@ ordered_json Timing::json() {
   ordered_json harts = ordered_json::array();
   for (const HartCycles &hart : cores.harts())
     harts.push_back({{"instructions", hart.instructions},
+                     {"busy_cycles", hart.busy},
                      {"fetch_stall_cycles", hart.fetches},
                      {"load_stall_cycles", hart.loads},
                      {"store_stall_cycles", hart.stores},
@@ -209,13 +210,13 @@ std::string Timing::text() {
   TimedCores &cores = *parts_->cores;
   const machine::RunResult result = cores.result();
   std::string text = to_text({result}, Terminal{});
-  text += fmt::format("\n{:>4} {:>14} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}\n", "hart",
-                      "instructions", "fetch stall", "load stall", "store stall", "atomic stall",
-                      "walk stall", "service");
+  text += fmt::format("\n{:>4} {:>14} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}\n", "hart",
+                      "instructions", "busy", "fetch stall", "load stall", "store stall",
+                      "atomic stall", "walk stall", "service");
   for (std::size_t hart = 0; hart < cores.harts().size(); ++hart) {
     const HartCycles &one = cores.harts()[hart];
-    text += fmt::format("{:>4} {:>14} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}\n", hart,
-                        one.instructions, one.fetches, one.loads, one.stores, one.atomics,
+    text += fmt::format("{:>4} {:>14} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}\n", hart,
+                        one.instructions, one.busy, one.fetches, one.loads, one.stores, one.atomics,
                         one.walks, one.service);
   }
   return text;

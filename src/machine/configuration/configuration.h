@@ -41,7 +41,15 @@ enum class StoreOrder : std::uint8_t {
 };
 
 struct HartConfiguration {
-  std::uint32_t store_buffer = 0; // stores of a hart that wait; 0: sequentially consistent
+  CoreModel model = CoreModel::in_order; // window: with the limits of CoreConfiguration and these
+  std::uint32_t integer_units = 4;       // operations of a kind that begin in a cycle
+  std::uint32_t float_units = 4;
+  std::uint32_t memory_units = 4;
+  std::uint32_t multiply_cycles = 3; // until the result is there; of all other integers: 1
+  std::uint32_t divide_cycles = 20;
+  std::uint32_t float_cycles = 4;
+  std::uint32_t float_divide_cycles = 20; // and square roots
+  std::uint32_t store_buffer = 0;         // stores of a hart that wait; 0: sequentially consistent
   StoreOrder store_order = StoreOrder::in_order;
 };
 

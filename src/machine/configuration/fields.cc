@@ -42,6 +42,14 @@ const std::vector<Field> &table() {
     {"core", "dependent_percent", "%", "loads that the instructions behind them wait for (`window` only)", TANDEM_NUMBER(core.dependent_percent, 0, 100)},
     {"core", "reservation_window", "cycles", "that a block which a load-reserved had to fetch stays, at most, until the store-conditional: what would take it away waits, a bus is refused; 0: none", TANDEM_NUMBER(core.reservation_window, 0, 10000)},
 
+    {"hart", "model", "", "of the cores that run programs (`run --program`, `exec`, `boot`): `in-order`, an instruction a cycle; `window`, with `core.issue_width`, `window` and `outstanding`", TANDEM_CHOICE(hart.model, "in-order", "window")},
+    {"hart", "integer_units", "operations/cycle", "on integers that begin (`window` only)", TANDEM_NUMBER(hart.integer_units, 1, 16)},
+    {"hart", "float_units", "operations/cycle", "on floating-point numbers that begin (`window` only)", TANDEM_NUMBER(hart.float_units, 1, 16)},
+    {"hart", "memory_units", "accesses/cycle", "loads and stores that begin (`window` only)", TANDEM_NUMBER(hart.memory_units, 1, 16)},
+    {"hart", "multiply_cycles", "cycles", "until the product of integers is there (`window` only)", TANDEM_NUMBER(hart.multiply_cycles, 1, 100)},
+    {"hart", "divide_cycles", "cycles", "until the quotient of integers is there (`window` only)", TANDEM_NUMBER(hart.divide_cycles, 1, 100)},
+    {"hart", "float_cycles", "cycles", "until a floating-point result is there (`window` only)", TANDEM_NUMBER(hart.float_cycles, 1, 100)},
+    {"hart", "float_divide_cycles", "cycles", "the same of divisions and square roots (`window` only)", TANDEM_NUMBER(hart.float_divide_cycles, 1, 100)},
     {"hart", "store_buffer", "stores", "of one hart that wait to be written; 0: none waits, memory is sequentially consistent. Of `exec` and `boot` only", TANDEM_NUMBER(hart.store_buffer, 0, 64)},
     {"hart", "store_order", "", "in which they are written: `in-order`; `weak` writes one whose line is at hand before older ones of other lines", TANDEM_CHOICE(hart.store_order, "in-order", "weak")},
 
@@ -164,6 +172,13 @@ std::optional<Inconsistency> check_directory(const Configuration &c) {
   return std::nullopt;
 }
 
+std::optional<Inconsistency> check_hart(const Configuration &c) {
+  if (c.hart.model == CoreModel::window && c.hart.store_buffer != 0)
+    return Inconsistency{"hart", "store_buffer",
+                         "cores with a window have no other buffer of stores: it must be 0"};
+  return std::nullopt;
+}
+
 std::optional<Inconsistency> check_network(const Configuration &c) {
   if (!std::has_single_bit(c.network.link_bytes))
     return Inconsistency{"network", "link_bytes", "must be a power of two"};
@@ -229,6 +244,8 @@ std::optional<Inconsistency> inconsistency(const Configuration &c) {
   if (c.l2_inclusive && c.l2.blocks() < c.l1i.blocks() + c.l1d.blocks())
     return Inconsistency{"l2", "inclusive", "an inclusive L2 cannot be smaller than the two L1s"};
   if (auto found = check_directory(c))
+    return found;
+  if (auto found = check_hart(c))
     return found;
   if (auto found = check_network(c))
     return found;

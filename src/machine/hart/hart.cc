@@ -6,6 +6,7 @@
 #include "machine/isa/csr.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tandem::machine {
 
@@ -66,6 +67,10 @@ std::uint64_t burst(HartCore &c, std::uint64_t cycles) {
     const bool wants = c.timing.want != Want::nothing;
     c.left = wants ? c.granted : c.granted - 1;
     c.leave = wants ? Leave::want : Leave::trap;
+  } else if (c.timing.plain) {
+    c.in_burst = true;
+    c.code->handlers().run(ip, &c);
+    c.in_burst = false;
   } else {
     const host_float::Scope scope;
     c.in_burst = true;
@@ -203,6 +208,28 @@ Ran Hart::run_timed(std::uint64_t cycles) {
   c.asked = false;
   c.harts->running_ = nullptr;
   return ran;
+}
+
+std::optional<std::uint32_t> Hart::next_word() {
+  HartCore &c = *core_;
+  c.timing.want = Want::nothing;
+  if (c.wait_until > c.clock->now)
+    return std::nullopt;
+  if (c.interrupt_due()) {
+    if (c.has_transaction())
+      return std::nullopt;
+    c.timing.first_part = kNoLine;
+    c.take_interrupt();
+  }
+  const Slot *ip = c.fetch(c.state.pc);
+  if (ip == nullptr)
+    return std::nullopt;
+  const std::uint64_t offset = c.state.pc & ~kPageMask;
+  std::uint16_t low = 0;
+  std::memcpy(&low, c.memory->host(c.present_page()->physical + offset), sizeof low);
+  if (offset < kPageBytes - sizeof low || is_compressed(low))
+    return c.word_at(ip);
+  return c.cross_page(c.state.pc) != nullptr ? std::optional(c.cross_word) : std::nullopt;
 }
 
 Granted Hart::run_granted(Want kind, std::uint64_t line) {

@@ -95,6 +95,10 @@ public:
   // As run(), but comes back before the first instruction that needs what the L1s have not, and
   // with an exception that the environment serves, whose instruction then has not been counted.
   Ran run_timed(std::uint64_t cycles);
+  // The word of the instruction that run_timed() runs next, at clock.now; an interrupt that is due
+  // is taken for it. None: it wants something (timing().want), or traps, or the hart is kept
+  // waiting; run_timed() will say.
+  std::optional<std::uint32_t> next_word();
   // Runs one instruction with what it wanted, at clock.now.
   Granted run_granted(Want kind, std::uint64_t line);
   // Does what it wanted as Want::transaction, at clock.now: takes a trap, or runs one instruction.

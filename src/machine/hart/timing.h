@@ -90,6 +90,14 @@ struct HartTiming {
 
   StoreBuffer buffer; // empty when the hart has no time
 
+  bool plain = false; // the next instruction runs alone and is no floating-point one
+  // While it is set, loads and stores happen at once, whatever the L1 has; of the instruction's
+  // lines it is kept which they are.
+  bool records = false;
+  unsigned recorded = 0;
+  std::array<std::uint64_t, 2> recorded_lines{};
+  bool recorded_store = false;
+
   // The first part of an access to two lines, when it is done and the second is not.
   std::uint64_t first_part = kNoLine; // its address
   std::uint64_t first_value = 0;      // of a load: its bytes
@@ -130,6 +138,11 @@ struct HartTiming {
   bool may(unsigned hart, std::uint64_t wanted_line, Want kind) {
     const bool write = kind != Want::load;
     const bool reserves = kind == Want::load_reserved || kind == Want::store_conditional;
+    if (records && (kind == Want::load || kind == Want::store)) {
+      recorded_lines[recorded++] = wanted_line;
+      recorded_store = write;
+      return true;
+    }
     LineEntry &entry = data[wanted_line % data.size()];
     if (granted_line == wanted_line && granted == kind) {
       used = true;

@@ -3,10 +3,13 @@
 // The table of instructions claims no word twice, and leaves out what the manual reserves.
 #include "machine/isa/csr.h"
 #include "machine/isa/decode.h"
+#include "machine/isa/operands.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
+#include <string>
 
 namespace tandem::machine {
 namespace {
@@ -99,6 +102,59 @@ TEST(machine_isa, control_registers_follow_their_numbers) {
     }
   }
   EXPECT_EQ(find_csr(0x7c0), nullptr);
+}
+
+// Registers that are read and written, against those that the disassembler names: the first is the
+// result, unless the instruction stores, branches or only reads.
+TEST(machine_isa, operands_are_those_of_the_text) {
+  std::mt19937 random(7);
+  const auto names_of = [](const std::string &text) {
+    std::vector<unsigned> found;
+    std::string word;
+    const auto ends = [&] {
+      for (unsigned i = 0; i < 32; ++i) {
+        if (word == kRegisterNames[i])
+          found.push_back(i);
+        if (word == kFloatRegisterNames[i])
+          found.push_back(kFirstFloat + i);
+      }
+      word.clear();
+    };
+    for (const char letter : text.substr(text.find(' ') + 1))
+      if (std::isalnum(static_cast<unsigned char>(letter)) != 0)
+        word += letter;
+      else
+        ends();
+    ends();
+    return found;
+  };
+  for (const OpcodeRow &row : opcode_rows()) {
+    if (is_compressed(row.match))
+      continue;
+    for (unsigned turn = 0; turn < 50; ++turn) {
+      const Instruction i = decode((static_cast<std::uint32_t>(random()) & ~row.mask) | row.match);
+      if (i.opcode != row.opcode)
+        continue;
+      std::vector<unsigned> named = names_of(disassemble(i, 0));
+      if (row.format == Format::csr) // the control register may be called as one of these
+        named = {i.rd, i.rs1};
+      const bool reads_only = row.format == Format::b || row.format == Format::sfence ||
+                              row.format == Format::from_register;
+      const bool stores = row.format == Format::store || row.format == Format::float_store;
+      std::multiset<unsigned> sources;
+      unsigned result = kNoRegister;
+      for (std::size_t at = 0; at < named.size(); ++at)
+        if (at == 0 && !reads_only && !stores)
+          result = named[at] == 0 ? kNoRegister : named[at];
+        else if (named[at] != 0)
+          sources.insert(named[at]);
+      const Operands operands = operands_of(i);
+      std::multiset<unsigned> said(operands.sources.begin(), operands.sources.end());
+      said.erase(kNoRegister);
+      EXPECT_EQ(said, sources) << disassemble(i, 0);
+      EXPECT_EQ(unsigned(operands.result), result) << disassemble(i, 0);
+    }
+  }
 }
 
 } // namespace

@@ -94,6 +94,7 @@ template <class P> void CoresOf<P>::missed(Core &core, unsigned number, Want wan
    : walks               ? cycles.walks
                          : cycles.atomics) += waited;
   cycles.instructions += core.done ? 1 : 0;
+  cycles.busy += core.done ? 1 : 0;
   count_system(number, waited + (core.done ? 1 : 0));
   if (timeline_)
     show_miss(core, number, want, waited);
@@ -142,6 +143,8 @@ template <class P> void CoresOf<P>::finish(unsigned number, const Completion &do
 template <class P> bool CoresOf<P>::perform(S &, unsigned number, const Request &request) {
   if ((request.tag & kStoreTag) != 0)
     return perform_store(number, request);
+  if ((request.tag & kWindowTag) != 0)
+    return true; // its bytes were read or written when it entered
   Core &core = cores_[number];
   Hart &hart = harts_[number];
   const bool there = hart.state().pc == core.pc && hart.state().activity == Activity::running;
@@ -178,7 +181,7 @@ std::uint64_t CoresOf<P>::refusing(S &, unsigned number, const Request &request)
   const Core &core = cores_[number];
   const std::optional<AccessMode> mode = mode_of(core.want);
   probed_ = false;
-  if (!htm_.any_marks() || !mode || (request.tag & kStoreTag) != 0 ||
+  if (!htm_.any_marks() || !mode || (request.tag & (kStoreTag | kWindowTag)) != 0 ||
       request.kind == RequestKind::fetch || core.line != request.block)
     return 0;
   const HartState &state = harts_[number].state();
@@ -213,6 +216,8 @@ template <class P> void CoresOf<P>::prevailed(S &, unsigned number) {
 template <class P> void CoresOf<P>::complete(S &, unsigned number, const Completion &done) {
   if (done.kind == RequestKind::fetch || (done.tag & kStoreTag) != 0)
     return; // it went on when it was performed
+  if ((done.tag & kWindowTag) != 0)
+    return answered(number, done);
   Core &core = cores_[number];
   finish(number, done);
   core.state = State::ready;

@@ -8,6 +8,7 @@
 #include "machine/simulation/entry.h"
 #include "machine/timed/system.h"
 #include "machine/timing/timing.h"
+#include "machine/timing/window.h"
 
 #include <deque>
 #include <functional>
@@ -24,8 +25,12 @@ public:
         agenda_(agenda),
         system_(options.configuration, simulation::config_of<P>(options.configuration),
                 {.seed = options.seed, .check_values = options.check_values}, *this),
-        cores_(harts.size()), cycles_(harts.size()),
+        cycles_(harts.size()),
+        windows_(options.configuration.hart.model == CoreModel::window ? harts.size() : 0),
         issue_(std::max<Cycle>(options.lockstep ? 1 : system_.issue_cycles(), 1)) {
+    // A store of a window is seen before its core has asked for the line.
+    options_.lockstep = options_.lockstep || windowed();
+    begin_cores();
     HtmOptions htm = options.configuration.htm;
     htm.seed = options.seed;
     htm_.configure(htm);
@@ -101,7 +106,7 @@ public:
 
   // --- HartLines ---------------------------------------------------------------------------------
   LineEntry find(unsigned hart, std::uint64_t line, bool code) override {
-    if (htm_.recording() && !code)
+    if ((htm_.recording() || windowed()) && !code)
       return {};
     Quick found = system_.quick(hart, line, code);
     if (htm_.any_marks()) { // of bytes, which permissions know nothing of
@@ -121,7 +126,7 @@ private:
     idle,     // the hart is stopped, or waits for an interrupt
     ready,    // it goes on at `clock`
     missing,  // until complete(), or perform() of a fetch
-    draining, // until stores have left its buffer
+    draining, // until stores have left its buffer, or the oldest of its window is done
   };
   struct Core {
     State state = State::idle;
@@ -135,13 +140,22 @@ private:
     bool done = false;          // the instruction whose access is under way has run
     Cycle since = 0;
     Cycle overflow = 0;                 // that its transaction still has to pay for
-    Cycle drain_at = kNever;            // when a store may leave its buffer
+    Cycle drain_at = kNever;            // when a store may leave its buffer, an access its window
     std::uint64_t drain_line = kNoLine; // that is being fetched for one
     std::uint32_t newest_store = 0;     // that a cycle was planned for
+    bool alone = false;                 // its next instruction waits for the window to be empty
     // Whether it concerns all harts: none runs past its cycle.
     [[nodiscard]] bool meets_all() const {
       return serves || want == Want::device || want == Want::hint;
     }
+  };
+
+  // What a window needs of an instruction, by its word.
+  struct Decoded {
+    std::uint32_t word = 0; // 0 is illegal
+    bool alone = true;      // it waits for the window to be empty
+    bool plain = false;     // it is no floating-point one
+    Entering shape{};
   };
 
   [[nodiscard]] bool timed() const { return mode_ != Mode::functional; }
@@ -178,6 +192,24 @@ private:
   void went(unsigned number, Cycle at);
   void flush_stores(Cycle at);
   void serve(unsigned number);
+  [[nodiscard]] bool windowed() const { return !windows_.empty(); }
+  void begin_cores();
+  void enter_window(unsigned number);
+  // Whether nobody's loads and stores may run before they are performed: transactions would not see
+  // them.
+  [[nodiscard]] bool in_order(unsigned number) const {
+    return htm_.depth(number) > 0 || htm_.any_marks() || htm_.recording();
+  }
+  [[nodiscard]] bool enter_one(unsigned number);
+  [[nodiscard]] const Decoded &decoded(std::uint32_t word);
+  void wants(unsigned number);
+  void enters(unsigned number, Entering entering, std::uint64_t pc);
+  void arm_window(unsigned number, Cycle at);
+  void stall(unsigned number);
+  void oldest_known(unsigned number);
+  void send_window(unsigned number);
+  void answered(unsigned number, const Completion &done);
+  void clear_windows(Cycle at);
   Cycle pay(Core &core, unsigned number) {
     const Cycle cost = std::exchange(core.overflow, 0);
     cycles_[number].waits += cost;
@@ -211,6 +243,8 @@ private:
   S system_;
   std::vector<Core> cores_;
   std::vector<HartCycles> cycles_;
+  std::vector<Window> windows_; // of each hart; none where cores run in order
+  std::vector<Decoded> decoded_ = std::vector<Decoded>(windowed() ? kDecoded : 0);
   Cycle issue_;
   Mode mode_ = Mode::functional;
   Cycle entered_ = 0; // the present stay in modes that have time
@@ -221,10 +255,12 @@ private:
   bool accesses_ = false;  // inside access(): what is performed is a hart's own step
   std::uint64_t left_ = 0; // instructions
   std::uint64_t no_order_ = 0;
-  static constexpr std::uint32_t kStoreTag = 1U << 31; // of a store from a buffer, and its number
-  static constexpr Cycle kFine = 64;                   // cycles of a burst with a timeline
-  static constexpr std::uint32_t kHalf = 1U << 31;     // of all numbers: the past
-  static constexpr unsigned kDevicesUnderWay = 8;      // virtio's DMA; no source says how many
+  static constexpr std::uint32_t kStoreTag = 1U << 31;  // of a store from a buffer, and its number
+  static constexpr std::uint32_t kWindowTag = 1U << 30; // of an access of a window, and its slot
+  static constexpr std::size_t kDecoded = 4096;         // instructions
+  static constexpr Cycle kFine = 64;                    // cycles of a burst with a timeline
+  static constexpr std::uint32_t kHalf = 1U << 31;      // of all numbers: the past
+  static constexpr unsigned kDevicesUnderWay = 8;       // virtio's DMA; no source says how many
   std::deque<DeviceAccess> device_queue_;
   unsigned devices_under_way_ = 0;
   // Accesses of devices are numbered as they were heard; from `settled_` on, which are done.
@@ -256,7 +292,7 @@ template <class P> void CoresOf<P>::enter(Mode mode) {
     // The caches are as they were left; time has passed.
     if (at > system_.now())
       system_.skip_to(at);
-    cores_.assign(harts_.size(), Core{});
+    begin_cores();
     entered_ = at;
     if (timeline_)
       timeline_->begin(at);
@@ -299,6 +335,7 @@ template <class P> void CoresOf<P>::drain() {
     system_.run(1);
     post_devices();
   }
+  clear_windows(now());
 }
 
 // Without time a device's access leaves the caches as they are.
@@ -455,7 +492,7 @@ template <class P> CoresEnd CoresOf<P>::loop() {
 template <class P> void CoresOf<P>::turn(unsigned number, Cycle at) {
   Core &core = cores_[number];
   if (core.drain_at <= at)
-    return drain_store(number);
+    return windowed() ? send_window(number) : drain_store(number);
   Hart &hart = harts_[number];
   if (core.state == State::idle) { // its timer
     core.clock = std::max(hart.timer(), core.clock);
@@ -478,6 +515,8 @@ template <class P> void CoresOf<P>::turn(unsigned number, Cycle at) {
     transact(number);
   else if (core.want != Want::nothing)
     access(number);
+  else if (windowed())
+    enter_window(number);
   else
     burst(number);
 }
@@ -533,6 +572,7 @@ template <class P> void CoresOf<P>::after(unsigned number, const Ran &ran) {
   const std::uint64_t instructions = std::min(left_, ran.cycles - ran.waited);
   left_ -= instructions;
   cycles_[number].instructions += ran.cycles - ran.waited;
+  cycles_[number].busy += ran.cycles - ran.waited;
   cycles_[number].waits += ran.waited;
   cycles_[number].system += ran.system;
   core.clock += ran.cycles;
@@ -619,3 +659,4 @@ std::unique_ptr<TimedCores> make(const TimingOptions &options, Harts &harts, Clo
 #include "machine/timing/timed_accesses.h"
 #include "machine/timing/timed_counts.h"
 #include "machine/timing/timed_stores.h"
+#include "machine/timing/timed_window.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Harts on the coherent memory side: cores that run an instruction a cycle (MetaTM's "IPC of 1"),
-// whose caches, protocol, network and memory are the timed system's.
+// Harts on the coherent memory side, whose caches, protocol, network and memory are the timed
+// system's. Cores in order run an instruction a cycle (MetaTM's "IPC of 1"); those with a window
+// (timed_window.h, `hart.model`) go in lockstep.
 //
-// An instruction takes a cycle. A fetch or an access to data that is not in its L1 adds its latency
-// less the first cycle, the fetch before the data; hits in an L1 are hidden by the pipeline. An
-// exception that the environment serves (system calls, page faults) takes `call_cycles`, an access
-// to a device `device_cycles`. A hart waits for each access: memory is
+// In order, an instruction takes a cycle. A fetch or an access to data that is not in its L1 adds
+// its latency less the first cycle, the fetch before the data; hits in an L1 are hidden by the
+// pipeline. An exception that the environment serves (system calls, page faults) takes
+// `call_cycles`, an access to a device `device_cycles`. A hart waits for each access: memory is
 // sequentially consistent.
 //
 // Translations that a hart's TLBs have not are walks through its L1D, an entry at a time. Accesses
@@ -67,8 +68,9 @@ struct TimingOptions {
 
 // Where the cycles of one hart went; what is in none of these, it was idle.
 struct HartCycles {
-  std::uint64_t instructions = 0; // a cycle each
-  std::uint64_t fetches = 0;      // cycles that it waited for code
+  std::uint64_t instructions = 0;
+  std::uint64_t busy = 0;    // cycles in which it ran some, or computed
+  std::uint64_t fetches = 0; // cycles that it waited for code
   std::uint64_t loads = 0;
   std::uint64_t stores = 0;
   std::uint64_t atomics = 0; // with load-reserved and store-conditional
