@@ -82,7 +82,7 @@ void System<P, Client>::tell_lost(const timed::CoreUnit<Core> &unit, std::uint64
 // network might, and a bus is refused. One that hit opens none, or a core could keep a block for
 // ever.
 template <class P, class Client> void System<P, Client>::open_window(timed::CoreUnit<Core> &unit) {
-  if (configuration_.core.reservation_window == 0 || fast_)
+  if (configuration_.core.reservation_window == 0)
     return;
   unit.window_open = true;
   unit.window_ends = now() + configuration_.core.reservation_window;
