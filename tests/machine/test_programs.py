@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,6 +75,47 @@ def test_the_same_twice_and_every_protocol_the_same_work(kernels: Path) -> None:
     assert bus["cycles"] != flask["cycles"]
     # Threads that wait for others spin, as long as that takes.
     assert 0.3 < bus["instructions"] / flask["instructions"] < 3
+
+
+def test_a_window_overlaps_what_cores_in_order_wait_for(kernels: Path) -> None:
+    def one(model: str, *more: str) -> dict[str, Any]:
+        done = run(
+            "-p", "flask", *SMALL, "--set", f"hart.model={model}", *more, "--program",
+            kernels / "fft", "--argument", "4", "--argument", "16", "--json", "-",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "fft, 4 threads, size 16: right" in done.stderr
+        (run_of_it,) = json.loads(done.stdout)["runs"]
+        return dict(run_of_it)
+
+    window = one("window")
+    assert window["cycles"] < one("in-order")["cycles"]
+    assert one("window", "--check-values")["cycles"] == window["cycles"]
+    # A window of one instruction overlaps nothing.
+    assert one("window", "--set", "core.window=1")["cycles"] > 2 * window["cycles"]
+
+
+def test_an_application_of_the_stamp_class_suite(tmp_path: Path) -> None:
+    stamp = tmp_path / "stamp"
+    subprocess.run(
+        [
+            "make", "-s", "-f", str(SOURCE / "workloads/stamp/Makefile"), f"WORK={stamp}",
+            "TARGET=riscv64-linux-gnu", "VARIANTS=mutex-harts", "APPLICATIONS=labyrinth",
+        ],
+        check=True,
+    )  # fmt: skip
+    done = subprocess.run(
+        [
+            str(SOURCE / "workloads/harts/run"), str(MACHINE.parents[1]), str(tmp_path),
+            "labyrinth", "-p", "sparse-directory", "--json", "-",
+        ],
+        capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert '"verified": true' in done.stderr
+    (one,) = json.loads(done.stdout)["runs"]
+    assert one["workload"] == "labyrinth"
+    assert 0 < one["instructions"] <= 16 * one["cycles"]
 
 
 def test_mistakes_are_told(kernels: Path, tmp_path: Path) -> None:

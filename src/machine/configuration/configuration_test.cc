@@ -125,6 +125,8 @@ TEST(Configuration, WhatDoesNotFitTogetherIsRefused) {
               testing::AllOf(StartsWith("m.toml:3:8: 'l2.ways'"), HasSubstr("not a multiple")));
   EXPECT_THAT(mistake("version = 1\n[filter]\nsub_tables = 8\n"), HasSubstr("leave no way"));
   EXPECT_THAT(mistake("version = 1\n[filter]\ncells = 16\n"), HasSubstr("do not fit"));
+  EXPECT_THAT(mistake("version = 1\n[hart]\nmodel = \"window\"\nstore_buffer = 8\n"),
+              HasSubstr("have no other buffer of stores"));
   EXPECT_THAT(mistake("version = 1\n[directory]\nprovision_percent = 0.1\nways = 8\n"),
               HasSubstr("less than one set"));
   EXPECT_THAT(mistake("version = 1\ncores = 2\n[memory]\ncontrollers = 4\n"),
