@@ -6,7 +6,8 @@
 set(home /usr/lib/tandem)
 set(links ${CMAKE_CURRENT_BINARY_DIR}/links)
 file(MAKE_DIRECTORY ${links})
-foreach(name tandem tandem-cc tandem-c++ tandem-ar tandem-ranlib tandem-nm)
+foreach(name tandem tandem-cc tandem-c++ tandem-ar tandem-ranlib tandem-nm
+    tandem-llvm-ar tandem-llvm-ranlib tandem-llvm-nm)
   file(CREATE_LINK ${home}/bin/${name} ${links}/${name} SYMBOLIC)
   install(FILES ${links}/${name} DESTINATION /usr/bin COMPONENT compiler EXCLUDE_FROM_ALL)
 endforeach()

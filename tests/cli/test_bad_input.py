@@ -83,7 +83,7 @@ JSON = {
 JSON_READERS = {
     "report": ("analyze", "x.json"),
     "profile": ("report", "x.json"),
-    "locks": ("analyze", "--suggest", "out", "--lock-profile", "x.json", str(DATA / "server.json")),
+    "locks": ("analyze", "--suggest", "out", "--profile", "x.json", str(DATA / "server.json")),
 }
 
 

@@ -89,6 +89,8 @@ def test_tools_that_do_not_go_together(tandem: Tandem, tmp_path: Path) -> None:
     assert "CMAKE_RANLIB" not in found
     assert "CMAKE_C_COMPILER" not in found
     assert found["option -static"]["status"] == "failed"
+    own = cache.replace("/usr/bin/llvm-ar-14", "/opt/tandem/bin/tandem-llvm-ar")
+    assert "CMAKE_AR" not in checks(tandem, tmp_path, project(tmp_path / "q", "cc -c a.c", own))[1]
 
 
 def test_sources_that_are_gone(tandem: Tandem, tmp_path: Path) -> None:

@@ -78,6 +78,20 @@ def test_cmake(installed: Path, tmp_path: Path, compiler: str) -> None:
     assert run(tmp_path / "consumer") == COUNT
 
 
+def test_cmake_with_the_compilers_alone(installed: Path, tmp_path: Path) -> None:
+    """Its tools for archives are found beside them: another LLVM's cannot read this one's."""
+    own = installed / "bin"
+    run(
+        *("cmake", "-S", HERE / "static", "-B", tmp_path, "-G", "Ninja"),
+        *(f"-DCMAKE_C_COMPILER={own}/tandem-cc", f"-DCMAKE_CXX_COMPILER={own}/tandem-c++"),
+    )
+    cache = (tmp_path / "CMakeCache.txt").read_text(encoding="utf-8")
+    for tool in ("AR", "RANLIB", "NM"):
+        assert f"CMAKE_{tool}:FILEPATH={own}/tandem-llvm-{tool.lower()}\n" in cache
+    run("cmake", "--build", tmp_path, "--verbose")
+    assert run(tmp_path / "consumer", LD_LIBRARY_PATH=str(installed / "lib")) == COUNT
+
+
 @pytest.mark.parametrize("compiler", ["clang-19", "gcc"])
 def test_pkg_config(installed: Path, tmp_path: Path, compiler: str) -> None:
     flags = run(

@@ -60,6 +60,12 @@ CODE = {
         "void f() { S s; a.lock(); if (x == 3) throw 1; a.unlock(); }\n",
         f"p.cc:{FIRST + 1}: main may return and hold 'a', and it cannot be put into its callers",
     ),
+    "a guard in an object of its own": (
+        "#include <memory>\n"
+        "void f() { auto g = std::make_unique<std::lock_guard<std::mutex>>(a); ++x;\n"
+        "  auto *h = new std::unique_lock<std::mutex>(b); delete h; }\n",
+        "p.toml:2: how the program acquires 'a' is not understood: by guards in objects of",
+    ),
     "a guard of the caller's": (
         "void give(std::unique_lock<std::mutex> &g) { g.unlock(); ++x; g.lock(); }\n"
         "void f() { std::unique_lock<std::mutex> g(a); give(g); }\n",

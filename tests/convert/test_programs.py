@@ -28,6 +28,7 @@ NAMES = (
     "gate",
     "one_line",
     "one_wrapper",
+    "own_object",
     "readers",
     "lock_region",
     "striped",

@@ -20,7 +20,29 @@ EXPECTED: dict[str, tuple[list[str], list[str]]] = {
     "wait_queue": (["lock"], []),
     "wait_pool": (["pool.lock"], []),
     "trylock": (["slot_locks[]"], []),
+    # A field that a wrapper waits with, and one that has a lock's address.
+    "own_object": (["*store.totals", "store.mutex"], []),
+    "readers": (["count_lock", "table.lock"], []),
+    # The C++ library's.
+    "cxx_guards": (
+        ["(anonymous namespace)::wrong_lock", "Account::mutex_", "Table::mutex_"],
+        [],
+    ),
+    "cxx_queue": (["Queue::mutex_"], []),
+    "cxx_shapes": (
+        [
+            "(anonymous namespace)::a",
+            "(anonymous namespace)::b",
+            "(anonymous namespace)::counted",
+            "Node::lock",
+        ],
+        [],
+    ),
 }
+
+
+def source_of(name: str) -> Path:
+    return PROGRAMS / f"{name}{'.cc' if name.startswith('cxx_') else '.c'}"
 
 
 def suggest(converter: Converter, name: str) -> Path:
@@ -29,9 +51,12 @@ def suggest(converter: Converter, name: str) -> Path:
     command = [
         str(converter.build / "bin" / "tandem"),
         "analyze",
-        str(PROGRAMS / f"{name}.c"),
+        str(source_of(name)),
+        "--suggest",
+        str(suggested),
     ]
-    command += ["--suggest", str(suggested), "--", "-std=gnu17", "-I", str(PROGRAMS)]
+    standard = "-std=gnu++20" if name.startswith("cxx_") else "-std=gnu17"
+    command += ["--", standard, "-I", str(PROGRAMS)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return suggested
@@ -48,20 +73,20 @@ def test_suggested_file_converts_the_program(converter: Converter, name: str) ->
     assert (locks(suggested, "section"), locks(suggested, "lock")) == EXPECTED[name]
     for enforce in ("stm", "locks"):
         compiled = converter.compile(
-            PROGRAMS / f"{name}.c", suggested, "-O2", f"-ftandem-enforce={enforce}"
+            source_of(name), suggested, "-O2", f"-ftandem-enforce={enforce}"
         )
         assert compiled.status == 0, compiled.errors
         status, printed = converter.run(compiled.program, 4, "norec")
         assert status == 0, printed
 
 
-def test_lock_profile_needs_a_suggestion(converter: Converter) -> None:
+def test_profile_needs_a_suggestion(converter: Converter) -> None:
     done = subprocess.run(
         [
             str(converter.build / "bin" / "tandem"),
             "analyze",
             "x.json",
-            "--lock-profile",
+            "--profile",
             "p.json",
         ],
         capture_output=True,
@@ -69,4 +94,4 @@ def test_lock_profile_needs_a_suggestion(converter: Converter) -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert "--lock-profile: is for --suggest" in done.stderr
+    assert "--profile: is for --suggest" in done.stderr

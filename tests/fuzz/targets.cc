@@ -7,7 +7,6 @@
 #include "base/printable.h"
 #include "base/toml.h"
 #include "cli/analyze/database.h"
-#include "cli/analyze/suggest.h"
 #include "cli/findings/suppress.h"
 #include "cli/report/profile.h"
 #include "compiler/catalogue/catalogue.h"
@@ -153,8 +152,6 @@ void report(std::string_view input) {
 
 void profile(std::string_view input) { look_at(profile_from_json(std::string(input), "f.json")); }
 
-void lock_profile(std::string_view input) { look_at(lock_uses_from_json(input, "f.json")); }
-
 void database(std::string_view input) { look_at(load_database(File(input).path(), {})); }
 
 void words(std::string_view input) {
@@ -184,7 +181,6 @@ constexpr Target kTargets[] = {{"characters", characters},
                                {"recording", recording},
                                {"report", report},
                                {"profile", profile},
-                               {"lock-profile", lock_profile},
                                {"database", database},
                                {"words", words},
                                {"command-line", command_line}};

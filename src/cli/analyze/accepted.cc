@@ -47,7 +47,7 @@ Verdict verdict(const llvm::Module &module, const std::string &text, const PassO
 
 Result<std::string> accepted_suggestion(const llvm::Module &module, const Report &report,
                                         const std::string &program,
-                                        const std::vector<LockUse> &uses,
+                                        const std::vector<Profile> &profiles,
                                         const PassOptions &options, const Catalogue &catalogue) {
   const EndSignals signals; // takes effect after the folder is gone
   const Result<PrivateFolder> folder = PrivateFolder::make();
@@ -56,7 +56,7 @@ Result<std::string> accepted_suggestion(const llvm::Module &module, const Report
   const std::string path = folder->path() + "/suggested.toml";
   Refusals refused;
   while (true) {
-    Result<std::string> text = suggest_conversion(report, program, uses, refused);
+    Result<std::string> text = suggest_conversion(report, program, profiles, refused);
     if (!text)
       return text;
     const Verdict told = verdict(module, *text, options, catalogue, path);

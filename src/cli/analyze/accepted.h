@@ -19,7 +19,7 @@ namespace tandem {
 // As suggest_conversion(), of a linked module that `report` was made from.
 Result<std::string> accepted_suggestion(const llvm::Module &module, const Report &report,
                                         const std::string &program,
-                                        const std::vector<LockUse> &uses,
+                                        const std::vector<Profile> &profiles,
                                         const PassOptions &options, const Catalogue &catalogue);
 
 } // namespace tandem

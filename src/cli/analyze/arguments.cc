@@ -50,8 +50,11 @@ void declare_output(Program &program, Arguments &arguments) {
   file("--suggest", arguments.suggest,
        "write a first file for tandem-cc -ftandem-convert=: which locks may become sections, which "
        "must stay real, and why");
-  file("--lock-profile", arguments.lock_profile,
-       "with --suggest: how much each lock was used, as TANDEM_LOCK_PROFILE wrote it");
+  app.add_option("--profile", arguments.profiles,
+                 "with --suggest: what TANDEM_LOCK_PROFILE or TANDEM_PROFILE wrote of a run; locks "
+                 "that never wait, and sections that do not pay, stay locks; may be given again")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
 }
 
 void declare_findings(Program &program, Arguments &arguments) {
@@ -140,7 +143,8 @@ std::vector<std::string> inputs_of(const Arguments &arguments) {
   inputs.insert(inputs.end(), arguments.suppress.begin(), arguments.suppress.end());
   const std::filesystem::path database(arguments.database);
   inputs.insert(inputs.end(), {arguments.database, (database / "compile_commands.json").string(),
-                               arguments.catalogue, arguments.lock_profile, arguments.baseline});
+                               arguments.catalogue, arguments.baseline});
+  inputs.insert(inputs.end(), arguments.profiles.begin(), arguments.profiles.end());
   return inputs;
 }
 
@@ -150,8 +154,8 @@ Status check(const Arguments &arguments) {
   if (!arguments.error_rules.empty() && arguments.error_rules != kAllRules)
     if (const auto rules = parse_rules(arguments.error_rules); !rules)
       return Error{"--error-on-findings: " + rules.error().message};
-  if (!arguments.lock_profile.empty() && arguments.suggest.empty())
-    return Error{"--lock-profile: is for --suggest; add it"};
+  if (!arguments.profiles.empty() && arguments.suggest.empty())
+    return Error{"--profile: is for --suggest; add it"};
   return check_outputs(outputs_of(arguments), inputs_of(arguments));
 }
 

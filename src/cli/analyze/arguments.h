@@ -25,7 +25,7 @@ struct Arguments {
   std::string svg;
   std::string suggest;
 
-  std::string lock_profile; // for `suggest`
+  std::vector<std::string> profiles; // for `suggest`: files
 
   std::vector<std::string> suppress; // suppression files
   std::vector<std::string> roots;    // where relative names of sources begin

@@ -91,17 +91,22 @@ Result<std::vector<CompileUnit>> units_of(const Arguments &arguments) {
   return units;
 }
 
-// What the profile of locks that the user names says; nothing where there is none.
-Result<std::vector<LockUse>> lock_uses(const Arguments &arguments) {
-  if (arguments.lock_profile.empty())
-    return std::vector<LockUse>();
-  const Result<std::string> text = read_file(arguments.lock_profile);
-  if (!text)
-    return text.error();
-  return lock_uses_from_json(*text, arguments.lock_profile);
+// What the profiles that the user names say.
+Result<std::vector<Profile>> read_profiles(const Arguments &arguments) {
+  std::vector<Profile> profiles;
+  for (const std::string &path : arguments.profiles) {
+    const Result<std::string> text = read_file(path);
+    if (!text)
+      return text.error();
+    Result<Profile> profile = profile_from_json(*text, path);
+    if (!profile)
+      return profile.error();
+    profiles.push_back(std::move(*profile));
+  }
+  return profiles;
 }
 
-Result<Subject> analyse_sources(const Arguments &arguments, const std::vector<LockUse> &uses) {
+Result<Subject> analyse_sources(const Arguments &arguments, const std::vector<Profile> &profiles) {
   Result<Catalogue> catalogue = Catalogue::load(arguments.catalogue);
   if (!catalogue)
     return catalogue.error();
@@ -125,7 +130,7 @@ Result<Subject> analyse_sources(const Arguments &arguments, const std::vector<Lo
   if (!arguments.suggest.empty()) {
     const Progress progress("trying what is suggested", 0);
     subject.conversion =
-        accepted_suggestion(**module, subject.report, "", uses, options, *catalogue);
+        accepted_suggestion(**module, subject.report, "", profiles, options, *catalogue);
   }
   subject.name = std::filesystem::path(units->front().source).filename().string();
   add_sources(**module, subject.inputs);
@@ -137,9 +142,9 @@ Result<Subject> analyse_sources(const Arguments &arguments, const std::vector<Lo
   return subject;
 }
 
-Result<Subject> obtain(const Arguments &arguments, const std::vector<LockUse> &uses) {
+Result<Subject> obtain(const Arguments &arguments, const std::vector<Profile> &profiles) {
   if (arguments.files.empty() || !is_report(arguments.files.front()))
-    return analyse_sources(arguments, uses);
+    return analyse_sources(arguments, profiles);
   const std::string &file = arguments.files.front();
   const Result<std::string> text = read_file(file);
   if (!text)
@@ -213,14 +218,14 @@ Status write_outputs(const Arguments &arguments, const Subject &subject,
 
 // The suggested conversion file; empty where none is asked for.
 Result<std::string> suggestion(const Arguments &arguments, const Subject &subject,
-                               const std::vector<LockUse> &uses) {
+                               const std::vector<Profile> &profiles) {
   if (arguments.suggest.empty())
     return std::string();
   if (subject.conversion)
     return *subject.conversion;
   const std::string &output = subject.report.output;
   return suggest_conversion(subject.report, std::filesystem::path(output).filename().string(),
-                            uses);
+                            profiles);
 }
 
 // Whether the findings are such that the user wants to know by the exit status.
@@ -236,10 +241,10 @@ bool fails(const Arguments &arguments, const std::vector<JudgedFinding> &finding
 Result<int> run(const Arguments &arguments) {
   if (Status checked = check(arguments); !checked)
     return checked.error();
-  const Result<std::vector<LockUse>> uses = lock_uses(arguments);
-  if (!uses)
-    return uses.error();
-  const Result<Subject> subject = obtain(arguments, *uses);
+  const Result<std::vector<Profile>> profiles = read_profiles(arguments);
+  if (!profiles)
+    return profiles.error();
+  const Result<Subject> subject = obtain(arguments, *profiles);
   if (!subject)
     return subject.error();
   if (Status apart = check_outputs(outputs_of(arguments), subject->inputs); !apart)
@@ -261,7 +266,7 @@ Result<int> run(const Arguments &arguments) {
   if (!text)
     return text.error();
   // Where nothing can be suggested all else is written first.
-  const Result<std::string> conversion = suggestion(arguments, *subject, *uses);
+  const Result<std::string> conversion = suggestion(arguments, *subject, *profiles);
   if (Status written = write_outputs(arguments, *subject, *findings, sources, conversion); !written)
     return written.error();
   const std::vector<std::string> outputs = outputs_of(arguments);

@@ -2,7 +2,6 @@
 #include "cli/analyze/suggest.h"
 
 #include "base/characters.h"
-#include "base/json.h"
 
 #include <algorithm>
 #include <array>
@@ -32,12 +31,21 @@ constexpr std::array<std::string_view, 11> kOutput = {"abort",  "exit",  "fflush
                                                       "fputc",  "fputs", "fwrite",  "perror",
                                                       "printf", "puts",  "vfprintf"};
 
+// How the C++ library throws and ends a program: every guard leads there, and most containers.
+constexpr std::array<std::string_view, 3> kThrows = {"__cxa_", "std::__throw_", "std::terminate"};
+
+bool throws(std::string_view callee) {
+  return std::any_of(kThrows.begin(), kThrows.end(),
+                     [&](std::string_view begin) { return callee.starts_with(begin); });
+}
+
 template <typename List> bool is_in(const List &list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
 struct Lock {
-  std::set<std::string> paths; // as the report names it
+  std::vector<std::string> names; // in the file
+  std::set<std::string> paths;    // as the report names it
   std::vector<const ReportSection *> regions;
 };
 
@@ -47,18 +55,34 @@ std::string place(const ReportSection &region) {
 
 const ReportRegion &lock_of(const ReportSection &region) { return region.lock.front(); }
 
+// By their first names in the file.
 std::map<std::string, Lock> locks_of(const Report &report) {
   std::map<std::string, Lock> locks;
+  std::map<std::string, std::string> fields; // by path: the first field that it is a name of
   for (const ReportSection &section : report.sections) {
     if (section.kind != SectionKind::lock_region)
       continue;
     const ReportRegion &region = lock_of(section);
     for (const std::string &name : region.names) {
-      Lock &lock = locks[region.field.empty() || region.names.size() > 1 ? name : region.field];
+      const bool is_field = !region.field.empty() && region.names.size() == 1;
+      const std::string &key = is_field ? region.field : name;
+      Lock &lock = locks[key];
+      lock.names = {key};
       lock.paths.insert(name);
       lock.regions.push_back(&section);
+      if (is_field)
+        fields.try_emplace(name, key);
     }
   }
+  // A path that some regions have as a field, and others have no field for, is one lock.
+  for (const auto &[path, field] : fields)
+    if (const auto found = locks.find(path); found != locks.end() && path != field) {
+      Lock &lock = locks[field];
+      lock.names.push_back(path);
+      lock.regions.insert(lock.regions.end(), found->second.regions.begin(),
+                          found->second.regions.end());
+      locks.erase(found);
+    }
   return locks;
 }
 
@@ -75,6 +99,11 @@ bool is_paused_through(const ReportSection &region) {
   return lock_of(region).kind == "mutex" && lock_of(region).shape == RegionShape::escapes &&
          lock_of(region).exits == 0;
 }
+
+// Kinds of locks that become sections, beside those of the C++ library, of which the compiler knows
+// more.
+constexpr std::array<std::string_view, 3> kConvertible = {"pthread-mutex", "pthread-rwlock",
+                                                          "pthread-spinlock"};
 
 // Functions of a program whose waits for conditions cannot end a section.
 constexpr std::array<std::string_view, 2> kKeepWaits = {"pthread_cancel",
@@ -95,12 +124,7 @@ std::optional<std::string> why_it_stays(const Lock &lock, const std::string &kee
     if (here.kind == "wait" && !keeps_waits.empty())
       return fmt::format("threads wait for a condition with it, at {}, and the program calls {}",
                          place(*region), keeps_waits);
-    if (here.primitive == "pthread-rwlock")
-      return "a readers' and writers' lock: its readers run side by side as it is";
-    if (here.primitive.starts_with("std-"))
-      return fmt::format("a {}: where a section names it, the compiler says whether it can be one",
-                         here.primitive);
-    if (here.primitive != "pthread-mutex" && here.primitive != "pthread-spinlock")
+    if (!is_in(kConvertible, here.primitive) && !here.primitive.starts_with("std-"))
       return fmt::format("a {}, which cannot become a section", here.primitive);
     if (here.names.size() > 1)
       return fmt::format("acquired together with others at {}", place(*region));
@@ -114,7 +138,8 @@ std::optional<std::string> why_it_stays(const Lock &lock, const std::string &kee
       stops.push_back(fmt::format("acquired at {} and released by another function, which may be a "
                                   "pause",
                                   place(*region)));
-    if (auto acted = action(*region, [](std::string_view x) { return !is_in(kOutput, x); }))
+    if (auto acted =
+            action(*region, [](std::string_view x) { return !is_in(kOutput, x) && !throws(x); }))
       acts.push_back(*acted);
   }
   if (stops.size() * kGateShare >= lock.regions.size() && !stops.empty())
@@ -147,25 +172,107 @@ std::string section_reason(const Lock &lock) {
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Of the lock, as the profile knows it: its variable, or one of its acquisitions.
-std::string used(const std::string &name, const Lock &lock, const std::vector<LockUse> &uses) {
+// What profiles say of a lock, and of the sections that it became.
+struct Use {
+  bool locks_known =
+      false; // there is a profile of locks, and all of its sites are the program's own
   std::uint64_t acquisitions = 0;
   std::uint64_t contended = 0;
+  std::uint64_t starts = 0; // attempts of sections
+  std::uint64_t commits = 0;
+  std::uint64_t aborted = 0;
+  std::uint64_t serialised = 0;
+  std::uint64_t reads = 0; // logged, of all commits together
+  std::uint64_t writes = 0;
+};
+
+bool is_at(const std::string &file, std::uint64_t line, const ReportSection &region) {
+  return region.line == line && last_part(region.file) == last_part(file);
+}
+
+bool has_region_at(const Lock &lock, const std::string &file, std::uint64_t line) {
+  return std::any_of(lock.regions.begin(), lock.regions.end(),
+                     [&](const ReportSection *region) { return is_at(file, line, *region); });
+}
+
+// Whether the profile's site is one of many locks: in a function that acquires for its callers.
+bool is_shared(const Report &report, const ProfileLock &used) {
+  return std::none_of(report.sections.begin(), report.sections.end(),
+                      [&](const ReportSection &section) {
+                        return section.kind == SectionKind::lock_region &&
+                               is_at(used.site.file, used.site.line, section);
+                      });
+}
+
+Use use_of(const Report &report, const std::string &name, const Lock &lock,
+           const std::vector<Profile> &profiles) {
+  Use use;
   const std::string_view variable = std::string_view(name).substr(0, name.find('['));
-  for (const LockUse &use : uses)
-    if (use.symbol == variable ||
-        std::any_of(lock.regions.begin(), lock.regions.end(), [&](const ReportSection *region) {
-          return region->line == use.line && last_part(region->file) == last_part(use.file);
-        })) {
-      acquisitions += use.acquisitions;
-      contended += use.contended;
-    }
-  if (uses.empty())
-    return "";
-  return fmt::format("; acquired {} times in the profile, {:.1f} % of them contended", acquisitions,
-                     acquisitions == 0 ? 0.0
-                                       : 100.0 * static_cast<double>(contended) /
-                                             static_cast<double>(acquisitions));
+  bool shared = false;
+  for (const Profile &profile : profiles) {
+    use.locks_known = use.locks_known || profile.of_locks;
+    for (const ProfileLock &used : profile.locks)
+      if ((used.variable && used.symbol == variable) ||
+          has_region_at(lock, used.site.file, used.site.line)) {
+        use.acquisitions += used.acquisitions;
+        use.contended += used.contended;
+      } else if (!used.variable && is_shared(report, used)) {
+        shared = true;
+      }
+    for (const ProfileSection &ran : profile.sections)
+      if (has_region_at(lock, ran.file, ran.line)) {
+        use.starts += ran.starts;
+        use.commits += ran.commits;
+        use.aborted += ran.aborted();
+        use.serialised += ran.serialised();
+        use.reads += ran.read_set.sum;
+        use.writes += ran.write_set.sum;
+      }
+  }
+  if (shared && use.acquisitions == 0)
+    use.locks_known = false;
+  return use;
+}
+
+// A section that reads so much, and writes hardly anything, takes longer as a transaction than
+// under its lock (docs/design/0245).
+constexpr std::uint64_t kLongReads = 1000;
+constexpr std::uint64_t kReadsForOneWrite = 10;
+// At most one attempt of so many may be undone, one section of so many run by itself.
+constexpr std::uint64_t kAbortShare = 4;
+constexpr std::uint64_t kSerialShare = 2;
+
+double percent(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Why a section would not pay, by what was measured; nothing where it may.
+std::optional<std::string> why_it_does_not_pay(const Use &use) {
+  if (use.locks_known && use.contended == 0)
+    return fmt::format("never waited for: acquired {} times in the profile", use.acquisitions);
+  if (use.commits == 0)
+    return std::nullopt;
+  if (use.aborted * kAbortShare >= use.starts)
+    return fmt::format("as a section it is undone: {:.0f} % of {} attempts in the profile",
+                       percent(use.aborted, use.starts), use.starts);
+  if (use.serialised * kSerialShare >= use.commits)
+    return fmt::format("as a section it runs by itself: {:.0f} % of {} times in the profile",
+                       percent(use.serialised, use.commits), use.commits);
+  if (use.reads >= kLongReads * use.commits && use.writes * kReadsForOneWrite <= use.reads)
+    return fmt::format("long, and reads mostly: {} reads and {} writes each time in the profile",
+                       use.reads / use.commits, use.writes / use.commits);
+  return std::nullopt;
+}
+
+std::string used(const Use &use) {
+  std::string text;
+  if (use.locks_known)
+    text += fmt::format("; acquired {} times in the profile, {:.1f} % of them contended",
+                        use.acquisitions, percent(use.contended, use.acquisitions));
+  if (use.commits > 0)
+    text += fmt::format("; {:.1f} % of {} attempts undone in the profile",
+                        percent(use.aborted, use.starts), use.starts);
+  return text;
 }
 
 std::string toml_string(std::string_view text) {
@@ -182,46 +289,14 @@ std::string toml_string(std::string_view text) {
   return result + '"';
 }
 
-std::string entry(std::string_view kind, const std::string &name, const std::string &reason) {
-  return fmt::format("\n[[{}]]\nlocks = [{}]\nreason = {}\n", kind, toml_string(name),
-                     toml_string(reason));
+std::string entry(std::string_view kind, const Lock &lock, const std::string &reason) {
+  std::string names;
+  for (const std::string &name : lock.names)
+    names += (names.empty() ? "" : ", ") + toml_string(name);
+  return fmt::format("\n[[{}]]\nlocks = [{}]\nreason = {}\n", kind, names, toml_string(reason));
 }
 
 } // namespace
-
-Result<std::vector<LockUse>> lock_uses_from_json(std::string_view text, const std::string &name) {
-  const auto no = [&](std::string_view why) {
-    return Error{fmt::format(
-        "{}: is not a profile of locks: {}; write one with TANDEM_LOCK_PROFILE", name, why)};
-  };
-  const Result<nlohmann::json> document = parse_json(text, name);
-  if (!document)
-    return document.error();
-  const nlohmann::json &json = *document;
-  if (!json.contains("locks") || !json["locks"].is_array())
-    return no("it has no list of locks");
-  std::vector<LockUse> uses;
-  for (const nlohmann::json &lock : json["locks"]) {
-    if (!lock.is_object() || !lock.value("object", nlohmann::json()).is_object() ||
-        !lock.value("site", nlohmann::json()).is_object() ||
-        !lock.value("acquisitions", nlohmann::json()).is_number_unsigned() ||
-        !lock.value("contended", nlohmann::json()).is_number_unsigned())
-      return no("a lock has no object, site, acquisitions or contended");
-    const auto text_of = [](const nlohmann::json &object, const char *key) {
-      const auto found = object.find(key);
-      return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-    };
-    const nlohmann::json &site = lock["site"];
-    const auto line = site.find("line");
-    uses.push_back(
-        {text_of(lock["object"], "kind") == "global" ? text_of(lock["object"], "symbol")
-                                                     : std::string(),
-         text_of(site, "file"),
-         line != site.end() && line->is_number_unsigned() ? line->get<std::uint64_t>() : 0,
-         lock["acquisitions"].get<std::uint64_t>(), lock["contended"].get<std::uint64_t>()});
-  }
-  return uses;
-}
 
 bool refuse(const Report &report, const std::string &why, Refusals &refused) {
   const std::map<std::string, Lock> locks = locks_of(report);
@@ -239,24 +314,33 @@ bool refuse(const Report &report, const std::string &why, Refusals &refused) {
 }
 
 Result<std::string> suggest_conversion(const Report &report, const std::string &program,
-                                       const std::vector<LockUse> &uses, const Refusals &refused) {
+                                       const std::vector<Profile> &profiles,
+                                       const Refusals &refused) {
   std::string sections;
   std::string kept_locks;
+  std::string first_reason; // why a lock stays
   const std::string waits_kept = keeps_waits(report);
   for (const auto &[name, lock] : locks_of(report)) {
-    const std::string profile = used(name, lock, uses);
-    if (const auto known = refused.find(name); known != refused.end())
-      kept_locks += entry("lock", name, known->second + profile);
-    else if (const std::optional<std::string> why = why_it_stays(lock, waits_kept))
-      kept_locks += entry("lock", name, *why + profile);
+    const Use use = use_of(report, name, lock, profiles);
+    const auto known = refused.find(name);
+    std::optional<std::string> stays =
+        known != refused.end() ? known->second : why_it_stays(lock, waits_kept);
+    if (stays)
+      *stays += used(use);
     else
-      sections += entry("section", name, section_reason(lock) + profile);
+      stays = why_it_does_not_pay(use);
+    if (!stays) {
+      sections += entry("section", lock, section_reason(lock) + used(use));
+      continue;
+    }
+    kept_locks += entry("lock", lock, *stays);
+    if (first_reason.empty())
+      first_reason = fmt::format("'{}': {}", name, *stays);
   }
   if (sections.empty())
-    return Error{refused.empty()
-                     ? "there is no lock that could become a section; see docs/convert.md for what "
-                       "can"
-                     : "no lock can become a section: " + refused.begin()->second};
+    return Error{first_reason.empty()
+                     ? "the program has no lock with a region that is understood"
+                     : "no lock would be better as a section; the first, " + first_reason};
   std::string text =
       "# Which locks become atomic sections: a first file, from the analysis. What the "
       "compiler\n# refuses of it stays a lock, and it says which, with the place and the reason.\n"

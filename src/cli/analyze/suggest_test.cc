@@ -40,12 +40,12 @@ ConversionFile parsed(const std::string &text) {
 }
 
 ConversionFile suggested(const std::vector<ReportSection> &sections,
-                         const std::vector<LockUse> &uses = {},
+                         const std::vector<Profile> &profiles = {},
                          const std::vector<std::string> &externals = {}) {
   Report report;
   report.sections = sections;
   report.externals = externals;
-  const Result<std::string> text = suggest_conversion(report, "server", uses);
+  const Result<std::string> text = suggest_conversion(report, "server", profiles);
   EXPECT_TRUE(text) << (text ? "" : text.error().message);
   return text ? parsed(*text) : ConversionFile{};
 }
@@ -76,6 +76,21 @@ TEST(Suggest, LocksOfOneFieldAreOne) {
                                          region("threads[].stats.mutex", 5, "stats.mutex"),
                                          region("d->mutex", 7, "d.mutex")});
   EXPECT_EQ(names(file.sections), (Names{"d.mutex", "stats.mutex"}));
+}
+
+TEST(Suggest, PathsWithAndWithoutAFieldAreOneLock) {
+  const ConversionFile file =
+      suggested({region("c->mutex", 3, "coder.mutex"), region("t->mutex", 5, "coder.mutex"),
+                 region("c->mutex", 7), region("other", 8)});
+  ASSERT_EQ(file.sections.size(), 2U);
+  EXPECT_EQ(file.sections[0].names, (Names{"coder.mutex", "c->mutex"}));
+}
+
+TEST(Suggest, WhatThrowsMakesNoGate) {
+  EXPECT_EQ(names(suggested({calling(region("a_lock", 1), "__cxa_begin_catch"),
+                             calling(region("b_lock", 2), "std::__throw_bad_alloc()")})
+                      .sections),
+            (Names{"a_lock", "b_lock"}));
 }
 
 std::vector<ReportSection> with_a_wait() {
@@ -135,21 +150,103 @@ TEST(Suggest, OutputDoesNotMakeAGateButOtherActionsInMostRegionsDo) {
 }
 
 TEST(Suggest, OtherKindsOfLocksAreGates) {
-  ReportSection shared = region("table_lock", 2);
-  shared.lock[0].primitive = "pthread-rwlock";
-  const ConversionFile file = suggested({region("a_lock", 1), shared});
+  ReportSection c11 = region("table_lock", 2);
+  c11.lock[0].primitive = "c11-mtx";
+  const ConversionFile file = suggested({region("a_lock", 1), c11});
   EXPECT_EQ(names(file.kept_locks), Names{"table_lock"});
 }
 
+TEST(Suggest, ReadersLocksAndThoseOfTheLibraryAreSections) {
+  ReportSection shared = region("table_lock", 2);
+  shared.lock[0].primitive = "pthread-rwlock";
+  ReportSection mutex = region("cache.lock", 3);
+  mutex.lock[0].primitive = "std-mutex";
+  EXPECT_EQ(names(suggested({shared, mutex}).sections), (Names{"cache.lock", "table_lock"}));
+}
+
+ProfileLock variable(const std::string &name, std::uint64_t acquired, std::uint64_t contended) {
+  ProfileLock lock;
+  lock.variable = true;
+  lock.symbol = name;
+  lock.acquisitions = acquired;
+  lock.contended = contended;
+  return lock;
+}
+
+ProfileLock site(std::uint64_t line, std::uint64_t acquired, std::uint64_t contended) {
+  ProfileLock lock = variable("", acquired, contended);
+  lock.variable = false;
+  lock.site = {"f", "/x/server.c", line};
+  return lock;
+}
+
+Profile of_locks(const std::vector<ProfileLock> &locks) {
+  Profile profile;
+  profile.of_locks = true;
+  profile.locks = locks;
+  return profile;
+}
+
 TEST(Suggest, ProfileTellsHowMuchALockIsUsed) {
-  const ConversionFile file = suggested({region("a_lock[]", 1), region("p->lock", 7)},
-                                        {{"a_lock", "/x/other.c", 3, 300, 60},
-                                         {"", "/x/server.c", 7, 10, 0},
-                                         {"", "/x/server.c", 8, 1000, 0}});
+  const ConversionFile file =
+      suggested({region("a_lock[]", 1), region("p->lock", 7)},
+                {of_locks({variable("a_lock", 300, 60), site(7, 10, 1), site(8, 1000, 0)})});
+  ASSERT_EQ(file.sections.size(), 2U);
   EXPECT_TRUE(file.sections[0].reason.ends_with(
       "; acquired 300 times in the profile, 20.0 % of them contended"));
   EXPECT_TRUE(file.sections[1].reason.ends_with(
-      "; acquired 10 times in the profile, 0.0 % of them contended"));
+      "; acquired 10 times in the profile, 10.0 % of them contended"));
+}
+
+TEST(Suggest, LocksThatAreNeverWaitedForStayLocks) {
+  const ConversionFile file =
+      suggested({region("a_lock", 1), region("b_lock", 7), region("c_lock", 9)},
+                {of_locks({variable("a_lock", 300, 60), site(7, 10, 0)})});
+  EXPECT_EQ(names(file.sections), Names{"a_lock"});
+  EXPECT_EQ(names(file.kept_locks), (Names{"b_lock", "c_lock"}));
+  EXPECT_EQ(file.kept_locks[0].reason, "never waited for: acquired 10 times in the profile");
+  EXPECT_EQ(file.kept_locks[1].reason, "never waited for: acquired 0 times in the profile");
+}
+
+TEST(Suggest, ProfileOfAWrapperSaysNothingOfItsCallersLocks) {
+  // Line 40 is in a function that acquires for its callers.
+  const ConversionFile file = suggested({region("a_lock", 1), region("p->lock", 7)},
+                                        {of_locks({variable("a_lock", 9, 1), site(40, 10, 0)})});
+  EXPECT_EQ(names(file.sections), (Names{"a_lock", "p->lock"}));
+}
+
+ProfileSection ran(std::uint64_t line, std::uint64_t commits) {
+  ProfileSection section;
+  section.file = "/x/server.c";
+  section.line = line;
+  section.starts = section.commits = commits;
+  return section;
+}
+
+TEST(Suggest, SectionsThatDoNotPayStayLocks) {
+  ProfileSection undone = ran(2, 60);
+  undone.starts = 100;
+  undone.aborts = {{"validation", 40, {}, {}}};
+  ProfileSection alone = ran(3, 10);
+  alone.serialisations = {{"irrevocable-call", 8, {}}};
+  ProfileSection reads = ran(4, 10);
+  reads.read_set.sum = 50000;
+  reads.write_set.sum = 30;
+  ProfileSection writes = ran(5, 10);
+  writes.read_set.sum = writes.write_set.sum = 50000;
+  Profile profile;
+  profile.sections = {ran(1, 100), undone, alone, reads, writes};
+  const ConversionFile file = suggested({region("good", 1), region("undone", 2), region("alone", 3),
+                                         region("reads", 4), region("writes", 5)},
+                                        {profile});
+  EXPECT_EQ(names(file.sections), (Names{"good", "writes"}));
+  ASSERT_EQ(names(file.kept_locks), (Names{"alone", "reads", "undone"}));
+  EXPECT_EQ(file.kept_locks[0].reason,
+            "as a section it runs by itself: 80 % of 10 times in the profile");
+  EXPECT_EQ(file.kept_locks[1].reason,
+            "long, and reads mostly: 5000 reads and 3 writes each time in the profile");
+  EXPECT_EQ(file.kept_locks[2].reason,
+            "as a section it is undone: 40 % of 100 attempts in the profile");
 }
 
 TEST(Suggest, NothingToConvertIsAnError) {
@@ -157,26 +254,21 @@ TEST(Suggest, NothingToConvertIsAnError) {
   report.sections = {calling(region("a_lock", 1), "sleep")};
   const Result<std::string> text = suggest_conversion(report, "", {});
   ASSERT_FALSE(text);
-  EXPECT_TRUE(text.error().message.starts_with("there is no lock that could become a section"));
+  EXPECT_EQ(text.error().message,
+            "no lock would be better as a section; the first, 'a_lock': held across sleep (in the "
+            "region at ./server.c:1); 1 of 1 regions are like that");
+  EXPECT_EQ(suggest_conversion({}, "", {}).error().message,
+            "the program has no lock with a region that is understood");
 }
 
-TEST(LockUses, AreReadFromAProfile) {
-  const Result<std::vector<LockUse>> uses = lock_uses_from_json(
-      R"({"locks": [{"object": {"kind": "global", "symbol": "a"},
-                     "site": {"file": "x.c", "line": 4}, "acquisitions": 7, "contended": 2}]})",
-      "p.json");
-  ASSERT_TRUE(uses);
-  ASSERT_EQ(uses->size(), 1U);
-  EXPECT_EQ((*uses)[0].symbol, "a");
-  EXPECT_EQ((*uses)[0].line, 4U);
-  EXPECT_EQ((*uses)[0].acquisitions, 7U);
-  for (const char *wrong : {"{}", R"({"locks": [1]})", R"({"locks": [{}]})"}) {
-    const Result<std::vector<LockUse>> refused = lock_uses_from_json(wrong, "p.json");
-    ASSERT_FALSE(refused) << wrong;
-    EXPECT_TRUE(refused.error().message.starts_with("p.json: is not a profile of locks"));
-  }
-  EXPECT_TRUE(
-      lock_uses_from_json("", "p.json").error().message.starts_with("p.json:1:1: not JSON"));
+TEST(Suggest, NothingThatPaysIsAnError) {
+  Report report;
+  report.sections = {region("a_lock", 1)};
+  const Result<std::string> text =
+      suggest_conversion(report, "", {of_locks({variable("a_lock", 7, 0)})});
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().message, "no lock would be better as a section; the first, 'a_lock': "
+                                  "never waited for: acquired 7 times in the profile");
 }
 
 } // namespace

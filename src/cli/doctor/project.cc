@@ -158,7 +158,7 @@ Status check_cmake(const std::string &folder, std::vector<DoctorCheck> &checks) 
   for (const auto &[variable, wanted] :
        {std::pair{"CMAKE_AR", "tandem-ar"}, std::pair{"CMAKE_RANLIB", "tandem-ranlib"}}) {
     const std::string tool = fs::path(value(variable)).filename().string();
-    if (ours && !tool.empty() && tool != wanted && !tool.ends_with("-19"))
+    if (ours && !tool.empty() && !tool.starts_with("tandem-") && !tool.ends_with("-19"))
       checks.push_back({variable, CheckStatus::failed, value(variable),
                         fmt::format("it may not read this LLVM's bitcode: cmake -D{}={}/{}",
                                     variable, own, wanted)});

@@ -64,7 +64,7 @@ public:
     if (Status prepared = make_balanced(); !prepared)
       return prepared.error();
     const LockCalls calls(module_);
-    const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls);
+    const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls, known_);
     if (!named)
       return named.error();
     {
@@ -117,7 +117,8 @@ public:
 private:
   void look_at_library_locks() {
     const LockCalls calls(module_);
-    const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls);
+    known_ = NamedLocks::all_names(module_, calls);
+    const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls, known_);
     for (const Function &function : module_)
       for (const LockSite *site : calls.sites(function)) {
         const StringRef primitive = site->primitive;
@@ -132,7 +133,7 @@ private:
   // again, where the thread has the lock already, or too many have it.
   Status trust_acquisitions() {
     const LockCalls calls(module_);
-    const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls);
+    const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls, known_);
     if (!named)
       return named.error();
     SetVector<Function *> changed;
@@ -198,7 +199,7 @@ private:
   Status make_balanced() {
     for (unsigned round = 0; round < kMostRounds; ++round) {
       const LockCalls calls(module_);
-      const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls);
+      const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls, known_);
       if (!named)
         return named.error();
       bool changed = false;
@@ -334,6 +335,7 @@ private:
   const Catalogue &catalogue_;
   const bool keep_locks_;
   LibraryLocks library_;
+  std::set<std::string> known_; // names of locks, before guards were taken apart
   Conversion result_;
 };
 

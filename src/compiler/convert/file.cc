@@ -188,11 +188,11 @@ private:
   std::map<std::string, unsigned> seen_; // lock to line
 };
 
-// `c->thread->stats.mutex` as `c.thread.stats.mutex`.
+// `c->thread->stats.mutex` as `c.thread.stats.mutex`, `Queue::mutex_` as `Queue.mutex_`.
 std::string with_dots(std::string_view path) {
   std::string dots;
   for (std::size_t i = 0; i < path.size(); ++i)
-    if (path.substr(i).starts_with("->")) {
+    if (path.substr(i).starts_with("->") || path.substr(i).starts_with("::")) {
       dots += '.';
       ++i;
     } else {

@@ -2,6 +2,7 @@
 #include "compiler/convert/records.h"
 
 #include "compiler/findings/lock_address.h"
+#include "compiler/sections/access_path.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
@@ -67,7 +68,8 @@ void visit_records(const Module &module, EachRecord each) {
   for (const DIType *type : finder.types()) {
     if (const auto *record = dyn_cast<DICompositeType>(type)) {
       if (record->getTag() != dwarf::DW_TAG_array_type)
-        visit(*record, record_name(*record, "", ""), record->getName().str(), each);
+        visit(*record, record_name(*record, "", ""),
+              record->getName().empty() ? "" : record_path(*record, false), each);
       continue;
     }
     const auto *alias = dyn_cast<DIDerivedType>(type);

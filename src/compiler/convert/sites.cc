@@ -36,16 +36,38 @@ Error at(const LockSite &site, std::string_view message) {
       "{}: {}", place.empty() ? site.call->getFunction()->getName().str() : place, message)};
 }
 
-// Names that no lock has, and names that a section and a lock that stays both match.
+bool is_named(const std::string &name, const std::set<std::string> &locks) {
+  return any_of(locks, [&](const std::string &lock) { return names_lock(name, lock); });
+}
+
+// Variables that are locks, used or not.
+std::set<std::string> lock_variables(const Module &module) {
+  std::set<std::string> names;
+  for (const GlobalVariable &variable : module.globals())
+    if (const AccessPath path = access_path(&variable, 0); is_lock_type(path.type))
+      names.insert(path.text);
+  return names;
+}
+
+// Names that no lock has. A lock of `known` may have none left that stays a lock.
 Status check_names(const std::vector<ConversionFile::Locks> &entries, const ConversionFile &file,
-                   const std::set<std::string> &locks) {
+                   const std::set<std::string> &locks, const std::set<std::string> &known) {
+  const bool stay = &entries == &file.kept_locks;
   for (const ConversionFile::Locks &entry : entries)
-    for (const std::string &name : entry.names)
-      if (none_of(locks, [&](const std::string &lock) { return names_lock(name, lock); }))
-        return Error{fmt::format("{}:{}: the program has no lock '{}'; `tandem analyze` prints its "
-                                 "locks, and programs = [...] says which programs this file is "
-                                 "about",
-                                 file.path, entry.line, name)};
+    for (const std::string &name : entry.names) {
+      if (is_named(name, locks) || (stay && is_named(name, known)))
+        continue;
+      if (is_named(name, known))
+        return Error{
+            fmt::format("{}:{}: how the program acquires '{}' is not understood: by guards "
+                        "in objects of their own, in functions of the library, or not at "
+                        "all; keep it a lock",
+                        file.path, entry.line, name)};
+      return Error{fmt::format("{}:{}: the program has no lock '{}'; `tandem analyze` prints its "
+                               "locks, and programs = [...] says which programs this file is "
+                               "about",
+                               file.path, entry.line, name)};
+    }
   return Unit{};
 }
 
@@ -93,11 +115,32 @@ std::string field_of(const LockSite &site) {
   const LockSite::Target &target = site.targets.front();
   // Not through variables, whose types may tell more than what is assigned to them.
   APInt offset(64, 0);
-  const Value *record = target.base->stripAndAccumulateConstantOffsets(
-      site.call->getModule()->getDataLayout(), offset, /*AllowNonInbounds=*/true);
+  const Value *record = target.base;
+  for (const Value *at = nullptr; at != record;) {
+    at = record;
+    record = given(record->stripAndAccumulateConstantOffsets(
+        site.call->getModule()->getDataLayout(), offset, /*AllowNonInbounds=*/true));
+  }
   const std::string field = record_field(*record, offset.getSExtValue() + target.offsets.front());
   // Else an element's, at a place that depends on a variable.
   return field.empty() ? lock_field(target) : field;
+}
+
+// The field that has the lock's address, as field_of(): the lock is an object of its own. It is a
+// name only: two fields may have one lock's address.
+std::string pointer_of(const LockSite &site) {
+  const LockSite::Target *target =
+      site.targets.size() == 1 && site.targets.front().offsets.size() == 1 ? &site.targets.front()
+                                                                           : nullptr;
+  const auto *load = target == nullptr || target->base == nullptr || target->offsets.front() != 0
+                         ? nullptr
+                         : dyn_cast<LoadInst>(target->base);
+  if (load == nullptr)
+    return "";
+  APInt offset(64, 0);
+  const Value *record = load->getPointerOperand()->stripAndAccumulateConstantOffsets(
+      site.call->getModule()->getDataLayout(), offset, /*AllowNonInbounds=*/true);
+  return record_field(*record, offset.getSExtValue());
 }
 
 // What a lock is by the text of its operation: a variable, or a field of a record type in memory
@@ -145,16 +188,14 @@ bool takes_its_lock(const Function &wrapper, const LockCalls &calls) {
 } // namespace
 
 Result<NamedLocks> NamedLocks::match(const Module &module, const ConversionFile &file,
-                                     const LockCalls &calls) {
-  NamedLocks named(module, file);
-  std::set<std::string> locks;
-  for (const Function &function : module)
-    for (const LockSite *site : calls.sites(function))
-      for (std::string &name : named.names_of(*site))
-        locks.insert(std::move(name));
+                                     const LockCalls &calls, const std::set<std::string> &known) {
+  const NamedLocks named(module, file);
+  const std::set<std::string> locks = all_names(module, calls);
+  std::set<std::string> there = lock_variables(module);
+  there.insert(known.begin(), known.end());
   for (const auto *entries : {&file.sections, &file.kept_locks})
-    if (Status known = check_names(*entries, file, locks); !known)
-      return known.error();
+    if (Status good = check_names(*entries, file, locks, there); !good)
+      return good.error();
   for (const Function &function : module)
     for (const LockSite *site : calls.sites(function)) {
       const auto *section = named.entry(file.sections, *site);
@@ -173,6 +214,16 @@ Result<NamedLocks> NamedLocks::match(const Module &module, const ConversionFile 
   return named;
 }
 
+std::set<std::string> NamedLocks::all_names(const Module &module, const LockCalls &calls) {
+  const LockFields fields(module);
+  std::set<std::string> locks;
+  for (const Function &function : module)
+    for (const LockSite *site : calls.sites(function))
+      for (std::string &name : fields.names_of(*site))
+        locks.insert(std::move(name));
+  return locks;
+}
+
 bool NamedLocks::is_outermost(std::size_t section) const {
   return all_of(file_->lock_regions, [&](const ConversionFile::LockRegion &region) {
     return region.outermost || !is_contained(file_->sections[section].names, region.lock);
@@ -180,35 +231,39 @@ bool NamedLocks::is_outermost(std::size_t section) const {
 }
 
 LockFields::LockFields(const Module &module) {
-  visit_records(
-      module, [&](const DICompositeType &record, const std::string &key, const std::string &name) {
-        for (const DINode *element : record.getElements())
-          if (const auto *member = dyn_cast<DIDerivedType>(element);
-              !name.empty() && member && !member->isStaticMember())
-            fields_.try_emplace(fmt::format("{}+{}", key, member->getOffsetInBits() / 8),
-                                fmt::format("{}.{}", name, member->getName().str()));
-      });
+  visit_records(module, [&](const DICompositeType &record, const std::string &key,
+                            const std::string &name) {
+    for (const DINode *element : record.getElements())
+      if (const auto *member = dyn_cast<DIDerivedType>(element);
+          !name.empty() && member && !member->isStaticMember())
+        fields_.try_emplace(fmt::format("{}+{}", key, member->getOffsetInBits() / 8),
+                            fmt::format("{}{}{}", name,
+                                        is_class(record) && !record.getName().empty() ? "::" : ".",
+                                        member->getName().str()));
+  });
 }
 
 std::string LockFields::name_of(const LockSite &site) const {
-  const auto field = fields_.find(field_of(site));
-  return field == fields_.end() ? "" : field->second;
+  if (const auto field = fields_.find(field_of(site)); field != fields_.end())
+    return field->second;
+  const auto pointer = fields_.find(pointer_of(site));
+  return pointer == fields_.end() ? "" : "*" + pointer->second;
+}
+
+std::vector<std::string> LockFields::names_of(const LockSite &site) const {
+  std::vector<std::string> names = site.locks;
+  // Also of an element of a variable: it is one of the record's locks.
+  if (std::string field = name_of(site); !field.empty())
+    names.push_back(std::move(field));
+  return names;
 }
 
 NamedLocks::NamedLocks(const Module &module, const ConversionFile &file)
     : file_(&file), fields_(module) {}
 
-std::vector<std::string> NamedLocks::names_of(const LockSite &site) const {
-  std::vector<std::string> names = site.locks;
-  // Also of an element of a variable: it is one of the record's locks.
-  if (std::string field = fields_.name_of(site); !field.empty())
-    names.push_back(std::move(field));
-  return names;
-}
-
 const ConversionFile::Locks *NamedLocks::entry(const std::vector<ConversionFile::Locks> &entries,
                                                const LockSite &site) const {
-  for (const std::string &name : names_of(site))
+  for (const std::string &name : fields_.names_of(site))
     if (const auto *found = entry_of(entries, name))
       return found;
   return nullptr;

@@ -14,6 +14,8 @@
 
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace tandem {
@@ -22,9 +24,11 @@ namespace tandem {
 class LockFields {
 public:
   explicit LockFields(const llvm::Module &module);
-  // `record.field`, or `typedef.field`; empty where the text does not tell, or the record has no
-  // name.
+  // `record.field`, `typedef.field` or `Class::field`; empty where the text does not tell, or the
+  // record has no name.
   [[nodiscard]] std::string name_of(const LockSite &site) const;
+  // What a conversion file may call the site's locks.
+  [[nodiscard]] std::vector<std::string> names_of(const LockSite &site) const;
 
 private:
   std::map<std::string, std::string> fields_; // "record+offset" to "record.field"
@@ -33,9 +37,12 @@ private:
 // Which locks of the module the file names, and how.
 class NamedLocks {
 public:
-  // Error: a name that no lock of the program has, or a lock with two of them.
+  // Error: a name that no lock of the program has, or a lock with two of them. `known`: names of
+  // locks before guards were taken apart, of which not all need be left.
   static Result<NamedLocks> match(const llvm::Module &module, const ConversionFile &file,
-                                  const LockCalls &calls);
+                                  const LockCalls &calls, const std::set<std::string> &known = {});
+  // Every name that a conversion file may call locks of the module.
+  static std::set<std::string> all_names(const llvm::Module &module, const LockCalls &calls);
 
   // Index of the file's section that converts the site; nothing where it stays real.
   [[nodiscard]] std::optional<std::size_t> section_of(const LockSite &site) const;
@@ -49,8 +56,6 @@ public:
 
 private:
   NamedLocks(const llvm::Module &module, const ConversionFile &file);
-  // What a conversion file may call the site's locks.
-  [[nodiscard]] std::vector<std::string> names_of(const LockSite &site) const;
   [[nodiscard]] const ConversionFile::Locks *
   entry(const std::vector<ConversionFile::Locks> &entries, const LockSite &site) const;
 

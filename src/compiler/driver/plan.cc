@@ -177,8 +177,9 @@ Tool tool_of(std::string_view program) {
   const std::size_t slash = program.rfind('/');
   if (slash != std::string_view::npos)
     program.remove_prefix(slash + 1);
-  if (program.starts_with("tandem-"))
-    program.remove_prefix(7);
+  for (const std::string_view prefix : {"tandem-", "llvm-"}) // CMake's names, as tandem-llvm-ar
+    if (program.starts_with(prefix))
+      program.remove_prefix(prefix.size());
   if (program == "ar")
     return Tool::ar;
   if (program == "ranlib")

@@ -71,6 +71,8 @@ TEST_F(PlanTest, ToolsByTheirNames) {
   EXPECT_EQ(tool_of("/x/y/tandem-ar"), Tool::ar);
   EXPECT_EQ(tool_of("tandem-ranlib"), Tool::ranlib);
   EXPECT_EQ(tool_of("tandem-nm"), Tool::nm);
+  EXPECT_EQ(tool_of("/x/tandem-llvm-ar"), Tool::ar);
+  EXPECT_EQ(tool_of("tandem-llvm-ranlib"), Tool::ranlib);
   EXPECT_EQ(tool_of("g++"), Tool::cxx);
   EXPECT_EQ(tool_of("cc"), Tool::cc);
   EXPECT_EQ(tool_of("x86_64-linux-gnu-tandem-bar"), Tool::cc);

@@ -55,7 +55,7 @@ bool is_local(const LockSite &site, const LockSite::Target &target) {
 
 std::string record_name(const DICompositeType &type, StringRef alias, StringRef within) {
   if (!type.getName().empty())
-    return type.getName().str();
+    return record_path(type, true);
   if (alias.empty() && !within.empty())
     return within.str();
   const std::string place = (type.getFilename() + ":" + Twine(type.getLine())).str();

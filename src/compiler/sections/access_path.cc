@@ -109,15 +109,20 @@ const DIDerivedType *member_at(const DICompositeType *record, std::uint64_t offs
 
 void add_index(AccessPath &path) {
   path.text += "[]";
-  path.deref = false;
+  path.deref = path.self = false;
 }
 
-void add_field(AccessPath &path, StringRef field) {
+// `record` has the field.
+void add_field(AccessPath &path, const DICompositeType &record, StringRef field) {
   if (field.empty())
     return; // a member of an anonymous struct or union is named without it
-  path.text += path.deref ? "->" : ".";
+  const std::string owner = path.self ? record_path(record, false) : "";
+  if (owner.empty())
+    path.text += path.deref ? "->" : ".";
+  else
+    path.text = owner + "::";
   path.text += field.str();
-  path.deref = false;
+  path.deref = path.self = false;
 }
 
 // Descends from the object of `path` to the part of `size` bytes at `offset` in it.
@@ -136,11 +141,12 @@ void descend(AccessPath &path, std::uint64_t offset, std::uint64_t size) {
       path.type = element;
       offset %= element_size;
     } else if (is_record(type)) {
-      const DIDerivedType *member = member_at(cast<DICompositeType>(type), offset);
+      const auto *record = cast<DICompositeType>(type);
+      const DIDerivedType *member = member_at(record, offset);
       if (member == nullptr)
         return;
       if (member->getTag() != dwarf::DW_TAG_inheritance)
-        add_field(path, member->getName());
+        add_field(path, *record, member->getName());
       offset -= member->getOffsetInBits() / 8;
       path.type = member->getBaseType();
     } else if (path.deref && offset != 0) {
@@ -166,6 +172,36 @@ const DILocalVariable *variable_of(const Value *value) {
   for (const DbgVariableRecord *record : records)
     return record->getVariable();
   return nullptr;
+}
+
+bool is_this(const DILocalVariable *variable) {
+  return variable != nullptr && variable->isArtificial() && variable->getName() == "this";
+}
+
+// The one value that is ever stored in a local variable, null pointers not counted; or null.
+const Value *only_stored(const AllocaInst &slot) {
+  const Value *only = nullptr;
+  for (const User *user : slot.users()) {
+    const auto *store = dyn_cast<StoreInst>(user);
+    if (store == nullptr)
+      continue;
+    if (store->getPointerOperand() != &slot)
+      return nullptr;
+    const Value *stored = store->getValueOperand();
+    if (isa<ConstantPointerNull>(stored))
+      continue;
+    if (only != nullptr && only != stored)
+      return nullptr;
+    only = stored;
+  }
+  return only;
+}
+
+// `Queue<Job>` as it is, `Queue<...>` where the arguments are long.
+std::string shortened(StringRef name) {
+  constexpr std::size_t kLongArguments = 24;
+  const auto [head, arguments] = name.split('<');
+  return arguments.size() <= kLongArguments ? name.str() : (head + "<...>").str();
 }
 
 class Resolver {
@@ -219,11 +255,12 @@ private:
     // Members at offset zero leave no trace in the address: the stride tells how far in the array
     // is.
     while (is_record(path.type) && size_of(path.type) > stride) {
-      const DIDerivedType *member = member_at(cast<DICompositeType>(strip_names(path.type)), 0);
+      const auto *record = cast<DICompositeType>(strip_names(path.type));
+      const DIDerivedType *member = member_at(record, 0);
       if (member == nullptr)
         break;
       if (member->getTag() != dwarf::DW_TAG_inheritance)
-        add_field(path, member->getName());
+        add_field(path, *record, member->getName());
       path.type = member->getBaseType();
     }
     for (unsigned depth = 0; depth < kMaxDepth && is_array(path.type); ++depth) {
@@ -260,14 +297,15 @@ private:
       if (const auto *slot = dyn_cast<AllocaInst>(from))
         if (const Value *only = only_stored(*slot); only != nullptr && !isa<Argument>(only)) {
           AccessPath path = address(only, 0, depth + 1);
-          // A parameter of a function that was put into its caller is what the caller gave.
-          const DILocalVariable *variable = variable_of(slot);
-          if (path.global != nullptr || (variable != nullptr && variable->isParameter()))
+          if (path.global != nullptr || given(load) != load)
             return path;
         }
       AccessPath path = address(from, 8, depth + 1);
-      return AccessPath{
-          .text = path.print(), .deref = true, .type = pointee(path.type), .global = path.global};
+      return AccessPath{.text = path.print(),
+                        .deref = true,
+                        .type = pointee(path.type),
+                        .global = path.global,
+                        .self = is_this(variable_of(from))};
     }
     if (const auto *call = dyn_cast<CallBase>(value))
       if (const Function *callee = call->getCalledFunction()) {
@@ -278,31 +316,14 @@ private:
         return AccessPath{.text = source_name(*callee) + "()", .deref = true, .type = type};
       }
     if (const DILocalVariable *variable = variable_of(value))
-      return AccessPath{
-          .text = variable->getName().str(), .deref = true, .type = pointee(variable->getType())};
+      return AccessPath{.text = variable->getName().str(),
+                        .deref = true,
+                        .type = pointee(variable->getType()),
+                        .self = is_this(variable)};
     if (const auto *argument = dyn_cast<Argument>(value);
         argument != nullptr && argument->hasName())
       return AccessPath{.text = argument->getName().str(), .deref = true};
     return AccessPath{.text = "?", .deref = true};
-  }
-
-  // The one value that is ever stored in a local variable, null pointers not counted; or null.
-  static const Value *only_stored(const AllocaInst &slot) {
-    const Value *only = nullptr;
-    for (const User *user : slot.users()) {
-      const auto *store = dyn_cast<StoreInst>(user);
-      if (store == nullptr)
-        continue;
-      if (store->getPointerOperand() != &slot)
-        return nullptr;
-      const Value *stored = store->getValueOperand();
-      if (isa<ConstantPointerNull>(stored))
-        continue;
-      if (only != nullptr && only != stored)
-        return nullptr;
-      only = stored;
-    }
-    return only;
   }
 
   // Of constants that are in no module. Making one takes longer than most paths.
@@ -329,6 +350,36 @@ private:
 };
 
 } // namespace
+
+const Value *given(const Value *value) {
+  const auto *load = dyn_cast<LoadInst>(value->stripPointerCasts());
+  const auto *slot = load == nullptr
+                         ? nullptr
+                         : dyn_cast<AllocaInst>(load->getPointerOperand()->stripPointerCasts());
+  const Value *only = slot == nullptr ? nullptr : only_stored(*slot);
+  if (only == nullptr || isa<Argument>(only))
+    return value;
+  const DILocalVariable *variable = variable_of(slot);
+  return variable != nullptr && variable->isParameter() ? only : value;
+}
+
+bool is_class(const DICompositeType &record) {
+  return !record.getIdentifier().empty() ||
+         isa_and_nonnull<DINamespace, DICompositeType>(record.getScope());
+}
+
+std::string record_path(const DICompositeType &record, bool full) {
+  std::string path;
+  for (const DIScope *scope = &record; isa_and_nonnull<DINamespace, DICompositeType>(scope);
+       scope = scope->getScope()) {
+    const auto *space = dyn_cast<DINamespace>(scope);
+    if (scope->getName().empty() || (space != nullptr && space->getExportSymbols()))
+      continue; // an inline namespace, or one without a name
+    const std::string name = full ? scope->getName().str() : shortened(scope->getName());
+    path = path.empty() ? name : name + "::" + path;
+  }
+  return path;
+}
 
 std::string AccessPath::print() const { return deref ? "*" + text : text; }
 

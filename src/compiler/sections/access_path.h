@@ -24,6 +24,7 @@ struct AccessPath {
   // The variable at the root, where it outlives every call of the function: then the path has the
   // same meaning in every function.
   const llvm::GlobalVariable *global = nullptr;
+  bool self = false; // `*text` is the object of a member function: its fields are Class::field
 
   // The object as source text.
   [[nodiscard]] std::string print() const;
@@ -33,6 +34,17 @@ struct AccessPath {
 // first byte the size decides whether the struct or its first field is meant; 0: the outermost
 // object.
 AccessPath access_path(const llvm::Value *address, std::uint64_t size, std::int64_t offset = 0);
+
+// What the caller gave, where `value` reads a parameter of a function that was put into it; else
+// `value`.
+const llvm::Value *given(const llvm::Value *value);
+
+// Whether the record is a class of C++'s, as far as debug information tells.
+bool is_class(const llvm::DICompositeType &record);
+
+// The record's name, in C++ with the namespaces and classes that it is in. Empty where neither it
+// nor what it is in has one. `full`: template arguments too; else long ones read `...`.
+std::string record_path(const llvm::DICompositeType &record, bool full);
 
 // The name that the source gives a global variable or a function, qualified and demangled in C++.
 std::string source_name(const llvm::GlobalObject &object);
