@@ -108,30 +108,48 @@ Status check_outside(const Module &module, const LockCalls &calls) {
   return Unit{};
 }
 
-// The field that the lock is, as "record+offset"; empty where the text does not tell.
-std::string field_of(const LockSite &site) {
-  if (site.targets.size() != 1 || site.targets.front().offsets.size() != 1)
-    return "";
-  const LockSite::Target &target = site.targets.front();
-  // Not through variables, whose types may tell more than what is assigned to them.
+// Where `target` lies: the record that the text names, and how far in it. Not through variables,
+// whose types may tell more than what is assigned to them.
+std::pair<const Value *, std::int64_t> place_of(const LockSite::Target &target,
+                                                const DataLayout &layout) {
   APInt offset(64, 0);
   const Value *record = target.base;
   for (const Value *at = nullptr; at != record;) {
     at = record;
-    record = given(record->stripAndAccumulateConstantOffsets(
-        site.call->getModule()->getDataLayout(), offset, /*AllowNonInbounds=*/true));
+    record =
+        given(record->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true));
   }
-  const std::string field = record_field(*record, offset.getSExtValue() + target.offsets.front());
-  // Else an element's, at a place that depends on a variable.
-  return field.empty() ? lock_field(target) : field;
+  return {record, offset.getSExtValue() + target.offsets.front()};
 }
 
-// The field that has the lock's address, as field_of(): the lock is an object of its own. It is a
-// name only: two fields may have one lock's address.
+const LockSite::Target *only_target(const std::vector<LockSite::Target> &targets) {
+  return targets.size() == 1 && targets.front().offsets.size() == 1 ? &targets.front() : nullptr;
+}
+
+// The field that the lock is, as "record+offset"; empty where the text does not tell.
+std::string field_of(const LockSite &site) {
+  const LockSite::Target *target = only_target(site.targets);
+  if (target == nullptr)
+    return "";
+  const auto [record, offset] = place_of(*target, site.call->getModule()->getDataLayout());
+  const std::string field = record_field(*record, offset);
+  // Else an element's, at a place that depends on a variable.
+  return field.empty() ? lock_field(*target) : field;
+}
+
+// The field that users know the lock by: not of a class that has nothing else.
+std::string known_field_of(const LockSite &site) {
+  const LockSite::Target *target = only_target(site.resolved);
+  if (target == nullptr)
+    return "";
+  const auto [record, offset] = place_of(*target, site.call->getModule()->getDataLayout());
+  return record_field(*record, offset, Innermost::with_others);
+}
+
+// The field that has the lock's address: the lock is an object of its own. It is a name only: two
+// fields may have one lock's address.
 std::string pointer_of(const LockSite &site) {
-  const LockSite::Target *target =
-      site.targets.size() == 1 && site.targets.front().offsets.size() == 1 ? &site.targets.front()
-                                                                           : nullptr;
+  const LockSite::Target *target = only_target(site.resolved);
   const auto *load = target == nullptr || target->base == nullptr || target->offsets.front() != 0
                          ? nullptr
                          : dyn_cast<LoadInst>(target->base);
@@ -244,8 +262,9 @@ LockFields::LockFields(const Module &module) {
 }
 
 std::string LockFields::name_of(const LockSite &site) const {
-  if (const auto field = fields_.find(field_of(site)); field != fields_.end())
-    return field->second;
+  for (const std::string &field : {known_field_of(site), field_of(site)})
+    if (const auto found = fields_.find(field); found != fields_.end())
+      return found->second;
   const auto pointer = fields_.find(pointer_of(site));
   return pointer == fields_.end() ? "" : "*" + pointer->second;
 }
@@ -255,6 +274,8 @@ std::vector<std::string> LockFields::names_of(const LockSite &site) const {
   // Also of an element of a variable: it is one of the record's locks.
   if (std::string field = name_of(site); !field.empty())
     names.push_back(std::move(field));
+  if (const auto inner = fields_.find(field_of(site)); inner != fields_.end())
+    names.push_back(inner->second);
   return names;
 }
 

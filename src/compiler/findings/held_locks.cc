@@ -95,6 +95,36 @@ bool is_once(const CallBase &call) {
          name.starts_with("_ZSt9call_onceI");
 }
 
+bool is_for_once(const Function &function) {
+  return function.getName().contains("18_Prepare_execution") ||
+         (!function.use_empty() && all_of(function.users(), [](const User *user) {
+           const auto *call = dyn_cast<CallBase>(user);
+           return call != nullptr && is_once(*call);
+         }));
+}
+
+// std::call_once leaves the function for the library's proxy.
+SmallVector<const Function *, 1> once_targets(const CallBase &call,
+                                              const PointsToAnalysis &points_to) {
+  SmallVector<const Function *, 1> run;
+  const Function &once = *called_function(call);
+  if (once.isDeclaration()) {
+    append_range(run, points_to.targets(call));
+    return run;
+  }
+  for (const Instruction &instruction : instructions(once)) {
+    const auto *inner = dyn_cast<CallBase>(&instruction);
+    const Function *prepares = inner == nullptr ? nullptr : called_function(*inner);
+    if (prepares == nullptr || !prepares->getName().contains("18_Prepare_executionC"))
+      continue;
+    for (const Instruction &stores : instructions(*prepares))
+      if (const auto *store = dyn_cast<StoreInst>(&stores))
+        if (const auto *function = dyn_cast<Function>(store->getValueOperand()))
+          run.push_back(function);
+  }
+  return run;
+}
+
 HeldLocks::HeldLocks(const Module &module, const LockCalls &locks,
                      const PointsToAnalysis &points_to)
     : locks_(locks), points_to_(points_to) {

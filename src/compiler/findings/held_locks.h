@@ -38,6 +38,12 @@ struct LockClass {
 // Whether the call lets one thread run a function, and all others wait for it: pthread_once,
 // call_once of C11 and of C++.
 bool is_once(const llvm::CallBase &call);
+// Whether all uses of the function hand it to such calls, or it is the helper in the C++ library
+// that calls what std::call_once was given.
+bool is_for_once(const llvm::Function &function);
+// The functions that such a call lets one thread run.
+llvm::SmallVector<const llvm::Function *, 1> once_targets(const llvm::CallBase &call,
+                                                          const PointsToAnalysis &points_to);
 
 // The functions that a call enters, as far as advice goes: a pointer's targets count only where
 // they are called as what they are.

@@ -41,6 +41,16 @@ const DIDerivedType *member_at(const DICompositeType &record, std::uint64_t offs
   return nullptr;
 }
 
+bool has_one_member(const DICompositeType &record) {
+  return record.getTag() != dwarf::DW_TAG_array_type &&
+         count_if(record.getElements(), [](const DINode *element) {
+           const auto *member = dyn_cast<DIDerivedType>(element);
+           return member != nullptr && !member->isStaticMember() &&
+                  (member->getTag() == dwarf::DW_TAG_member ||
+                   member->getTag() == dwarf::DW_TAG_inheritance);
+         }) == 1;
+}
+
 // Whether the call's own function computes the lock's address.
 bool is_local(const LockSite &site, const LockSite::Target &target) {
   const auto *instruction = dyn_cast_or_null<Instruction>(target.base);
@@ -92,7 +102,7 @@ const DIType *pointee_type(const Value &pointer) {
 
 } // namespace
 
-std::string record_field(const Value &address, std::int64_t from) {
+std::string record_field(const Value &address, std::int64_t from, Innermost innermost) {
   if (from < 0)
     return {};
   auto offset = static_cast<std::uint64_t>(from);
@@ -117,6 +127,8 @@ std::string record_field(const Value &address, std::int64_t from) {
     within = record + "." + member->getName().str();
     offset -= member->getOffsetInBits() / 8;
     type = composite(member->getBaseType(), alias);
+    if (innermost == Innermost::with_others && type != nullptr && has_one_member(*type))
+      break;
   }
   return field;
 }

@@ -19,9 +19,16 @@ namespace tandem {
 std::string record_name(const llvm::DICompositeType &type, llvm::StringRef alias,
                         llvm::StringRef within);
 
+// How far in record_field() goes.
+enum class Innermost {
+  field,       // to the last field
+  with_others, // not into a record that has nothing else: a class around a lock
+};
+
 // The innermost field of a record at `offset` bytes from `address`, as "type+offset"; empty where
 // there is none, or where debug information does not tell.
-std::string record_field(const llvm::Value &address, std::int64_t offset);
+std::string record_field(const llvm::Value &address, std::int64_t offset,
+                         Innermost innermost = Innermost::field);
 std::string lock_field(const LockSite::Target &target);
 
 // The memory that the lock may be; empty where its operation's caller does not compute its address.

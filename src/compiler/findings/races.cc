@@ -58,22 +58,6 @@ using SetId = std::uint32_t;
 constexpr std::uint32_t kReader = 1U << 31;
 std::uint32_t lock_of(std::uint32_t held) { return held & ~kReader; }
 
-// What std::call_once runs: the function that it leaves for the library's proxy.
-SmallVector<const Function *, 1> left_for_proxy(const Function &call_once) {
-  SmallVector<const Function *, 1> left;
-  for (const Instruction &instruction : instructions(call_once)) {
-    const auto *call = dyn_cast<CallBase>(&instruction);
-    const Function *prepares = call == nullptr ? nullptr : called_function(*call);
-    if (prepares == nullptr || !prepares->getName().contains("18_Prepare_executionC"))
-      continue;
-    for (const Instruction &inner : instructions(*prepares))
-      if (const auto *store = dyn_cast<StoreInst>(&inner))
-        if (const auto *function = dyn_cast<Function>(store->getValueOperand()))
-          left.push_back(function);
-  }
-  return left;
-}
-
 // What a variable that nothing but loads and one store know of holds.
 const Value *only_value(const Value &value) {
   const auto *load = dyn_cast<LoadInst>(&value);
@@ -231,7 +215,8 @@ private:
         locks.insert(held_.class_of_once(*call));
         const Function *callee = called_function(*call);
         if (!callee->isDeclaration())
-          targets = proxied_.try_emplace(callee, left_for_proxy(*callee)).first->second;
+          targets =
+              proxied_.try_emplace(callee, once_targets(*call, view_.points_to)).first->second;
       }
       const SetId id = set_id(std::move(locks));
       if (!targets.empty() && seen.emplace(targets.data(), id, VirtualSlots::slot(*call)).second)
@@ -293,16 +278,6 @@ private:
     return any_of(*sets_[set], [&](std::uint32_t held) {
       return !(held & kReader) && held_.classes()[lock_of(held)].once;
     });
-  }
-
-  // Whether all uses of the function hand it to std::call_once, or it is the helper in the C++
-  // library that calls what std::call_once was given.
-  static bool is_for_once(const Function &function) {
-    return function.getName().contains("18_Prepare_execution") ||
-           (!function.use_empty() && all_of(function.users(), [](const User *user) {
-             const auto *call = dyn_cast<CallBase>(user);
-             return call != nullptr && is_once(*call);
-           }));
   }
 
   // A function that stands for an operation on a lock. The C++ library's others lead on to what

@@ -6,7 +6,9 @@
 // section. One finding for each location, at the access outside, unless another
 // location has the same two accesses. Two accesses by pointers are evidence only where the field is
 // mostly accessed in sections: else one of the two is likely an object that only its thread has,
-// and they are a possible-race.
+// and they are a possible-race. So are those that only code outside the program might run at the
+// same time, those behind a call by pointer of which the text does not tell where it leads, and
+// those by a pointer to an object that the caller has just made.
 #include "compiler/effects/unpublished.h"
 #include "compiler/findings/access.h"
 #include "compiler/findings/phases.h"
@@ -16,6 +18,7 @@
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/lock_functions.h"
+#include "compiler/sections/origin.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
@@ -39,12 +42,9 @@ namespace {
 
 using namespace llvm;
 
-// Whether the library lets one thread run the callback and all others wait for it.
-bool runs_once(const CallBase &call) {
-  const Function *callee = called_function(call);
-  return callee != nullptr && callee->isDeclaration() &&
-         (callee->getName() == "pthread_once" || callee->getName() == "call_once");
-}
+// A call by pointer that may enter more functions than these: which of them a thread gets to the
+// text does not tell.
+constexpr std::size_t kFewTargets = 4;
 
 // A call and the functions of the program that it enters; calls may have one array.
 struct Steps {
@@ -76,6 +76,10 @@ public:
     find_entered();
     count_inside();
     for (const auto &[function, entered] : entered_by_)
+      for (const Steps &one : steps(*function))
+        for (const Function *target : one.targets)
+          calls_of_[target].push_back(one.call);
+    for (const auto &[function, entered] : entered_by_)
       for (const Instruction &instruction : instructions(*function))
         if (!is_library_function(*function) && !inside_.contains(&instruction))
           visit(instruction, entered);
@@ -99,9 +103,11 @@ private:
     Access access;
     Place place;             // of what is outside
     std::uint32_t entry = 0; // whose thread is outside
-    // The outside writes; the section writes: the better, the lower.
+    bool sure = false;
+    // Whether it is evidence; the outside writes; the section writes: the better, the lower.
     [[nodiscard]] auto rank() const {
-      return std::tuple<bool, bool, const Place &>(!access.writes, !inside.access->writes, place);
+      return std::tuple<bool, bool, bool, const Place &>(!sure, !access.writes,
+                                                         !inside.access->writes, place);
     }
   };
   // A location that sections touch, and the best pair for it so far.
@@ -172,9 +178,8 @@ private:
     std::vector<const Function *> work;
     for (const Function &function : view_.module)
       for (const Instruction &instruction : instructions(function))
-        if (const auto *call = dyn_cast<CallBase>(&instruction);
-            call != nullptr && runs_once(*call))
-          append_range(work, view_.points_to.targets(*call));
+        if (const auto *call = dyn_cast<CallBase>(&instruction); call != nullptr && is_once(*call))
+          append_range(work, once_targets(*call, view_.points_to));
     if (work.empty())
       return;
     std::map<const Function *, std::vector<const CallBase *>> callers;
@@ -186,16 +191,23 @@ private:
     while (!work.empty()) {
       const Function *function = work.back();
       work.pop_back();
-      if (!all_of(callers[function],
-                  [&](const CallBase *call) {
-                    return runs_once(*call) || once_.contains(call->getFunction());
-                  }) ||
-          !once_.insert(function).second)
+      const bool only_once =
+          is_for_once(*function) ||
+          (!begins_thread(*function) && all_of(callers[function], [&](const CallBase *call) {
+            return is_once(*call) || once_.contains(call->getFunction());
+          }));
+      if (!only_once || !once_.insert(function).second)
         continue;
       for (const Instruction &instruction : instructions(*function))
         if (const auto *call = dyn_cast<CallBase>(&instruction))
           append_range(work, view_.points_to.targets(*call));
     }
+  }
+
+  [[nodiscard]] bool begins_thread(const Function &function) const {
+    return any_of(view_.sharing.entries(), [&](const Entry &entry) {
+      return entry.function == &function && entry.kind != EntryKind::exported;
+    });
   }
 
   // The calls of a function that are made outside all sections.
@@ -206,7 +218,7 @@ private:
     for (const Instruction &instruction : instructions(function)) {
       const auto *call = dyn_cast<CallBase>(&instruction);
       if (call == nullptr || view_.locks.at(instruction) != nullptr ||
-          inside_.contains(&instruction) || runs_once(*call) || held_.may_hold(instruction))
+          inside_.contains(&instruction) || is_once(*call) || held_.may_hold(instruction))
         continue;
       if (const auto targets = entered(*call); !targets.empty())
         known->second.push_back({call, targets});
@@ -223,7 +235,7 @@ private:
     const auto [known, fresh] = entered_.try_emplace({targets.data(), slot});
     if (fresh)
       copy_if(targets, std::back_inserter(known->second), [&](const Function *target) {
-        return !target->isDeclaration() && !marked_.contains(target) &&
+        return !target->isDeclaration() && !marked_.contains(target) && !once_.contains(target) &&
                (!view_.locks.is_wrapper(*target) || is_library_function(*target)) &&
                slots_.may_enter(slot, *target);
       });
@@ -304,16 +316,97 @@ private:
     }
   }
 
-  [[nodiscard]] bool is_evidence(const Pair &pair) {
-    const AccessKinds::Kind outside = kinds_.of(pair.access);
-    if (kinds_.name_one_variable(outside, pair.inside.kind))
+  [[nodiscard]] bool is_of_field_mostly_guarded(const Access &access, AccessKinds::Kind inside) {
+    const AccessKinds::Kind outside = kinds_.of(access);
+    if (kinds_.name_one_variable(outside, inside))
       return true;
     const std::uint32_t field = kinds_.field(outside); // 0: the text does not tell
     return field != 0 && 2 * accesses_[field].inside >= accesses_[field].all;
   }
 
-  // Functions that a thread of the entry runs outside all sections, and a call on a shortest way.
-  using Ways = DenseMap<const Function *, const CallBase *>;
+  // The thread that is certainly outside while another one is certainly in the section.
+  [[nodiscard]] std::optional<std::uint32_t> evidence(const Inside &inside,
+                                                      const Instruction &outside,
+                                                      const Access &access,
+                                                      const EntrySet &entered) {
+    if (!is_of_field_mostly_guarded(access, inside.kind) || !certain_in(inside) ||
+        is_given_new(*access.pointer, outside))
+      return std::nullopt;
+    for (const std::uint32_t entry : entered) {
+      if (!is_known(entry) || ways(entry).doubtful.contains(outside.getFunction()))
+        continue;
+      for (const std::uint32_t other : view_.effects[inside.section].entries)
+        if (is_known(other) && phases_.may_meet(entry, outside, other, *inside.access->instruction))
+          return entry;
+    }
+    return std::nullopt;
+  }
+
+  // Not one that only code outside of a whole program might run.
+  [[nodiscard]] bool is_known(std::uint32_t entry) const {
+    return view_.sharing.start().main == nullptr ||
+           view_.sharing.entries()[entry].kind != EntryKind::exported;
+  }
+
+  // Whether the section gets to the access by calls of which the text tells where they lead.
+  bool certain_in(const Inside &inside) {
+    const Function *function = inside.access->instruction->getFunction();
+    const Section &section = view_.sections[inside.section];
+    if (function == section.function)
+      return true;
+    const auto [known, fresh] = certain_.try_emplace(inside.section);
+    if (!fresh)
+      return known->second.contains(function);
+    std::vector<const Function *> work;
+    const auto look_at = [&](const Instruction &instruction) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      if (call == nullptr)
+        return;
+      const auto targets = entered(*call);
+      if (targets.size() <= kFewTargets)
+        for (const Function *target : targets)
+          if (known->second.insert(target).second)
+            work.push_back(target);
+    };
+    if (section.kind == SectionKind::function)
+      for (const Instruction &instruction : instructions(*section.function))
+        look_at(instruction);
+    for (const Instruction *instruction : section.body)
+      look_at(*instruction);
+    while (!work.empty()) {
+      const Function *next = work.back();
+      work.pop_back();
+      for (const Instruction &instruction : instructions(*next))
+        look_at(instruction);
+    }
+    return known->second.contains(function);
+  }
+
+  // Whether the pointer leads into what the function is given, and each call of it outside all
+  // sections gives it an object that nobody else knows yet.
+  bool is_given_new(const Value &pointer, const Instruction &at, unsigned depth = 0) {
+    constexpr unsigned kMostDeep = 4; // constructors of members and bases
+    const Function *function = at.getFunction();
+    const std::optional<Origin> origin = origin_of(&pointer, view_.module.getDataLayout());
+    const auto calls = calls_of_.find(function);
+    return depth < kMostDeep && origin && origin->offsets.size() == 1 && calls != calls_of_.end() &&
+           all_of(
+               calls->second,
+               [&](const CallBase *call) {
+                 if (called_function(*call) != function || origin->argument >= call->arg_size())
+                   return false;
+                 const Value &given = *call->getArgOperand(origin->argument);
+                 return is_unpublished(given, *call, view_.points_to) ||
+                        is_given_new(given, *call, depth + 1);
+               });
+  }
+
+  // Functions that a thread of the entry runs outside all sections, and a call on a way to each:
+  // without a call that may enter many functions, where there is such a way.
+  struct Ways {
+    DenseMap<const Function *, const CallBase *> call;
+    DenseSet<const Function *> doubtful; // there is none
+  };
   const Ways &ways(std::uint32_t entry) {
     const auto [known, fresh] = ways_.try_emplace(entry);
     if (!fresh)
@@ -321,17 +414,35 @@ private:
     Ways &ways = known->second;
     const SmallVector<const Function *, 2> first = begins(view_.sharing.entries()[entry]);
     std::deque<const Function *> work(first.begin(), first.end());
+    std::deque<Steps> doubtful;
     DenseSet<const Function *const *> arrays; // of which all are reached
     for (const Function *begin : first)
-      ways[begin] = nullptr;
-    while (!work.empty()) {
+      ways.call[begin] = nullptr;
+    bool sure = true;
+    const auto take = [&](const Steps &one) {
+      for (const Function *target : one.targets)
+        if (ways.call.try_emplace(target, one.call).second) {
+          work.push_back(target);
+          if (!sure)
+            ways.doubtful.insert(target);
+        }
+    };
+    while (!work.empty() || !doubtful.empty()) {
+      if (work.empty()) {
+        sure = false;
+        take(doubtful.front());
+        doubtful.pop_front();
+        continue;
+      }
       const Function *function = work.front();
       work.pop_front();
       for (const Steps &one : steps(*function))
-        if (arrays.insert(one.targets.data()).second)
-          for (const Function *target : one.targets)
-            if (ways.try_emplace(target, one.call).second)
-              work.push_back(target);
+        if (one.targets.size() > kFewTargets) {
+          if (arrays.insert(one.targets.data()).second)
+            doubtful.push_back(one);
+        } else {
+          take(one);
+        }
     }
     return ways;
   }
@@ -374,20 +485,27 @@ private:
   void add(const Meeting &meeting, const Instruction &outside, const Access &access,
            const EntrySet &entered) {
     Spot &spot = spots_[meeting.spot];
-    const auto known = [&](bool inside_writes) {
-      return spot.found && spot.found->rank() <= std::tuple<bool, bool, const Place &>(
-                                                     !access.writes, !inside_writes, place_);
+    const auto known = [&](bool sure, bool inside_writes) {
+      return spot.found && spot.found->rank() <= std::tuple<bool, bool, bool, const Place &>(
+                                                     !sure, !access.writes, !inside_writes, place_);
     };
-    if (known(true))
+    if (known(true, true))
       return;
     for (const std::uint32_t i : meeting.inside) {
       const Inside &inside = spot.touched[i];
-      if ((!access.writes && !inside.access->writes) || known(inside.access->writes))
+      const bool writes = inside.access->writes;
+      if ((!access.writes && !writes) || known(true, writes))
+        continue;
+      if (const auto entry = evidence(inside, outside, access, entered)) {
+        spot.found = Pair{inside, &outside, access, place_, *entry, true};
+        continue;
+      }
+      if (known(false, writes))
         continue;
       for (const std::uint32_t entry : entered)
         if (may_meet(entry, outside, view_.effects[inside.section].entries,
                      *inside.access->instruction)) {
-          spot.found = Pair{inside, &outside, access, place_, entry};
+          spot.found = Pair{inside, &outside, access, place_, entry, false};
           break;
         }
     }
@@ -399,9 +517,8 @@ private:
                                                 : "";
     const Section &section = view_.sections[pair.inside.section];
     const char *inside = pair.inside.access->writes ? "written" : "read";
-    const bool sure = is_evidence(pair);
     ReportFinding finding =
-        finding_at(sure ? "unprotected-access" : "possible-race", place_of(*pair.outside),
+        finding_at(pair.sure ? "unprotected-access" : "possible-race", place_of(*pair.outside),
                    fmt::format("'{}' is {} here outside all sections, and {} in section '{}'{}",
                                view_.locations[location].name,
                                pair.access.writes ? "written" : "read", inside, section.name, how));
@@ -421,7 +538,7 @@ private:
     std::vector<std::pair<const CallBase *, const Function *>> way;
     const Function *function = pair.outside->getFunction();
     const Ways &ways = this->ways(pair.entry);
-    while (const CallBase *call = ways.at(function)) {
+    while (const CallBase *call = ways.call.at(function)) {
       way.emplace_back(call, function);
       function = call->getFunction();
     }
@@ -450,7 +567,10 @@ private:
       entered_;                        // by array, and the virtual call's entry
   std::map<std::uint32_t, Ways> ways_; // by entry, of those that a finding is about
   std::map<const Function *, EntrySet> entered_by_;
-  std::map<std::uint32_t, Accesses> accesses_; // by field
+  // Calls of each function outside all sections.
+  DenseMap<const Function *, std::vector<const CallBase *>> calls_of_;
+  std::map<std::size_t, DenseSet<const Function *>> certain_; // by section, what it gets to
+  std::map<std::uint32_t, Accesses> accesses_;                // by field
   std::set<std::tuple<std::uint32_t, AccessKinds::Kind, bool, const Instruction *, EntrySet>>
       alike_;
   Place place_; // of the instruction that is visited

@@ -205,6 +205,7 @@ void LockCalls::apply(const CallBase &call, const LockFunction &does, std::vecto
 
 void LockCalls::set_paths(LockSite &site) const {
   site.locks.clear();
+  site.resolved.clear();
   site.named = true;
   for (const Target &unresolved : site.targets) {
     const Target target = resolve(unresolved, *site.call->getFunction());
@@ -212,6 +213,7 @@ void LockCalls::set_paths(LockSite &site) const {
     // Where the guard is all that is known, it stands for its lock.
     site.locks.push_back(target.offsets.size() == 1 ? path.print() : path.text);
     site.named = site.named && path.global != nullptr && target.offsets.size() == 1;
+    site.resolved.push_back(target);
   }
 }
 

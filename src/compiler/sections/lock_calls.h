@@ -40,6 +40,7 @@ struct LockSite {
   bool runs_code = false;                  // the call runs code of the program under the lock
   std::uint64_t size = 0;                  // of a lock, bytes; 0: unknown
   std::vector<Target> targets;             // one for each of locks
+  std::vector<Target> resolved;            // the same, through the guards that the function makes
 };
 
 // A call that wakes waiters.

@@ -142,9 +142,18 @@ void Sharing::find_entries(const Module &module) {
   }
   std::set<const Function *> exported;
   for (const Function *function : points_to_.exported())
-    if (exported.insert(function).second)
+    if (exported.insert(function).second && !is_threads_run(*function))
       add_entry(*function, EntryKind::exported, true);
   add_start(module);
+}
+
+// Whether the function is what std::thread's object has to run: the library calls it once, in the
+// thread that it was made for, although its address is in a table that code outside knows.
+bool Sharing::is_threads_run(const Function &function) const {
+  const StringRef name = function.getName();
+  return name.starts_with("_ZNSt6thread11_State_impl") && name.ends_with("6_M_runEv") &&
+         any_of(points_to_.spawns(),
+                [&](const auto &spawn) { return spawn.function == &function; });
 }
 
 // What the system runs that is not main's.

@@ -63,6 +63,7 @@ private:
   void add_start(const llvm::Module &module);
   void add_entry(const llvm::Function &function, EntryKind kind, bool many);
   [[nodiscard]] bool runs_once(const llvm::CallBase &call) const;
+  [[nodiscard]] bool is_threads_run(const llvm::Function &function) const;
   void find_creators();
   void find_callers(const llvm::Module &module);
   void run(const llvm::Function &function, std::uint32_t entry);
