@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // missing-unlock: a function releases a lock on some ways to its end and not on others, and nothing
-// in the program releases it for such a function.
+// in the program releases it for such a function. Not where the same condition decides about the
+// acquisition and the release, although it may change in between: that is meant to be the same.
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
 #include "compiler/sections/access_path.h"
@@ -103,7 +104,8 @@ void find_missing_unlocks(const AnalysisView &view, Findings &findings) {
   const Releases releases = foreign_releases(view);
   for (const Section &section : view.sections) {
     if (section.kind != SectionKind::lock_region || section.shape != RegionShape::escapes ||
-        section.exits.empty() || section.entry.operation != LockOperation::lock ||
+        section.exits.empty() || !section.doubt.empty() ||
+        section.entry.operation != LockOperation::lock ||
         is_handed_on(*section.function, last_name(section.entry.locks.front()), releases))
       continue;
     // A lock that the function returns by design is released by someone else: a caller that has

@@ -39,6 +39,13 @@ public:
   [[nodiscard]] bool may_meet(std::uint32_t a, const llvm::Instruction &at, std::uint32_t b,
                               const llvm::Instruction &other);
 
+  // Whether the program itself says that threads of the entry exist: not where only code outside of
+  // a whole program might run it.
+  [[nodiscard]] bool is_known(std::uint32_t entry) const {
+    return sharing_.start().main == nullptr ||
+           sharing_.entries()[entry].kind != EntryKind::exported;
+  }
+
   // Whether threads are created or joined, or wait at a barrier, in a function or in what it calls.
   [[nodiscard]] bool changes_in(const llvm::Function &function) const {
     return does_.contains(&function) || barriers_.matter_in(function);

@@ -441,8 +441,10 @@ private:
     const bool by_index = fixed && have_common_lock(one.certain, other.certain, false);
     Pair pair{one, other,
               *sure && few && !on_some_paths && !by_index &&
-                  (locked || !(waiting_.contains(one.context.entry) ||
-                               waiting_.contains(other.context.entry))),
+                  phases_.is_known(one.context.entry) && phases_.is_known(other.context.entry) &&
+                  (locked ? has_lock(one.certain) && has_lock(other.certain)
+                          : !(waiting_.contains(one.context.entry) ||
+                              waiting_.contains(other.context.entry))),
               on_some_paths};
     if (place_of(*pair.one.instruction) > place_of(*pair.other.instruction) &&
         pair.one.access.writes == pair.other.access.writes)

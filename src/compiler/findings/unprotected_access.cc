@@ -333,19 +333,13 @@ private:
         is_given_new(*access.pointer, outside))
       return std::nullopt;
     for (const std::uint32_t entry : entered) {
-      if (!is_known(entry) || ways(entry).doubtful.contains(outside.getFunction()))
+      if (!phases_.is_known(entry) || ways(entry).doubtful.contains(outside.getFunction()))
         continue;
       for (const std::uint32_t other : view_.effects[inside.section].entries)
-        if (is_known(other) && phases_.may_meet(entry, outside, other, *inside.access->instruction))
+        if (phases_.is_known(other) && phases_.may_meet(entry, outside, other, *inside.access->instruction))
           return entry;
     }
     return std::nullopt;
-  }
-
-  // Not one that only code outside of a whole program might run.
-  [[nodiscard]] bool is_known(std::uint32_t entry) const {
-    return view_.sharing.start().main == nullptr ||
-           view_.sharing.entries()[entry].kind != EntryKind::exported;
   }
 
   // Whether the section gets to the access by calls of which the text tells where they lead.
