@@ -23,6 +23,7 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -51,6 +52,38 @@ struct Steps {
   const CallBase *call;
   ArrayRef<const Function *> targets;
 };
+
+bool constructs(const CallBase &call) {
+  const Function *callee = called_function(call);
+  const StringRef name = callee == nullptr ? "" : callee->getName();
+  return name.starts_with("_ZN") && (name.contains("C1E") || name.contains("C2E"));
+}
+
+// Whether a call is given a local object, or a part of it, that begins here or that nothing before
+// has been given.
+bool is_new_local(const Value &given, const CallBase &call) {
+  const auto *local = dyn_cast<AllocaInst>(getUnderlyingObject(&given, /*MaxLookup=*/0));
+  std::vector<const Value *> work;
+  if (local != nullptr && !constructs(call))
+    work.push_back(local);
+  while (!work.empty()) {
+    const Value *address = work.back();
+    work.pop_back();
+    for (const User *user : address->users()) {
+      const auto *instruction = dyn_cast<Instruction>(user);
+      if (instruction == nullptr)
+        return false;
+      const auto *store = dyn_cast<StoreInst>(instruction);
+      const bool gives = (isa<CallBase>(instruction) && !is_marker(*instruction)) ||
+                         (store != nullptr && store->getValueOperand() == address);
+      if (isa<GetElementPtrInst>(instruction))
+        work.push_back(instruction);
+      else if (gives && instruction != &call && may_follow(call, *instruction))
+        return false;
+    }
+  }
+  return local != nullptr;
+}
 
 class UnprotectedFinder {
 public:
@@ -336,7 +369,8 @@ private:
       if (!phases_.is_known(entry) || ways(entry).doubtful.contains(outside.getFunction()))
         continue;
       for (const std::uint32_t other : view_.effects[inside.section].entries)
-        if (phases_.is_known(other) && phases_.may_meet(entry, outside, other, *inside.access->instruction))
+        if (phases_.is_known(other) &&
+            phases_.may_meet(entry, outside, other, *inside.access->instruction))
           return entry;
     }
     return std::nullopt;
@@ -391,7 +425,7 @@ private:
                    return false;
                  const Value &given = *call->getArgOperand(origin->argument);
                  return is_unpublished(given, *call, view_.points_to) ||
-                        is_given_new(given, *call, depth + 1);
+                        is_new_local(given, *call) || is_given_new(given, *call, depth + 1);
                });
   }
 
