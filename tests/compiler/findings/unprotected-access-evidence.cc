@@ -6,7 +6,6 @@
 struct Item {
   int count;
   Item *next;
-  explicit Item(int n) : count(n), next(nullptr) {}
 };
 static std::mutex lock;
 static std::once_flag once;
@@ -21,20 +20,24 @@ static void (*const all[])() = {first, second, third, fourth, fifth};
 static void (*pick(int n))() { return all[n % 5]; }
 static void clear(Item *item) { item->count = 0; }
 static Item *get() {
-  std::call_once(once, [] { table = new Item(0); });
+  std::call_once(once, [] { table = new Item{0, nullptr}; });
   return table;
+}
+static void push() {
+  Item *fresh = new Item{0, nullptr};
+  clear(fresh);
+  std::lock_guard<std::mutex> guard(lock);
+  fresh->next = list;
+  list = fresh;
+  clear(list);
 }
 static void work(int n) {
   pick(n)();
-  for (int i = 0; i < n; ++i) {
-    Item *fresh = new Item(i);
-    clear(fresh);
+  push();
+  {
     std::lock_guard<std::mutex> guard(lock);
-    fresh->next = list;
-    list = fresh;
-    clear(list);
-    get()->count += list->count;
-    pick(i)();
+    get()->count += n;
+    pick(n)();
     ++chosen;
   }
   get();
@@ -45,6 +48,6 @@ int main() {
   a.join();
   b.join();
 }
-// CHECK:42: 'chosen' is written here outside all sections, and written in section 'work(int)_1'
-// CHECK-NEXT:  39: written here in section 'work(int)_1'
+// CHECK:44: 'chosen' is written here outside all sections, and written in section 'work(int)_1'
+// CHECK-NEXT:  41: written here in section 'work(int)_1'
 // CHECK:1 findings

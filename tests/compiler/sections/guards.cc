@@ -16,8 +16,7 @@ struct Account {
     balance += amount;
   }
 };
-// CHECK: section Account::add(long)_1 lock-region line [[#@LINE-4]]: mutex std-mutex
-// Account::mutex, 1 exits, same-function
+// CHECK: section Account::add(long)_1 lock-region line [[#@LINE-4]]: mutex std-mutex Account::mutex, 1 exits, same-function
 void early(bool done) {
   std::unique_lock guard(a);
   if (done) {
@@ -26,46 +25,39 @@ void early(bool done) {
   }
   ++x;
 }
-// CHECK: section early(bool)_1 lock-region line [[#@LINE-7]]: mutex std-mutex a, 2 exits,
-// same-function
+// CHECK: section early(bool)_1 lock-region line [[#@LINE-7]]: mutex std-mutex a, 2 exits, same-function
 void deferred() {
   std::unique_lock guard(a, std::defer_lock);
   ++x;
   guard.lock();
 }
-// CHECK: section deferred()_1 lock-region line [[#@LINE-2]]: mutex std-mutex a, 1 exits,
-// same-function
+// CHECK: section deferred()_1 lock-region line [[#@LINE-2]]: mutex std-mutex a, 1 exits, same-function
 void tried() {
   std::unique_lock guard(a, std::try_to_lock);
   if (!guard)
     return;
   ++x;
 }
-// CHECK: section tried()_1 lock-region line [[#@LINE-5]]: trylock std-mutex a, 1 exits,
-// same-function
+// CHECK: section tried()_1 lock-region line [[#@LINE-5]]: trylock std-mutex a, 1 exits, same-function
 void adopted() {
   again.lock();
   std::lock_guard guard(again, std::adopt_lock);
 }
-// CHECK: section adopted()_1 lock-region line [[#@LINE-3]]: mutex std-recursive-mutex again, 1
-// exits, same-function
+// CHECK: section adopted()_1 lock-region line [[#@LINE-3]]: mutex std-recursive-mutex again, 1 exits, same-function
 void both() { std::scoped_lock guard(a, b); }
-// CHECK: section both()_1 lock-region line [[#@LINE-1]]: mutex std-mutex a b, 1 exits,
-// same-function
+// CHECK: section both()_1 lock-region line [[#@LINE-1]]: mutex std-mutex a b, 1 exits, same-function
 void one_by_one() {
   std::lock(a, b);
   a.unlock();
   ++x;
   b.unlock();
 }
-// CHECK: section one_by_one()_1 lock-region line [[#@LINE-5]]: mutex std-mutex a b, 1 exits,
-// same-function
+// CHECK: section one_by_one()_1 lock-region line [[#@LINE-5]]: mutex std-mutex a b, 1 exits, same-function
 int read() {
   std::shared_lock guard(readers);
   return x;
 }
-// CHECK: section read()_1 lock-region line [[#@LINE-3]]: mutex std-shared-mutex shared readers, 1
-// exits, same-function
+// CHECK: section read()_1 lock-region line [[#@LINE-3]]: mutex std-shared-mutex shared readers, 1 exits, same-function
 void moved() {
   std::unique_lock first(a);
   std::unique_lock second(std::move(first));

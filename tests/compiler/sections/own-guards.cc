@@ -43,26 +43,23 @@ int main() {
     Guard guard(mine);
     ++x;
   }
-  // CHECK: section main_1 lock-region line [[#@LINE-3]]: mutex pthread-mutex mine.inner_, 1 exits,
-  // same-function
+  // CHECK: section main_1 lock-region line [[#@LINE-3]]: mutex pthread-mutex mine.inner_, 1 exits, same-function
   {
     Holder guard(theirs);
     ++x;
   }
-  // CHECK: section main_2 lock-region line [[#@LINE-3]]: mutex std-mutex theirs, 1 exits,
-  // same-function
+  // CHECK: section main_2 lock-region line [[#@LINE-3]]: mutex std-mutex theirs, 1 exits, same-function
   {
     pthread_mutex_lock(&plain);
     cleanup guard __attribute__((cleanup(drop))) = {&plain};
     ++x;
   }
-  // CHECK: section main_3 lock-region line [[#@LINE-4]]: mutex pthread-mutex plain, 1 exits,
-  // same-function
+  // CHECK: section main_3 lock-region line [[#@LINE-4]]: mutex pthread-mutex plain, 1 exits, same-function
   if (mine.try_lock()) {
     ++x;
     mine.unlock();
   }
-  // CHECK: section main_4 lock-region line [[#@LINE-4]]: trylock pthread-mutex mine.inner_, 1
-  // exits, same-function CHECK-DAG: site line [[#@LINE-54]] Mutex::lock(): lock pthread-mutex
-  // Mutex::inner_: inside a wrapper CHECK-NOT: section
+  // CHECK: section main_4 lock-region line [[#@LINE-4]]: trylock pthread-mutex mine.inner_, 1 exits, same-function
+  // CHECK-DAG: site line [[#@LINE-54]] Mutex::lock(): lock pthread-mutex Mutex::inner_: inside a wrapper
+  // CHECK-NOT: section
 }
