@@ -440,8 +440,8 @@ private:
                      sets_[other.context.locks]->size() <= kFewLocks;
     const bool by_index = fixed && have_common_lock(one.certain, other.certain, false);
     Pair pair{one, other,
-              *sure && few && !on_some_paths && !by_index &&
-                  phases_.is_known(one.context.entry) && phases_.is_known(other.context.entry) &&
+              *sure && few && !on_some_paths && !by_index && phases_.is_known(one.context.entry) &&
+                  phases_.is_known(other.context.entry) &&
                   (locked ? has_lock(one.certain) && has_lock(other.certain)
                           : !(waiting_.contains(one.context.entry) ||
                               waiting_.contains(other.context.entry))),
