@@ -3,13 +3,15 @@
 every workload with its checks, with small and large limits of restarts, without time and with it;
 the kernel without the instructions also on QEMU. A part of `scripts/verify txlinux`.
 
-    kernels.py [FOLDER]     where saved machines are (a new one, which is removed again)
+    kernels.py [PATTERN] [FOLDER]
 
-Status 1 where anything failed.
+PATTERN: only cases whose line matches this regular expression, and the kernels that they need.
+FOLDER: where saved machines are (a new one, which is removed again). Status 1 where any failed.
 """
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -44,9 +46,11 @@ class Case:
     seed: int = 1
 
     def __str__(self) -> str:
-        return " ".join(
+        size = "" if self.size is None else f", size {self.size}"
+        arguments = self.arguments and f", {self.arguments}"
+        return (
             f"{self.variant} {self.workload}, {self.harts} harts, limit {self.limit}, "
-            f"protocol {self.protocol}, seed {self.seed} {self.arguments}".split()
+            f"protocol {self.protocol}, seed {self.seed}{size}{arguments}"
         )
 
 
@@ -128,8 +132,12 @@ def run_qemu(image: Image, harts: int) -> subprocess.CompletedProcess[str]:
     )
 
 
-def main(folder: Path) -> int:
-    images = {x: build_image(x) for x in VARIANTS}
+def main(pattern: str, folder: Path) -> int:
+    chosen = [x for x in dict.fromkeys(cases()) if re.search(pattern, str(x))]
+    on_qemu = {f"txlinux-stub on QEMU, {harts} harts": harts for harts in (1, 4, 8)}
+    on_qemu = {what: harts for what, harts in on_qemu.items() if re.search(pattern, what)}
+    needed = {x.variant for x in chosen} | ({"txlinux-stub"} if on_qemu else set())
+    images = {x: build_image(x) for x in VARIANTS if x in needed}
     failed = 0
 
     def show(what: object, wrong: str) -> None:
@@ -137,17 +145,18 @@ def main(folder: Path) -> int:
         print(f"{what}: {'FAILED: ' + wrong if wrong else 'ok'}", flush=True)
         failed += wrong != ""
 
-    for case in cases():
+    for case in chosen:
         show(case, failure(case, images, folder))
-    for harts in (1, 4, 8):
-        what = f"txlinux-stub on QEMU, {harts} harts"
+    for what, harts in on_qemu.items():
         show(what, failure_on_qemu(images["txlinux-stub"], harts))
-    print(f"txlinux: {failed} failed" if failed else "txlinux: ok")
-    return 1 if failed else 0
+    total = len(chosen) + len(on_qemu)
+    print(f"txlinux: {failed} of {total} failed" if failed or not total else f"txlinux: {total} ok")
+    return 1 if failed or not total else 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        sys.exit(main(Path(sys.argv[1])))
+    given = sys.argv[1:]
+    if len(given) > 1:
+        sys.exit(main(given[0], Path(given[1])))
     with tempfile.TemporaryDirectory(prefix="tandem-txlinux-") as name:
-        sys.exit(main(Path(name)))
+        sys.exit(main(given[0] if given else "", Path(name)))
