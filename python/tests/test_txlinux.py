@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 import pytest
 
 from tandem.workload.cli import main
+from tandem.workload.txlinux import compare as comparison
 from tandem.workload.txlinux.compare import print_comparison
 from tandem.workload.txlinux.counters import by_subsystem, group_profile, print_run, subsystem_of
-from tandem.workload.txlinux.guest import VARIANTS, Run
+from tandem.workload.txlinux.guest import VARIANTS, Image, Run
 from tandem.workload.txlinux.tables import tables_of
 
 
@@ -113,6 +115,28 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.search(
         r"43 +worker\+0x10 for worker\+0x10\n +7 +worker\+0x10 for an access outside", shown
     )
+
+
+def test_two_machines_run_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = threading.Barrier(2)
+
+    def measured(image: Image, workload: str, *, seed: int, **_: object) -> Run:
+        both.wait(timeout=60)
+        return run(image.variant, seed, 1000)
+
+    monkeypatch.setattr(comparison, "measure", measured)
+    images = [Image(x, tmp_path, tmp_path) for x in ("linux", "txlinux")]
+    options: dict[str, Any] = {
+        "harts": 8,
+        "limit": 8,
+        "protocol": "none",
+        "settings": [],
+        "folder": tmp_path,
+    }
+    runs = comparison.compare(images, ["counter"], seeds=3, short=True, jobs=2, **options)
+    assert [(x.variant, x.seed) for x in runs] == [
+        (variant, seed) for seed in (1, 2, 3) for variant in ("linux", "txlinux")
+    ]
 
 
 def test_a_profile_has_subsystems() -> None:

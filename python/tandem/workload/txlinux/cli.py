@@ -51,6 +51,7 @@ _ACTIONS_OF = {
     "length": ("run", "compare"),
     "seed": ("boot", "run"),
     "seeds": ("compare",),
+    "jobs": ("compare",),
     "json": ("run", "compare"),
     "profile": ("run",),
     "policy": ("boot", "run", "compare"),
@@ -156,6 +157,7 @@ def _add_options(to: argparse.ArgumentParser) -> None:
     )
     add("--seed", type=_seed, metavar="N", help="of all that is random (boot, run) [1]")
     add("--seeds", type=_count, metavar="N", help="how many runs of each (compare) [5]")
+    add("--jobs", type=_count, metavar="N", help="runs at once (compare) [processors]")
     add("--json", type=Path, metavar="FILE", help="what was counted (run, compare)")
     add("--profile", type=Path, metavar="FILE", help="for tandem report (run)")
     add(
@@ -263,6 +265,7 @@ def _compare(asked: argparse.Namespace) -> int:
         settings=settings_of(asked),
         folder=asked.folder.resolve(),
         short=asked.length == "short",
+        jobs=asked.jobs or os.cpu_count() or 1,
     )
     print_comparison(comparison)
     _write(asked.json, [_described(x) for x in comparison])

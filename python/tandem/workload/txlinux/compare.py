@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
 from tandem.statistics import summarise
+from tandem.workload.steps import side_by_side
 from tandem.workload.txlinux.guest import Image, Run, measure
 from tandem.workload.txlinux.tables import shares_of
 
@@ -24,10 +26,12 @@ def compare(
     settings: Sequence[str],
     folder: Path,
     short: bool,
+    jobs: int,
 ) -> list[Run]:
-    """Every workload on every kernel, with seeds 1 to `seeds`."""
-    return [
-        measure(
+    """Every workload on every kernel, with seeds 1 to `seeds`; `jobs` of them at once."""
+
+    def one(workload: str, seed: int, image: Image) -> Run:
+        return measure(
             image,
             workload,
             harts=harts,
@@ -40,10 +44,10 @@ def compare(
             folder=folder,
             short=short,
         )
-        for workload in workloads
-        for seed in range(1, seeds + 1)
-        for image in images
-    ]
+
+    cases = itertools.product(workloads, range(1, seeds + 1), images)
+    with side_by_side(jobs) as pool:
+        return [x.result() for x in [pool.submit(one, *case) for case in cases]]
 
 
 def _of(runs: Sequence[Run], variant: str, workload: str) -> list[Run]:

@@ -4,7 +4,7 @@
 A run has two parts. The kernel boots without time and makes the workload's files; at a line of the
 console the machine is saved, once for a kernel, its harts, the workload and a seed, in
 FOLDER/checkpoints. Every run goes on from there, with time, to the line at which the workload has
-ended. Several processes may run in one FOLDER; machines are saved one after the other.
+ended. Several processes and threads may run in one FOLDER.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -180,8 +181,9 @@ def _stage(
         ]
     )
     name = hashlib.sha256(key.encode()).hexdigest()[:16]
-    target = folder / "checkpoints" / f"{image.variant}-{words.split()[0]}-{harts}-{name}"
-    with one_at_a_time(target.parent):
+    own = folder / "checkpoints" / f"{image.variant}-{words.split()[0]}-{harts}-{name}"
+    target = own / "machine"
+    with one_at_a_time(own):
         if not target.is_file():
             _save(target, image, words, arguments, harts, seed, limit)
     return target
@@ -242,7 +244,7 @@ def measure(
     size = size or (usual.short if short else usual.size)
     words = f"{workload} {copies or usual.copies or harts} {size}"
     saved = _stage(image, words, arguments, harts, seed, limit, folder)
-    result = folder / f"run-{os.getpid()}.json"
+    result = folder / f"run-{os.getpid()}-{threading.get_ident()}.json"
     options = ["--restore", str(saved), "--symbols", str(image.kernel / "vmlinux")]
     options += ["--seed", str(seed), "--json", str(result), "--limit", RUN_LIMIT]
     options += ["--until", "txstage: end"]
