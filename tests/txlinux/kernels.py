@@ -31,7 +31,8 @@ from tandem.workload.txlinux.guest import (
 )
 
 QEMU_TIMEOUT_S = 3600
-STRESS = 150  # the scale at which a run takes 10^10 instructions
+STRESS = 13  # the scale at which a run takes more than LONG instructions
+LONG = 10**10
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Case:
     arguments: str = ""  # of the kernel
     size: int | None = None
     seed: int = 1
+    instructions: int = 0  # at least
 
     def __str__(self) -> str:
         size = "" if self.size is None else f", size {self.size}"
@@ -68,7 +70,7 @@ def cases() -> Iterator[Case]:
             yield Case(variant, workload, 8)
     for seed in (1, 2, 3):
         for limit in (1, 2, 8):
-            yield Case("txlinux", "stress", 8, limit, size=STRESS, seed=seed)
+            yield Case("txlinux", "stress", 8, limit, size=STRESS, seed=seed, instructions=LONG)
     for workload in WORKLOADS:
         for limit in (1, 2, 8):
             yield Case("txlinux", workload, 8, limit)
@@ -98,6 +100,8 @@ def failure(case: Case, images: dict[str, Image], folder: Path) -> str:
         )
     except TandemError as error:
         return str(error)
+    if run.instructions < case.instructions:
+        return f"{run.instructions} instructions; it is to take {case.instructions}"
     elided = run.transactions.get("commits", 0)
     if case.variant in ELIDING and elided == 0:
         return "no section ran as a transaction"

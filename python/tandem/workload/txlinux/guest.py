@@ -108,6 +108,7 @@ class Run:
     said: str
     transactions: Mapping[str, Any]  # as in machine-run.md; empty where there were none
     counts: Mapping[str, int] = field(default_factory=dict)  # between the marks; empty without time
+    instructions: int = 0  # of all harts, from the boot on
 
 
 def machine() -> Path:
@@ -275,4 +276,5 @@ def measure(
         said=verdict.group(1).strip(),
         transactions=counted.get("transactions", {}),
         counts=counts,
+        instructions=counted["instructions"],
     )
