@@ -59,6 +59,18 @@ def test_a_table_is_geometric_means_over_the_baseline(tmp_path: Path) -> None:
     assert quoted(tmp_path / "d.md") == text
 
 
+def test_a_column_for_each_value(tmp_path: Path) -> None:
+    record(tmp_path)
+    (tmp_path / "d.md").write_text(QUOTE.replace('across = "n"', 'across = "n"\neach = true'))
+    assert [x for x in quoted(tmp_path / "d.md").splitlines() if x.startswith("|")] == [
+        "| variant | 1 | 2 | all |",
+        "| --- | --- | --- | --- |",
+        "| a | 1.000 | 1.000 | 1.000 |",
+        "| B! | 2.000 | 0.500 | 1.000 |",
+        "| c | 3.000 | – | – |",
+    ]
+
+
 def test_a_document_that_was_changed_by_hand_is_seen(harness: Harness, tmp_path: Path) -> None:
     record(tmp_path)
     path = tmp_path / "d.md"

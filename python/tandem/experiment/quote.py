@@ -13,8 +13,8 @@ A record is a result without its samples: small enough for the repository. A doc
     <!-- /quote -->
 
 and the lines between are a table: a row for each combination of the other axes (`only` restricts
-them), a column for each group of `across` and one for all; numbers are geometric means of the
-metric over that of `over`. With `metrics = ["in_flight", …]` in place of the last three it has a
+them), a column for each group of `across` (`each = true`: for each of its values) and one for all;
+numbers are geometric means of the metric over that of `over`. With `metrics = ["in_flight", …]` in place of the last three it has a
 row for each point and a column for each of these metrics: its median, and in brackets what the
 paper prints.
 """
@@ -40,7 +40,7 @@ _VERSION = 1
 _BLOCK = re.compile(r"(<!-- quote\n(.*?)\n-->\n)(.*?)(<!-- /quote -->)", re.DOTALL)
 _FIELDS = {"record", "metric", "over", "across"}
 _PLAIN_FIELDS = {"record", "metrics"}
-_OPTIONAL = {"only"}  # axis -> the values that have rows
+_OPTIONAL = {"only", "each"}  # only: axis -> the values that have rows
 
 
 def record_of(result: Result, place: str) -> str:
@@ -129,7 +129,7 @@ def _table(path: Path, given: str, place: str) -> str:
     rows = [x for x in names if x != across]
     if across not in names or not set(over) <= set(rows):
         raise FormatError(f"{place}: {record.place} has the axes {', '.join(names)}")
-    columns = _columns(record, across)
+    columns = _columns(record, across, each=bool(spec.get("each", False)))
     lines = [
         " | ".join([*rows, *columns]),
         " | ".join("---" for _ in [*rows, *columns]),
@@ -171,8 +171,10 @@ def _plain_table(record: _Record, spec: Mapping[str, Any], place: str) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
-def _columns(record: _Record, across: str) -> dict[str, list[Scalar]]:
+def _columns(record: _Record, across: str, *, each: bool) -> dict[str, list[Scalar]]:
     every: list[Scalar] = list(dict.fromkeys(x["at"][across] for x in record.points))
+    if each:
+        return {**{record.label(across, x): [x] for x in every}, "all": every}
     groups = {
         x["name"]: [value for value in x["values"] if value in every]
         for x in record.document["groups"]
