@@ -14,9 +14,9 @@ A record is a result without its samples: small enough for the repository. A doc
 
 and the lines between are a table: a row for each combination of the other axes (`only` restricts
 them), a column for each group of `across` (`each = true`: for each of its values) and one for all;
-numbers are geometric means of the metric over that of `over`. With `metrics = ["in_flight", …]` in place of the last three it has a
-row for each point and a column for each of these metrics: its median, and in brackets what the
-paper prints.
+numbers are geometric means of the metric over that of `over`. With `metrics = ["in_flight", …]` in
+place of the last three it has a row for each point and a column for each of these metrics: its
+median, and in brackets what the paper prints.
 """
 
 from __future__ import annotations
