@@ -35,6 +35,7 @@ ordered_json counts(const RunResult &r) {
                   {"l2_hits", core.l2_hits},
                   {"misses", core.misses},
                   {"merged", core.merged},
+                  {"refused", core.refused},
                   {"evictions", core.evictions},
                   {"probes", core.probes},
                   {"data_reads", core.data_reads},
@@ -66,7 +67,6 @@ ordered_json counts(const RunResult &r) {
   all["devices"] = {{"reads", r.statistics.device_reads}, {"writes", r.statistics.device_writes}};
   all["bus"] = {{"grants", bus.grants},
                 {"refused", bus.refused},
-                {"conflicts", bus.conflicts},
                 {"wait_cycles", bus.wait_cycles},
                 {"data_blocks", bus.data_blocks},
                 {"data_wait_cycles", bus.data_wait_cycles},

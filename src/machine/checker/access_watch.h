@@ -33,7 +33,9 @@ public:
                       Data &data) {
     BlockState<P> &b = s.blocks[block];
     const char *wrong = nullptr;
-    if (data.value == 0)
+    if (who.is_core() && b.refused[who.id] && accepting_ == 0)
+      wrong = "a core goes on with an access that a transaction has refused";
+    else if (data.value == 0)
       wrong = access == Access::load
                   ? "data value: a load returns something else than the last value stored"
                   : "data value: a store writes a part of a block that is not up to date";
@@ -160,6 +162,18 @@ template <class P> void drop_reservations(const Options &options, State<P> &s) {
       const auto &part = s.blocks[b].cores[c];
       if (!P::Core::readable(part.line, part.tbe))
         s.blocks[b].reserved[c] = Reservation::none;
+    }
+}
+
+// Where requests go only to who has a copy, no one asks a core about a block that it has no more.
+template <class P> void drop_claims(const Options &options, State<P> &s) {
+  if (!options.transactions || P::kBus)
+    return;
+  for (unsigned b = 0; b < options.blocks; ++b)
+    for (unsigned c = 0; c < options.cores; ++c) {
+      const auto &part = s.blocks[b].cores[c];
+      if (!P::Core::readable(part.line, part.tbe))
+        s.blocks[b].held[c] = Held::none;
     }
 }
 

@@ -146,6 +146,7 @@ public:
       if (lines_.conflict && s.blocks[move.block].pending[move.at.id] != 0)
         fail("a core goes on with an access that a transaction has refused");
       drop_reservations(options_, s);
+      drop_claims(options_, s);
       if (move.at.is_core())
         check_eviction<typename P::Core>(before, s, move);
     }
@@ -187,11 +188,24 @@ public:
     fail(accesses_.perform(options_, s, block, who, access, data));
   }
 
-  // Whether the transaction of the core wins against the request of this snoop, or is waited for.
-  bool refuses(Node at) const { return refusing_[at.id]; }
+  // Whether the transaction of the core wins against the request, or is waited for. Of messages a
+  // choice when the holder is asked: its claim is over if it does not refuse.
+  bool refuses(State<P> &s, unsigned block, Node at, Node requester) {
+    if constexpr (P::kBus)
+      return refusing_[at.id];
+    BlockState<P> &b = s.blocks[block];
+    if (wakes_.looking() || requester == at || !asks_against(b, requester, b.held[at.id]))
+      return false;
+    if (!refusing_[at.id] && !choices_.choose()) {
+      b.held[at.id] = Held::none;
+      return false;
+    }
+    return refusing_[at.id] = b.refused[requester.id] = true;
+  }
   void abandon(State<P> &s, unsigned block, Node who) {
+    const bool refused = std::exchange(s.blocks[block].refused[who.id], false) || lines_.conflict;
     fail(accesses_.abandon(s, block, who));
-    if (!lines_.conflict)
+    if (!refused)
       fail("a core gives up an access that no transaction has refused");
   }
 
@@ -236,13 +250,16 @@ private:
   bool choose_refusals(const State<P> &s, unsigned block, Node self) {
     const BlockState<P> &b = s.blocks[block];
     refusing_ = {};
-    if (!self.is_core() || b.pending[self.id] == 0 || !b.transactional[self.id])
-      return false;
     bool any = false;
     for (unsigned c = 0; c < options_.cores; ++c)
-      if (c != self.id && conflicts(b.held[c], access_of(b.pending[self.id])))
+      if (c != self.id && asks_against(b, self, b.held[c]))
         any |= refusing_[c] = choices_.choose();
     return any;
+  }
+  // Whether the node waits for a transaction's access that conflicts with this claim.
+  static bool asks_against(const BlockState<P> &b, Node node, Held claim) {
+    return node.is_core() && b.pending[node.id] != 0 && b.transactional[node.id] &&
+           conflicts(claim, access_of(b.pending[node.id]));
   }
   void snoop_all(State<P> &s, unsigned block, Node self, const Message &m, bool only_ask) {
     for (unsigned c = 0; c < options_.cores; ++c)

@@ -83,7 +83,7 @@ public:
     engine_.snoop(s_, block_, self_, static_cast<std::uint8_t>(event));
   }
   SnoopLines &lines() { return engine_.lines(); }
-  bool refuses() { return engine_.refuses(self_); }
+  bool refuses() { return engine_.refuses(s_, block_, self_, message_.requester); }
   bool marked() const { return s_.blocks[block_].held[self_.id] != Held::none; }
   void abandon() { engine_.abandon(s_, block_, self_); }
 
@@ -125,6 +125,17 @@ template <class P> struct Tables {
                      IfAny<HomeOf<P>>>::type home;
   std::conditional_t<std::is_void_v<typename P::Memory>, std::type_identity<None>,
                      IfAny<MemoryOf<P>>>::type memory;
+
+  // These without the rows of options that are not set.
+  Tables of(const typename P::Config &config) const {
+    Tables result = *this;
+    result.core.configure(config);
+    if constexpr (!std::is_void_v<typename P::Home>)
+      result.home.configure(config);
+    if constexpr (!std::is_void_v<typename P::Memory>)
+      result.memory.configure(config);
+    return result;
+  }
 };
 
 } // namespace tandem::machine::checker

@@ -30,7 +30,8 @@ namespace tandem::machine::checker {
 template <class P> class Search {
 public:
   Search(const Options &options, const typename P::Config &config, const Tables<P> &tables)
-      : options_(options), engine_(options_, config, tables), packer_(options_, engine_.tokens()) {
+      : options_(options), tables_(tables.of(config)), engine_(options_, config, tables_),
+        packer_(options_, engine_.tokens()) {
     CHECK(options.cores >= 1 && options.cores <= kCheckerCores && options.blocks >= 1 &&
           options.blocks <= kCheckerBlocks);
   }
@@ -133,6 +134,7 @@ private:
   static constexpr const char *kOverflow = "a number in the state is larger than its field";
 
   const Options options_;
+  const Tables<P> tables_;
   Engine<P> engine_;
   Packer<P> packer_;
   Store store_;

@@ -98,6 +98,7 @@ template <class P> struct BlockState {
   std::array<Reservation, kCheckerCores> reserved{};
   std::array<bool, kCheckerCores> transactional{}; // the pending access is a transaction's
   std::array<Held, kCheckerCores> held{};
+  std::array<bool, kCheckerCores> refused{}; // the pending access, by another core's transaction
 };
 
 template <class P> struct State {
@@ -397,6 +398,8 @@ private:
     if (transactions_) {
       v("transactional", block.transactional[core], 1);
       v("held", block.held[core], 2);
+      if constexpr (!P::kBus)
+        v("refused", block.refused[core], 1);
     }
     if constexpr (P::kBus)
       v("asked", block.asked[core], 1);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace tandem::machine {
 
@@ -207,7 +208,9 @@ TransactionalMemory::judge_all(unsigned hart, HardwareTransaction *own, AccessMo
       judgement.winner = holder.transaction;
       break;
     }
-    if (judgement.awaited == nullptr) {
+    // The first that is waited for stands for all: each is looked at again when the access comes
+    // again. Where they are asked one by one, it stays the same until all have answered.
+    if (judgement.awaited == nullptr && !refusals_[hart].waits) {
       judgement.awaited = holder.transaction;
       own->waits_for = holder.transaction->handle;
     }
@@ -218,9 +221,13 @@ TransactionalMemory::judge_all(unsigned hart, HardwareTransaction *own, AccessMo
 // What loses restarts; what is to wait comes again.
 Verdict TransactionalMemory::give_way(HardwareTransaction &own, const Judgement &judgement) {
   if (judgement.winner != nullptr) {
-    lose(own, *judgement.winner);
+    lose(own, loss_to(own, *judgement.winner));
     return Verdict::rolled_back;
   }
+  return wait(own);
+}
+
+Verdict TransactionalMemory::wait(HardwareTransaction &own) {
   const Cycle now = host_->now();
   if (!own.stalled_since) {
     own.stalled_since = now;
@@ -242,11 +249,14 @@ Verdict TransactionalMemory::resolve(unsigned hart, HardwareTransaction *own, Ac
 }
 
 std::uint64_t TransactionalMemory::claimants(unsigned hart, std::uint64_t address, unsigned size,
-                                             AccessMode mode) {
+                                             AccessMode mode, std::uint64_t among) {
   const std::uint64_t saved = counters_.saved_conflicts;
   collect(current_[hart], address >> kMarkShift,
           options_.granularity == Granularity::line ? ~ByteMask{0} : bytes_of(address, size), mode);
   counters_.saved_conflicts = saved; // they count when an access happens
+  std::erase_if(holders_, [among](const Holder &holder) {
+    return (among >> (holder.transaction->hart % 64) & 1) == 0;
+  });
   std::uint64_t harts = 0;
   for (const Holder &holder : holders_)
     harts |= std::uint64_t{1} << (holder.transaction->hart % 64);
@@ -254,18 +264,28 @@ std::uint64_t TransactionalMemory::claimants(unsigned hart, std::uint64_t addres
 }
 
 std::uint64_t TransactionalMemory::refusing(unsigned hart, std::uint64_t address, unsigned size,
-                                            AccessMode mode) {
-  judgement_ = {};
-  if (claimants(hart, address, size, mode) == 0)
+                                            AccessMode mode, std::uint64_t among) {
+  if (among == kAllHarts)
+    forget_refusal(hart);
+  if (claimants(hart, address, size, mode, among) == 0)
     return 0;
   HardwareTransaction *own = current_[hart];
-  judgement_ =
+  const Judgement judgement =
       judge_all(hart, own != nullptr && own->state == State::running ? own : nullptr, mode);
-  return judgement_.harts;
+  Refusal &refusal = refusals_[hart];
+  refusal.waits |= judgement.awaited != nullptr;
+  if (judgement.winner != nullptr)
+    refusal.loss = loss_to(*own, *judgement.winner);
+  return judgement.harts;
 }
 
 Verdict TransactionalMemory::refused(unsigned hart) {
-  return give_way(*current_[hart], judgement_);
+  HardwareTransaction &own = *current_[hart];
+  const std::optional<Loss> loss = std::exchange(refusals_[hart], {}).loss;
+  if (!loss)
+    return wait(own);
+  lose(own, *loss);
+  return Verdict::rolled_back;
 }
 
 std::uint64_t TransactionalMemory::prevail(unsigned hart) {
@@ -289,11 +309,15 @@ bool TransactionalMemory::marked(unsigned hart, std::uint64_t block) const {
   return false;
 }
 
-void TransactionalMemory::lose(HardwareTransaction &own, const HardwareTransaction &winner) {
+TransactionalMemory::Loss TransactionalMemory::loss_to(const HardwareTransaction &own,
+                                                       const HardwareTransaction &winner) {
+  return {winner.site, contention::polka_seed(own.priority, winner.priority)};
+}
+
+void TransactionalMemory::lose(HardwareTransaction &own, const Loss &loss) {
   ++own.losses;
   ++counters_.by_transactions;
-  abort_attempt(own, AbortCause::conflict, 0, winner.site,
-                contention::polka_seed(own.priority, winner.priority));
+  abort_attempt(own, AbortCause::conflict, 0, loss.winner_site, loss.seed);
 }
 
 // `retry_at_` becomes the latest cycle at which all of them are gone.

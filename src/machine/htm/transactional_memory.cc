@@ -16,7 +16,7 @@ using State = HardwareTransaction::State;
 
 TransactionalMemory::TransactionalMemory(unsigned harts, Memory &memory, TransactionHost &host,
                                          const HtmOptions &options)
-    : memory_(&memory), host_(&host), current_(harts, nullptr),
+    : memory_(&memory), host_(&host), current_(harts, nullptr), refusals_(harts),
       counts_(std::make_unique<HtmCounters>()), counters_(*counts_) {
   configure(options);
 }

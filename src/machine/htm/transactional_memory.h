@@ -22,6 +22,7 @@
 #include "machine/htm/transaction.h"
 
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -84,17 +85,23 @@ public:
   Verdict access(unsigned hart, std::uint64_t address, unsigned size, AccessMode mode);
   [[nodiscard]] Cycle retry_at() const { return retry_at_; }
 
-  // The same before the caches give the block, where their protocol refuses: which harts'
-  // transactions win, or are to be waited for, a bit for each. Nothing has changed but what the
-  // policies remember. One of these follows at once, or neither:
-  std::uint64_t refusing(unsigned hart, std::uint64_t address, unsigned size, AccessMode mode);
+  // The same before the caches give the block, where their protocol refuses: which of the harts
+  // `among` have transactions that win, or are to be waited for, a bit for each. Nothing has
+  // changed but what the policies remember. One of these follows, or none if the bits are 0:
+  static constexpr std::uint64_t kAllHarts = ~std::uint64_t{0}; // asked at once, and perhaps again
+  std::uint64_t refusing(unsigned hart, std::uint64_t address, unsigned size, AccessMode mode,
+                         std::uint64_t among = kAllHarts);
   // The access is refused: what the hart runs gives way (rolled_back), or it comes again (waits).
   Verdict refused(unsigned hart);
-  // It is not: all that stand against it are over at once. The harts that were rolled back.
+  // It is, and the hart is not at it any more.
+  void forget_refusal(unsigned hart) { refusals_[hart] = {}; }
+  // It is not, by what refusing() was asked last: all that stand against it are over at once. The
+  // harts that were rolled back.
   std::uint64_t prevail(unsigned hart);
-  // The harts whose transactions conflict with the access by their marks, before the contention
-  // policy decides; a bit for each.
-  std::uint64_t claimants(unsigned hart, std::uint64_t address, unsigned size, AccessMode mode);
+  // Those of the harts `among` whose transactions conflict with the access by their marks, before
+  // the contention policy decides; a bit for each.
+  std::uint64_t claimants(unsigned hart, std::uint64_t address, unsigned size, AccessMode mode,
+                          std::uint64_t among);
   // Whether a transaction of this hart has marked bytes of the block.
   [[nodiscard]] bool marked(unsigned hart, std::uint64_t block) const;
   // Whether what the hart runs has marked the bytes already, so that the access changes nothing.
@@ -170,6 +177,15 @@ private:
     std::uint64_t harts = 0; // of all of these, a bit for each
   };
 
+  struct Loss {
+    std::uint64_t winner_site;
+    std::uint64_t seed; // of Polka
+  };
+  struct Refusal {
+    bool waits = false; // for one that has refused
+    std::optional<Loss> loss{};
+  };
+
   [[nodiscard]] Cycle first_kill() const;
   [[nodiscard]] Cycle first_kill_of(unsigned hart) const;
   HardwareTransaction &make_transaction(unsigned hart);
@@ -180,11 +196,13 @@ private:
   Judgement judge_all(unsigned hart, HardwareTransaction *own, AccessMode mode);
   Verdict resolve(unsigned hart, HardwareTransaction *own, AccessMode mode);
   Verdict give_way(HardwareTransaction &own, const Judgement &judgement);
+  Verdict wait(HardwareTransaction &own);
+  static Loss loss_to(const HardwareTransaction &own, const HardwareTransaction &winner);
   Cut judge(unsigned hart, HardwareTransaction *own, const Holder &against, AccessMode mode);
   Cut stall(HardwareTransaction &own, HardwareTransaction &holder, bool &closes);
   void kill(HardwareTransaction &loser, unsigned by_hart, const HardwareTransaction *winner,
             Cycle delay);
-  void lose(HardwareTransaction &own, const HardwareTransaction &winner);
+  void lose(HardwareTransaction &own, const Loss &loss);
   void abort_attempt(HardwareTransaction &loser, AbortCause cause, std::uint64_t own_code,
                      std::uint64_t winner_site, std::uint64_t seed);
   void undo(HardwareTransaction &transaction);
@@ -204,9 +222,9 @@ private:
   std::vector<std::uint32_t> free_slots_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_handle_;
   std::vector<HardwareTransaction *> current_;
+  std::vector<Refusal> refusals_; // that the access of each hart has met
   std::vector<contention::Xorshift> random_;
   std::vector<Holder> holders_; // of one access
-  Judgement judgement_;         // of the access that refusing() was asked about
   std::vector<Kill> kills_;
   std::uint64_t next_handle_ = 1;
   std::size_t live_ = 0;

@@ -99,10 +99,10 @@ concept Environment =
 //   env.lines()              -> SnoopLines& of the snoop in progress, or of the last in this step;
 //                               snoopers set its members
 // With hardware transactions of the cores (an option of the protocol, else none of these is asked):
-//   env.refuses()            -> bool: in a row for a snoop, whether a transaction of this core has
-//   a
-//                               claim to the block which the requester's has to respect; decided
-//                               once for each snoop. Never against what is no transaction's.
+//   env.refuses()            -> bool: in a row for a snoop, or for a message on behalf of a core,
+//                               whether a transaction of this core has a claim to the block which
+//                               the requester's has to respect; decided once for each of them.
+//                               Never against what is no transaction's.
 //   env.marked()             -> bool: whether a transaction of this core has a claim to the block,
 //                               wherever its line is
 //   env.abandon()            the access that the transaction is for ends, and has not happened

@@ -101,6 +101,8 @@ template <class E, class C> struct Row {
   std::array<const Guard<E> *, kGuards> guards{};
   std::array<const Action<E> *, kActions> actions{};
   const char *why = ""; // one sentence for the printed table
+  // The option of the protocol that the row is of; null: it is always there.
+  bool C::Protocol::Config::*option = nullptr;
 
   // All must hold.
   template <class... G> constexpr Row given(const G &...guard) const {
@@ -148,6 +150,11 @@ template <class E, class C> struct Row {
     row.needs = static_cast<std::uint8_t>(row.needs | what);
     return row;
   }
+  constexpr Row only(bool C::Protocol::Config::*set) const {
+    Row row = *this;
+    row.option = set;
+    return row;
+  }
   constexpr Row because(const char *sentence) const {
     Row row = *this;
     row.why = sentence;
@@ -180,20 +187,11 @@ public:
   static constexpr std::size_t kEvents = std::size(C::Protocol::kEvents);
   static_assert(kLines <= 32 && kTbes <= 32);
 
-  explicit Dispatch(std::span<const Row> rows) : rows_(rows.begin(), rows.end()) {
-    std::size_t cell = 0;
-    for (std::size_t line = 0; line < kLines; ++line)
-      for (std::size_t tbe = 0; tbe < kTbes; ++tbe)
-        for (std::size_t event = 0; event < kEvents; ++event, ++cell) {
-          first_[cell] = static_cast<std::uint16_t>(order_.size());
-          for (std::size_t i = 0; i < rows_.size(); ++i)
-            if (rows_[i].event == event && (rows_[i].lines >> line & 1) != 0 &&
-                (rows_[i].tbes >> tbe & 1) != 0)
-              order_.push_back(static_cast<std::uint16_t>(i));
-        }
-    first_[cell] = static_cast<std::uint16_t>(order_.size());
-  }
+  explicit Dispatch(std::span<const Row> rows) : rows_(rows.begin(), rows.end()) { order(nullptr); }
   Dispatch() : Dispatch(std::span<const Row>(C::template Rules<E>::kRows)) {}
+
+  // From now on rows of options that are not set are not tried.
+  void configure(const typename C::Protocol::Config &config) { order(&config); }
 
   // The row for this event in the environment's present states; null is a hole.
   const Row *find(E &env, std::uint8_t event) const {
@@ -226,6 +224,22 @@ public:
   std::span<const Row> rows() const { return rows_; }
 
 private:
+  void order(const typename C::Protocol::Config *config) {
+    order_.clear();
+    std::size_t cell = 0;
+    for (std::size_t line = 0; line < kLines; ++line)
+      for (std::size_t tbe = 0; tbe < kTbes; ++tbe)
+        for (std::size_t event = 0; event < kEvents; ++event, ++cell) {
+          first_[cell] = static_cast<std::uint16_t>(order_.size());
+          for (std::size_t i = 0; i < rows_.size(); ++i)
+            if (rows_[i].event == event && (rows_[i].lines >> line & 1) != 0 &&
+                (rows_[i].tbes >> tbe & 1) != 0 &&
+                (config == nullptr || rows_[i].option == nullptr || config->*rows_[i].option))
+              order_.push_back(static_cast<std::uint16_t>(i));
+        }
+    first_[cell] = static_cast<std::uint16_t>(order_.size());
+  }
+
   std::vector<Row> rows_;
   std::vector<std::uint16_t> order_; // row numbers, cell after cell
   std::array<std::uint16_t, kLines * kTbes * kEvents + 1> first_{};

@@ -41,6 +41,9 @@ template <class P, class C> TableDocument::Controller document_of() {
     r.needs = row.needs;
     r.next_line = row.next_line;
     r.next_tbe = row.next_tbe;
+    for (const auto &field : P::kConfigFields)
+      if (row.option != nullptr && row.option == field.value)
+        r.guards.push_back(fmt::format("option {}", field.name));
     for (std::size_t i = 0; i < row.guards_used; ++i)
       r.guards.emplace_back(row.guards[i]->name);
     for (std::size_t i = 0; i < row.actions_used; ++i)

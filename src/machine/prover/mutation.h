@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,7 +84,7 @@ public:
                typename P::Config (*config)(const std::vector<std::string> &))
       : progress_(progress) {
     for (const Case &c : cases) {
-      Prepared p{c.options, config(c.set)};
+      Prepared p{c.options, config(c.set), {}};
       p.options.chart = progress.charts;
       p.options.stop = progress.stop;
       const checker::Result r = checker::check<P>(p.options, p.config);
@@ -91,6 +92,7 @@ public:
       CHECK(r.verdict != checker::Verdict::violated, "{}: {}: {}", P::kName, c.name, r.violation);
       // A mutant may make the state space larger, but not without bound.
       p.options.most_states = 1000 + 3 * r.states;
+      add(p.taken, r);
       add(expected_, r);
       cases_.push_back(std::move(p));
     }
@@ -117,19 +119,27 @@ private:
   // How often rows were taken, for core, home and memory.
   using Taken = std::array<std::vector<std::uint64_t>, 3>;
 
+  static void add(std::vector<std::uint64_t> &sum, const std::vector<std::uint64_t> &more) {
+    sum.resize(more.size());
+    for (std::size_t i = 0; i < more.size(); ++i)
+      sum[i] += more[i];
+  }
   static void add(Taken &sum, const checker::Result &r) {
-    const std::array<const std::vector<std::uint64_t> *, 3> more = {&r.core.rows, &r.home.rows,
-                                                                    &r.memory.rows};
-    for (std::size_t c = 0; c < more.size(); ++c) {
-      sum[c].resize(more[c]->size());
-      for (std::size_t i = 0; i < more[c]->size(); ++i)
-        sum[c][i] += (*more[c])[i];
-    }
+    add(sum[0], r.core.rows);
+    add(sum[1], r.home.rows);
+    add(sum[2], r.memory.rows);
+  }
+  // Without the row that is left out, a place in Taken.
+  using Place = std::optional<std::pair<std::size_t, std::size_t>>;
+  static void erase(Taken &taken, const Place &row) {
+    if (row)
+      taken[row->first].erase(taken[row->first].begin() + static_cast<std::ptrdiff_t>(row->second));
   }
 
   struct Prepared {
     checker::Options options;
     typename P::Config config;
+    Taken taken; // by the tables as they are
   };
 
   template <class E, class C> void count(const Dispatch<E, C> &table) {
@@ -159,21 +169,30 @@ private:
           altered[i] = mutation.instead;
         checker::Tables<P> mutant;
         mutant.*member = Table(std::span<const typename Table::Row>(altered));
-        Taken expected = expected_;
-        if (mutation.deleted)
-          expected[role].erase(expected[role].begin() + static_cast<std::ptrdiff_t>(i));
-        mutants_.push_back(tried(std::move(what), mutant, expected));
+        const Place deleted = mutation.deleted ? Place({role, i}) : std::nullopt;
+        mutants_.push_back(tried(std::move(what), mutant, rows[i].option, deleted));
         if (progress_.report)
           progress_.report(mutants_.size(), all_);
       }
   }
 
-  // The violation that a search finds; or that a row which is taken otherwise (`expected`) is not
-  // taken in any of them, which the proof's test of coverage would notice.
-  Mutant tried(std::string what, const checker::Tables<P> &mutant, const Taken &expected) {
+  // The violation that a search finds; or that a row which is taken otherwise is not
+  // taken in any of them, which the proof's test of coverage would notice. Where the row's option
+  // is not set there is no such row: that search is the one of the tables as they are.
+  Mutant tried(std::string what, const checker::Tables<P> &mutant, bool P::Config::*option,
+               const Place &deleted) {
+    Taken expected = expected_;
+    erase(expected, deleted);
     Taken taken;
     bool whole = true;
     for (const Prepared &p : cases_) {
+      if (option != nullptr && !(p.config.*option)) {
+        Taken same = p.taken;
+        erase(same, deleted);
+        for (std::size_t c = 0; c < same.size(); ++c)
+          add(taken[c], same[c]);
+        continue;
+      }
       const checker::Result r = checker::check<P>(p.options, p.config, mutant);
       if (r.verdict == checker::Verdict::violated)
         return {std::move(what), r.violation, r.chart};

@@ -35,6 +35,29 @@ Prover sparse_directory_prover() {
       "MOESI, device, 2 cores, 1 block", {.cores = 2, .devices = true}, {"moesi"}};
   const Case device_three{
       "MOESI, device, 3 cores, 1 block", {.cores = 3, .devices = true}, {"moesi"}};
+  const std::uint64_t no_evictions = checker::bit(SparseDirectory::Event::evict) |
+                                     checker::bit(SparseDirectory::Event::dir_evict) |
+                                     checker::bit(SparseDirectory::Event::llc_evict);
+  const auto with = [](checker::Options options) {
+    options.transactions = true;
+    return options;
+  };
+  const Case transactions{
+      "MESI, transactions, 2 cores, 1 block", with({.cores = 2}), {"transactions"}};
+  const Case transactions_two{
+      "MOESI, transactions, 2 cores, 1 block", with({.cores = 2}), {"moesi", "transactions"}};
+  // Nothing leaves: what three cores' requests do to one another.
+  const Case transactions_three{"MOESI, transactions, no evictions, 3 cores, 1 block",
+                                with({.cores = 3, .never = no_evictions}),
+                                {"moesi", "transactions"}};
+  const Case transactions_four{"MESI, transactions, no evictions, 4 cores, 1 block",
+                               with({.cores = 4, .never = no_evictions}),
+                               {"transactions"}};
+  const Case transactions_moesi{
+      "MOESI, transactions, 3 cores, 1 block", with(three), {"moesi", "transactions"}};
+  const Case transactions_set{"MOESI, transactions, 2 cores, 2 blocks, sets of 1 way",
+                              with(set),
+                              {"moesi", "transactions"}};
   return make_prover<SparseDirectory>(
       {
           mesi,
@@ -55,13 +78,25 @@ Prover sparse_directory_prover() {
            {.cores = 3, .buffers = {2, 1, 1, 1, 1}, .devices = true},
            {}},
           {"MESI, LR/SC, 3 cores, 1 block", {.cores = 3, .reservations = true}, {}},
+          {"MESI, transactions, 3 cores, 1 block", with(three), {"transactions"}},
+          transactions_moesi,
+          transactions_three,
+          transactions_set,
+          {"MOESI, transactions, silent sharers, LLC of victims, finite buffers, 3 cores, 1 block",
+           with(buffers),
+           {"moesi", "silent_shared", "victim_llc", "transactions"}},
+          {"MOESI, transactions, device, LR/SC, 2 cores, 1 block",
+           with({.cores = 2, .devices = true, .reservations = true}),
+           {"moesi", "transactions"}},
       },
       {{"MESI, 4 cores, 1 block", {.cores = 4}, {}},
        {"MOESI, 4 cores, 1 block", {.cores = 4}, {"moesi"}},
+       transactions_four,
        {"MESI, 2 cores, 2 blocks, directory and LLC sets of 1 way", home_set, {}},
        {"MESI, 2 cores, 2 blocks", {.cores = 2, .blocks = 2}, {}}},
       {device_two, device_moesi, one_core, victim_set, device_one, mesi_set, moesi_set, mesi, moesi,
-       silent, victim, device_three});
+       silent, victim, device_three, transactions, transactions_two, transactions_three,
+       transactions_set, transactions_four, transactions_moesi});
 }
 
 } // namespace tandem::machine

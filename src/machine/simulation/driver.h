@@ -30,8 +30,9 @@ public:
       script_->complete(system, core, done);
   }
 
-  template <class S> std::uint64_t refusing(S &, unsigned core, const Request &request) {
-    return script_ != nullptr ? script_->refusing(core, request) : 0;
+  template <class S>
+  std::uint64_t refusing(S &, unsigned core, const Request &request, std::uint64_t asked) {
+    return script_ != nullptr ? script_->refusing(core, request, asked) : 0;
   }
   template <class S> void refused(S &, unsigned) {}
   template <class S> void prevailed(S &, unsigned) {}

@@ -62,11 +62,11 @@ public:
   }
 
   // Transactions without a meaning: some cores refuse one access in four, others have a claim.
-  [[nodiscard]] std::uint64_t refusing(unsigned core, const Request &request) {
+  [[nodiscard]] std::uint64_t refusing(unsigned core, const Request &request, std::uint64_t asked) {
     const std::uint64_t chance = draw();
     return chance % 4 != 0 || request.kind == RequestKind::fetch
                ? 0
-               : chance >> 8 & draw() & ~(std::uint64_t{1} << core);
+               : chance >> 8 & draw() & asked & ~(std::uint64_t{1} << core);
   }
   [[nodiscard]] bool marked() { return draw() % 4 == 0; }
 

@@ -76,7 +76,12 @@ public:
   void request_bus() { system_.ask_for_bus(unit_.number, block_, message_.type); }
   void snoop(Event event) { system_.snoop(unit_.node, block_, static_cast<std::uint8_t>(event)); }
   SnoopLines &lines() { return system_.lines(); }
-  [[nodiscard]] bool refuses() const { return system_.refuses(unit_.number); }
+  // Decided once in a step.
+  [[nodiscard]] bool refuses() {
+    if (refusal_ == 0)
+      refusal_ = system_.refuses(unit_.number, block_, message_.requester) ? 2 : 1;
+    return refusal_ == 2;
+  }
   [[nodiscard]] bool marked() const { return system_.marked(unit_.number, block_); }
   void abandon() {
     system_.abandon(unit_, block_, tbe_access_);
@@ -95,6 +100,7 @@ private:
   AccessId tbe_access_ = kNoAccess; // that the transaction is for
   bool from_core_ = false;          // the event is an access, not a message
   std::uint8_t filter_answer_ = 0;  // 0 not asked, 1 no, 2 yes
+  std::uint8_t refusal_ = 0;        // the same
   unsigned raised_used_ = 0;
   std::array<std::uint8_t, 4> raised_{};
   typename C::Line line_{};

@@ -11,7 +11,8 @@
 //     template <class S> void lost(S &system, unsigned core, std::uint64_t block);
 //     template <class S> void evicted(S &system, unsigned core, std::uint64_t block);
 //     template <class S> void device_done(S &system, const DeviceAccess &done);
-//     template <class S> std::uint64_t refusing(S &system, unsigned core, const Request &request);
+//     template <class S> std::uint64_t refusing(S &system, unsigned core, const Request &request,
+//                                               std::uint64_t asked);
 //     template <class S> void refused(S &system, unsigned core);
 //     template <class S> void prevailed(S &system, unsigned core);
 //     template <class S> bool marked(S &system, unsigned core, std::uint64_t block);
@@ -30,11 +31,12 @@
 // the core may say so while it waits for something else. device_done(): a device's access happens
 // now, bytes and all.
 //
-// The last four are of protocols whose tables refuse (their option `transactions`). When a request
-// reaches the other cores: which cores' transactions conflict with it and win, a bit for each. Then
-// either that it was refused, and its access ends without being performed; or that no core has
-// refused it, and the transactions that conflict with it abort (neither, if it is sent again). And
-// whether a core's transactions have marks on a block.
+// The last four are of protocols whose tables refuse (their option `transactions`). refusing():
+// when a request reaches other cores, which of those in `asked` have transactions that conflict
+// with it and win, a bit for each. On a bus all are asked at once; else each when the request
+// reaches it. refused(): its access ends without being performed. prevailed(): on a bus, no core
+// has refused it, and the transactions that conflict with it abort. marked(): whether a core's
+// transactions have marks on a block.
 //
 // None of them may call the system, but for reserved() and quick().
 #pragma once

@@ -39,6 +39,7 @@ struct CoreStatistics {
   LatencyHistogram miss_latency;   // of misses and merged ones, until the access happened
   std::uint64_t memory_misses = 0; // of those: memory read the block since they began
   std::uint64_t memory_cycles = 0; // their latencies
+  std::uint64_t refused = 0;       // of those: given up, for a hardware transaction of another core
   std::uint64_t evictions = 0;     // blocks that left for another
   std::uint64_t probes = 0;        // messages that looked into the caches
   std::uint64_t data_reads = 0;    // blocks read for messages that leave
@@ -78,7 +79,6 @@ struct MemoryStatistics {
 struct BusStatistics {
   std::uint64_t grants = 0;
   std::uint64_t refused = 0;     // by a snooper, and tried again
-  std::uint64_t conflicts = 0;   // by a hardware transaction, and given up
   std::uint64_t wait_cycles = 0; // from the request to the grant
   std::uint64_t data_blocks = 0;
   std::uint64_t data_wait_cycles = 0;

@@ -51,7 +51,7 @@ public:
   static constexpr bool kRefuses =
       requires(typename P::Config config, Client client, System &system, Request request) {
         config.transactions;
-        client.refusing(system, 0U, request);
+        client.refusing(system, 0U, request, std::uint64_t{0});
       };
   template <class C>
   using UnitOf = std::conditional_t<
@@ -162,7 +162,11 @@ public:
   void ask_for_bus(unsigned core, std::uint64_t block, std::uint8_t event);
   void snoop(Node self, std::uint64_t block, std::uint8_t event);
   [[nodiscard]] SnoopLines &lines() { return lines_; }
-  [[nodiscard]] bool refuses(unsigned core) const { return (refusing_ >> core & 1) != 0; }
+  [[nodiscard]] bool refuses(unsigned core, std::uint64_t block, Node requester) {
+    if (P::kBus)
+      return (refusing_ >> core & 1) != 0;
+    return refused_by(requester, block, std::uint64_t{1} << core) != 0;
+  }
   [[nodiscard]] bool marked(unsigned core, std::uint64_t block) {
     if constexpr (kRefuses)
       return client_.marked(*this, core, block);
@@ -271,7 +275,7 @@ private:
   void arrived(timed::CoreUnit<Core> &unit);
   bool tell_perform(unsigned core, const Request &request);
   void end_access(timed::CoreUnit<Core> &unit, AccessId id);
-  void ask_transactions(Node self, std::uint64_t block);
+  std::uint64_t refused_by(Node requester, std::uint64_t block, std::uint64_t asked);
   void tell_outcome(Node self);
   void tell_evicted(unsigned core, std::uint64_t block) {
     if constexpr (requires { client_.evicted(*this, core, block); })

@@ -77,15 +77,23 @@ System<P, Client>::System(const Configuration &configuration, const typename P::
 }
 
 template <class P, class Client> void System<P, Client>::prepare_tables() {
+  core_tables_.dispatch.configure(protocol_);
   core_tables_.taken.assign(core_tables_.dispatch.rows().size(), 0);
-  if constexpr (kHasHome)
+  if constexpr (kHasHome) {
+    home_tables_.dispatch.configure(protocol_);
     home_tables_.taken.assign(home_tables_.dispatch.rows().size(), 0);
-  if constexpr (kHasMemory)
+  }
+  if constexpr (kHasMemory) {
+    memory_tables_.dispatch.configure(protocol_);
     memory_tables_.taken.assign(memory_tables_.dispatch.rows().size(), 0);
+  }
   // States that give way without a look: the first row that matches has no guard, and is a step.
+  const auto off = [this](const RowOf<Core> &row) {
+    return row.option != nullptr && !(protocol_.*row.option);
+  };
   std::uint32_t seen = 0;
   for (const RowOf<Core> &row : core_tables_.dispatch.rows()) {
-    if (row.event != static_cast<std::uint8_t>(Event::evict) || (row.tbes & 1) == 0)
+    if (off(row) || row.event != static_cast<std::uint8_t>(Event::evict) || (row.tbes & 1) == 0)
       continue;
     if (row.guards_used == 0 && row.kind == RowKind::step)
       quick_evict_ |= row.lines & ~seen;
@@ -94,7 +102,7 @@ template <class P, class Client> void System<P, Client>::prepare_tables() {
   // States in which a store is nothing but that, by the first row that is tried.
   seen = 0;
   for (const RowOf<Core> &row : core_tables_.dispatch.rows()) {
-    if (row.event != static_cast<std::uint8_t>(Event::store) || (row.tbes & 1) == 0)
+    if (off(row) || row.event != static_cast<std::uint8_t>(Event::store) || (row.tbes & 1) == 0)
       continue;
     const bool stores_only = row.guards_used == 0 && row.kind == RowKind::step && row.needs == 0 &&
                              row.actions_used == 1 &&
@@ -324,7 +332,9 @@ void System<P, Client>::abandon(timed::CoreUnit<Core> &unit, std::uint64_t block
     cancel_reservation(unit.number);
     ++statistics_.conditional_failures;
   }
-  ++statistics_.bus.conflicts;
+  ++statistics_.core.refused;
+  if constexpr (kRefuses)
+    client_.refused(*this, unit.number);
   pending.performed = true;
   pending.done = {pending.request.tag,  pending.request.kind, false, block, 0,
                   now() - pending.since};

@@ -293,44 +293,40 @@ template <class P, class Client> void System<P, Client>::grant_device(const BusR
   }
 }
 
-// Which transactions refuse is decided once for each grant, before the tables are asked. The
-// request of a write-back, of a device, or of a store-conditional that must fail is no
-// transaction's.
+// Which of the cores' transactions win against what the requester waits for. The request of a
+// write-back, of a device, or of a store-conditional that must fail is no transaction's.
 template <class P, class Client>
-void System<P, Client>::ask_transactions(Node self, std::uint64_t block) {
-  refusing_ = 0;
+std::uint64_t System<P, Client>::refused_by(Node requester, std::uint64_t block,
+                                            std::uint64_t asked) {
   asked_ = false;
   if constexpr (kRefuses) {
-    if (!self.is_core() || !protocol_.transactions)
-      return;
-    const auto &unit = core_units_[self.id];
+    if (!requester.is_core() || !protocol_.transactions)
+      return 0;
+    const auto &unit = core_units_[requester.id];
     const std::uint32_t at = unit.transactions.find(block);
     const AccessId id = at == unit.transactions.kNone ? kNoAccess : unit.transactions[at].access;
     if (id == kNoAccess ||
         (accesses_[id].request.kind == RequestKind::store_conditional && unit.reserved != block))
-      return;
+      return 0;
     asked_ = true;
-    refusing_ = client_.refusing(*this, self.id, Request(accesses_[id].request));
+    return client_.refusing(*this, requester.id, Request(accesses_[id].request), asked);
   }
+  return 0;
 }
 
 template <class P, class Client> void System<P, Client>::tell_outcome(Node self) {
   refusing_ = 0;
-  if constexpr (kRefuses) {
-    if (!asked_)
-      return;
-    if (lines_.conflict)
-      client_.refused(*this, self.id);
-    else if (!lines_.nack)
+  if constexpr (kRefuses)
+    if (asked_ && !lines_.conflict && !lines_.nack)
       client_.prevailed(*this, self.id);
-  }
 }
 
 // All other cores, then memory, hear `event`; nothing runs if one of them refuses.
 template <class P, class Client>
 void System<P, Client>::snoop(Node self, std::uint64_t block, std::uint8_t event) {
   lines_ = {};
-  ask_transactions(self, block);
+  // Decided once for each grant, before the tables are asked.
+  refusing_ = refused_by(self, block, ~std::uint64_t{0});
   Message message;
   message.type = event;
   message.block = block;

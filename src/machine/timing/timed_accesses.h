@@ -174,40 +174,47 @@ template <class P> bool CoresOf<P>::perform(S &, unsigned number, const Request 
   return hart.timing().used;
 }
 
+// Whether the hart is still at the access that it waits for.
+template <class P> bool CoresOf<P>::still_there(unsigned number) const {
+  const Core &core = cores_[number];
+  const HartState &state = harts_[number].state();
+  return state.pc == core.pc && state.activity == Activity::running &&
+         core.transactional == (htm_.depth(number) > 0);
+}
+
 // What is no walk, no fetch and no store that an earlier instruction has left behind meets the
 // transactions of others here. A request of an attempt that is over loses to all of them.
 template <class P>
-std::uint64_t CoresOf<P>::refusing(S &, unsigned number, const Request &request) {
+std::uint64_t CoresOf<P>::refusing(S &, unsigned number, const Request &request,
+                                   std::uint64_t asked) {
   const Core &core = cores_[number];
   const std::optional<AccessMode> mode = mode_of(core.want);
-  probed_ = false;
-  if (!htm_.any_marks() || !mode || (request.tag & (kStoreTag | kWindowTag)) != 0 ||
-      request.kind == RequestKind::fetch || core.line != request.block)
+  meets_transactions_ = htm_.any_marks() && mode &&
+                        (request.tag & (kStoreTag | kWindowTag)) == 0 &&
+                        request.kind != RequestKind::fetch && core.line == request.block;
+  if (!meets_transactions_)
     return 0;
-  const HartState &state = harts_[number].state();
-  probed_ = state.pc == core.pc && state.activity == Activity::running &&
-            core.transactional == (htm_.depth(number) > 0);
   clock_.now = system_.now();
   const std::uint64_t bytes = core.touched.bytes;
   const std::uint64_t address =
       (request.block << kLineShift) + static_cast<unsigned>(std::countr_zero(bytes));
   const auto size = static_cast<unsigned>(std::popcount(bytes));
-  if (probed_)
-    return htm_.refusing(number, address, size, *mode);
-  return core.transactional ? htm_.claimants(number, address, size, *mode) : 0;
+  if (still_there(number))
+    return htm_.refusing(number, address, size, *mode, asked);
+  return core.transactional ? htm_.claimants(number, address, size, *mode, asked) : 0;
 }
 
 template <class P> void CoresOf<P>::refused(S &, unsigned number) {
-  if (!probed_)
-    return;
   clock_.now = system_.now();
-  if (htm_.refused(number) == Verdict::waits)
+  if (!still_there(number))
+    htm_.forget_refusal(number);
+  else if (htm_.refused(number) == Verdict::waits)
     harts_[number].hold_until(htm_.retry_at());
 }
 
 // No hart has run past the snoop: what it takes from them, it takes at once.
 template <class P> void CoresOf<P>::prevailed(S &, unsigned number) {
-  if (!probed_)
+  if (!meets_transactions_ || !still_there(number))
     return;
   clock_.now = system_.now();
   rolled_back(htm_.prevail(number));

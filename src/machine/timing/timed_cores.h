@@ -97,8 +97,8 @@ public:
       cores_[number].overflow += htm_.overflow(number, block);
   }
   void lost(S &, unsigned number, std::uint64_t block);
-  // Of protocols that refuse: what a hart's access, for which the bus has been granted, meets.
-  std::uint64_t refusing(S &, unsigned number, const Request &request);
+  // Of protocols that refuse: what a hart's access meets at the harts that are asked.
+  std::uint64_t refusing(S &, unsigned number, const Request &request, std::uint64_t asked);
   void refused(S &, unsigned number);
   void prevailed(S &, unsigned number);
   bool marked(S &, unsigned number, std::uint64_t block) { return htm_.marked(number, block); }
@@ -219,6 +219,7 @@ private:
   void missed(Core &core, unsigned number, Want want, Cycle waited);
   void show_miss(const Core &core, unsigned number, Want want, Cycle waited);
   void finish(unsigned number, const Completion &done);
+  [[nodiscard]] bool still_there(unsigned number) const;
   void take_hint(unsigned number, Hart &hart);
   void region(unsigned number, bool begins);
   void post_devices();
@@ -251,9 +252,9 @@ private:
   Cycle before_ = 0;  // cycles of those before it
   Mode wanted_ = Mode::functional;
   bool stop_ = false;
-  bool probed_ = false;    // transactions were asked about the request on the bus
-  bool accesses_ = false;  // inside access(): what is performed is a hart's own step
-  std::uint64_t left_ = 0; // instructions
+  bool meets_transactions_ = false; // the access that refusing() was asked about
+  bool accesses_ = false;           // inside access(): what is performed is a hart's own step
+  std::uint64_t left_ = 0;          // instructions
   std::uint64_t no_order_ = 0;
   static constexpr std::uint32_t kStoreTag = 1U << 31;  // of a store from a buffer, and its number
   static constexpr std::uint32_t kWindowTag = 1U << 30; // of an access of a window, and its slot

@@ -73,10 +73,8 @@ template <class E> struct MesiSnoop::Core::Rules : Rows<E, MesiSnoop::Core> {
 
   static constexpr If refused{"refused", [](E &e) { return e.lines().nack; }};
   static constexpr If conflict{"a transaction refuses", [](E &e) { return e.lines().conflict; }};
-  static constexpr If refuses{"its transaction refuses",
-                              [](E &e) { return e.config().transactions && e.refuses(); }};
-  static constexpr If marked{"its transaction has a claim",
-                             [](E &e) { return e.config().transactions && e.marked(); }};
+  static constexpr If refuses{"its transaction refuses", [](E &e) { return e.refuses(); }};
+  static constexpr If marked{"its transaction has a claim", [](E &e) { return e.marked(); }};
   static constexpr If shared{"others keep copies", [](E &e) { return e.lines().shared; }};
 
   static constexpr Act load{"load", [](E &e) { e.perform(Access::load, e.line().data); }};
@@ -104,6 +102,7 @@ template <class E> struct MesiSnoop::Core::Rules : Rows<E, MesiSnoop::Core> {
   static constexpr Act abandon{"give up the access", [](E &e) { e.abandon(); }};
   static constexpr Act wake{"wake", [](E &e) { e.wake(Wake::transaction); }};
 
+  static constexpr auto kTransactions = &Config::transactions;
   static constexpr Mask<T> kBusy =
       in(T::IS_B, T::IM_B, T::S_D, T::E_D, T::M_D, T::MI_B, T::II_B);           // with line I
   static constexpr Mask<T> kUngranted = in(T::none, T::IS_B, T::IM_B, T::II_B); // nothing to say
@@ -133,9 +132,9 @@ template <class E> struct MesiSnoop::Core::Rules : Rows<E, MesiSnoop::Core> {
       R::when(in(L::I), in(T::II_B), Event::grant).run(wake).next(T::none)
           .because("a write-back without data: they have been given away"),
       R::when(in(L::I), in(T::IS_B, T::IM_B), Event::granted)
-          .given(conflict).run(abandon, wake).next(T::none),
+          .only(kTransactions).given(conflict).run(abandon, wake).next(T::none),
       R::when(in(L::S), in(T::SM_B), Event::granted)
-          .given(conflict).run(abandon, wake).next(T::none),
+          .only(kTransactions).given(conflict).run(abandon, wake).next(T::none),
       R::when(in(L::I, L::S), in(T::IS_B, T::IM_B, T::SM_B, T::MI_B), Event::granted)
           .given(refused).run(request_bus),
       R::when(in(L::I), in(T::IS_B), Event::granted).given(shared).next(T::S_D),
@@ -150,10 +149,13 @@ template <class E> struct MesiSnoop::Core::Rules : Rows<E, MesiSnoop::Core> {
       R::when(in(L::I), in(T::M_D), Event::data).run(fill, store, wake).next(L::M, T::none),
 
       // Other cores' requests: first what a hardware transaction of this core refuses.
-      R::when(kAnyState<L>, kAnyState<T>, Event::bus_rd).given(refuses).refuse(),
-      R::when(kAnyState<L>, kAnyState<T>, Event::bus_rd_x).given(refuses).refuse(),
-      R::when(in(L::I, L::S), kAnyState<T>, Event::bus_upgr).given(refuses).refuse(),
-      R::when(in(L::I), kUngranted, Event::bus_rd).given(marked).run(assert_shared)
+      R::when(kAnyState<L>, kAnyState<T>, Event::bus_rd).only(kTransactions)
+          .given(refuses).refuse(),
+      R::when(kAnyState<L>, kAnyState<T>, Event::bus_rd_x).only(kTransactions)
+          .given(refuses).refuse(),
+      R::when(in(L::I, L::S), kAnyState<T>, Event::bus_upgr).only(kTransactions)
+          .given(refuses).refuse(),
+      R::when(in(L::I), kUngranted, Event::bus_rd).only(kTransactions).given(marked).run(assert_shared)
           .because("its line has left the caches; no other core may write without asking"),
       R::when(in(L::I), kUngranted, Event::bus_rd),
       R::when(in(L::S), in(T::none, T::SM_B), Event::bus_rd).run(assert_shared),
@@ -161,7 +163,7 @@ template <class E> struct MesiSnoop::Core::Rules : Rows<E, MesiSnoop::Core> {
       R::when(in(L::M), in(T::none), Event::bus_rd)
           .run(assert_shared, assert_dirty, supply, flush).next(L::S),
       R::when(in(L::I), in(T::MI_B), Event::bus_rd)
-          .given(marked).run(assert_shared, assert_dirty, supply, flush, drop_data).next(T::II_B),
+          .only(kTransactions).given(marked).run(assert_shared, assert_dirty, supply, flush, drop_data).next(T::II_B),
       R::when(in(L::I), in(T::MI_B), Event::bus_rd)
           .run(assert_dirty, supply, flush, drop_data).next(T::II_B)
           .because("memory takes the data now, the write-back is done"),

@@ -41,12 +41,14 @@ struct SparseDirectory::Core {
   struct Tbe {
     TbeState state{};
     std::uint8_t acks = 0; // M_D: that have come; M_A: that are to come
-    bool dirty = false;    // MI
+    bool dirty = false;    // MI; M_A: the data came from an owner
+    bool refused = false;  // M_D, M_A: by another core's transaction
     Data data;             // M_A: what to write on; MI: what was put
     template <class Self, class V> static void fields(Self &s, V &v) {
       v("state", s.state, 3);
       v("acks", s.acks, 6);
       v("dirty", s.dirty, 1);
+      v("refused", s.refused, 1);
       v("data", s.data);
     }
   };
@@ -83,6 +85,8 @@ template <class E> struct SparseDirectory::Core::Rules : Rows<E, SparseDirectory
                              [](E &e) { return e.config().silent_shared; }};
   static constexpr If all_acks_here{"all acknowledgements are here",
                                     [](E &e) { return e.tbe().acks == e.message().count; }};
+  static constexpr If refuses{"its transaction refuses", [](E &e) { return e.refuses(); }};
+  static constexpr If refused{"refused", [](E &e) { return e.tbe().refused; }};
   static constexpr If last_ack{"the last one", [](E &e) { return e.tbe().acks == 1; }};
 
   static constexpr Act load{"load", [](E &e) { e.perform(Access::load, e.line().data); }};
@@ -133,8 +137,10 @@ template <class E> struct SparseDirectory::Core::Rules : Rows<E, SparseDirectory
                                  e.send(Message::of(Event::inv_ack).to(e.message().requester));
                                }};
   static constexpr Act fill{"take the data", [](E &e) { e.line().data = e.message().data; }};
-  static constexpr Act keep_data{"keep the data for later",
-                                 [](E &e) { e.tbe().data = e.message().data; }};
+  static constexpr Act keep_data{"keep the data for later", [](E &e) {
+                                   e.tbe().data = e.message().data;
+                                   e.tbe().dirty = e.message().src.is_core();
+                                 }};
   static constexpr Act keep_line{"keep the copy for later",
                                  [](E &e) { e.tbe().data = e.line().data; }};
   static constexpr Act expect{"acknowledgements to come: n less those here", [](E &e) {
@@ -146,6 +152,23 @@ template <class E> struct SparseDirectory::Core::Rules : Rows<E, SparseDirectory
   static constexpr Act fill_kept{"take the kept data", [](E &e) { e.line().data = e.tbe().data; }};
   static constexpr Act unblock{"send Unblock",
                                [](E &e) { e.send(Message::of(Event::unblock).to(Node::home())); }};
+  static constexpr Act refuse{
+      "send Refusal with the count to the requester", [](E &e) {
+        e.send(Message::of(Event::refusal).to(e.message().requester).counting(e.message().count));
+      }};
+  static constexpr Act inv_refuse{
+      "send InvRefusal to the requester",
+      [](E &e) { e.send(Message::of(Event::inv_refusal).to(e.message().requester)); }};
+  static constexpr Act note_refused{"note that it is refused",
+                                    [](E &e) { e.tbe().refused = true; }};
+  static constexpr Act abandon{"give up the access", [](E &e) { e.abandon(); }};
+  static constexpr Act undo{"send Unblock, refused, with the data that an owner gave", [](E &e) {
+                              const Message m = Message::of(Event::unblock).to(Node::home());
+                              e.send(e.tbe().dirty
+                                         ? m.carrying(e.tbe().data).flagged(kRefused | kDirty)
+                                         : m.flagged(kRefused));
+                            }};
+  static constexpr auto kTransactions = &Config::transactions;
   static constexpr Act wake{"wake", [](E &e) { e.wake(Wake::transaction); }};
 
   // clang-format off
@@ -168,6 +191,26 @@ template <class E> struct SparseDirectory::Core::Rules : Rows<E, SparseDirectory
       R::when(in(L::S, L::O), in(T::M_D, T::M_A), Event::evict).stall()
           .because("the upgrade pins its way"),
 
+      // Refusals: the access is over once all have answered.
+      R::when(in(L::I), in(T::S_D), Event::refusal).only(kTransactions)
+          .run(abandon, undo, wake).next(T::none),
+      R::when(in(L::I, L::S), in(T::M_D), Event::refusal).only(kTransactions)
+          .given(all_acks_here).run(abandon, undo, wake).next(T::none),
+      R::when(in(L::I, L::S), in(T::M_D), Event::refusal).only(kTransactions)
+          .run(note_refused, expect).next(T::M_A),
+      R::when(in(L::I, L::S, L::O), in(T::M_D), Event::inv_refusal).only(kTransactions)
+          .run(note_refused, count_up),
+      R::when(in(L::I, L::S), in(T::M_D), Event::data_m).only(kTransactions)
+          .given(refused, all_acks_here).run(keep_data, abandon, undo, wake).next(T::none),
+      R::when(in(L::S, L::O), in(T::M_D), Event::ack_count).only(kTransactions)
+          .given(refused, all_acks_here).run(abandon, undo, wake).next(T::none),
+      R::when(in(L::I, L::S, L::O), in(T::M_A), Event::inv_refusal).only(kTransactions)
+          .given(last_ack).run(abandon, undo, wake).next(T::none),
+      R::when(in(L::I, L::S, L::O), in(T::M_A), Event::inv_refusal).only(kTransactions)
+          .run(note_refused, count_down),
+      R::when(in(L::I, L::S, L::O), in(T::M_A), Event::inv_ack).only(kTransactions)
+          .given(last_ack, refused).run(abandon, undo, wake).next(T::none),
+
       // Answers.
       R::when(in(L::I), in(T::S_D), Event::data).run(fill, load, unblock, wake).next(L::S, T::none),
       R::when(in(L::I), in(T::S_D), Event::data_e).run(fill, load, unblock, wake).next(L::E, T::none),
@@ -184,7 +227,13 @@ template <class E> struct SparseDirectory::Core::Rules : Rows<E, SparseDirectory
       R::when(in(L::I, L::S, L::O), in(T::M_A), Event::inv_ack).run(count_down),
       R::when(in(L::I), in(T::MI, T::II), Event::put_ack).run(wake).next(T::none),
 
-      // Forwarded requests.
+      // Forwarded requests; first what a hardware transaction of this core refuses.
+      R::when(in(L::E, L::O, L::M), in(T::none, T::M_D), Event::fwd_get_s).only(kTransactions)
+          .given(refuses).run(refuse),
+      R::when(in(L::E, L::O, L::M), in(T::none, T::M_D), Event::fwd_get_m).only(kTransactions)
+          .given(refuses).run(refuse),
+      R::when(in(L::S), in(T::none, T::M_D), Event::inv).only(kTransactions)
+          .given(refuses).run(inv_refuse),
       R::when(in(L::E, L::M), in(T::none), Event::fwd_get_s).given(moesi)
           .run(data_to_requester).next(L::O),
       R::when(in(L::E, L::M), in(T::none), Event::fwd_get_s)

@@ -41,10 +41,13 @@ struct SparseDirectory::Home {
     LineState state{};
     Node owner;      // EM, O
     CoreSet sharers; // S, O: without the owner
+    // Of a refused request: some sharers may have dropped their copies for it.
+    bool doubtful = false;
     template <class Self, class V> static void fields(Self &s, V &v) {
       v("state", s.state, 2);
       v("owner", s.owner);
       v("sharers", s.sharers);
+      v("doubtful", s.doubtful, 1);
     }
   };
   struct Llc {
@@ -64,12 +67,19 @@ struct SparseDirectory::Home {
     bool owes_ack = false; // to `forwarded`, whose Put has come
     bool write = false;    // DR, DM: what the device wants
     std::uint8_t acks = 0; // R, DR: answers to come
+    // With transactions, U, UD: what the entry was, if the request was forwarded.
+    Line before;
+    bool drops_llc = false; // the LLC's copy is to go when the request has succeeded
     template <class Self, class V> static void fields(Self &s, V &v) {
       v("state", s.state, 3);
       v("forwarded", s.forwarded);
       v("owes_ack", s.owes_ack, 1);
       v("write", s.write, 1);
       v("acks", s.acks, 6);
+      v("entry_before", s.before.state, 2);
+      v("owner_before", s.before.owner);
+      v("sharers_before", s.before.sharers);
+      v("drops_llc", s.drops_llc, 1);
     }
   };
 
@@ -97,7 +107,7 @@ template <class E> struct SparseDirectory::Home::Rules : Rows<E, SparseDirectory
                                  [](E &e) { return e.config().victim_llc && !e.llc().dirty; }};
   static constexpr If llc_dirty{"the LLC's copy is dirty", [](E &e) { return e.llc().dirty; }};
   static constexpr If has_copy{"the requester is a sharer and has its copy", [](E &e) {
-                                 return (e.message().flags & kHasCopy) != 0 &&
+                                 return (e.message().flags & kHasCopy) != 0 && !e.line().doubtful &&
                                         e.line().sharers.contains(e.message().src);
                                }};
   static constexpr If by_owner{"from the owner",
@@ -108,6 +118,9 @@ template <class E> struct SparseDirectory::Home::Rules : Rows<E, SparseDirectory
                                     return e.line().sharers == CoreSet::only(e.message().src);
                                   }};
   static constexpr If no_sharers{"no sharers", [](E &e) { return e.line().sharers.empty(); }};
+  static constexpr If refused{"refused", [](E &e) { return (e.message().flags & kRefused) != 0; }};
+  static constexpr If with_data{"with data", [](E &e) { return e.message().has_data; }};
+  static constexpr If drops_llc{"the LLC's copy is to go", [](E &e) { return e.tbe().drops_llc; }};
   static constexpr If last_answer{"the last one", [](E &e) { return e.tbe().acks == 1; }};
   static constexpr If owes_ack{"a PutAck is owed", [](E &e) { return e.tbe().owes_ack; }};
 
@@ -160,6 +173,7 @@ template <class E> struct SparseDirectory::Home::Rules : Rows<E, SparseDirectory
   static constexpr Act own{"the requester is the owner, no sharers", [](E &e) {
                              e.line().owner = e.message().src;
                              e.line().sharers = {};
+                             e.line().doubtful = false;
                            }};
   static constexpr Act share{"the requester is a sharer", [](E &e) {
                                e.line().sharers = e.line().sharers.with(e.message().src);
@@ -173,6 +187,26 @@ template <class E> struct SparseDirectory::Home::Rules : Rows<E, SparseDirectory
                                  e.line().sharers = e.line().sharers.without(e.message().src);
                                }};
   static constexpr Act drop_llc{"drop the LLC's copy", [](E &e) { e.llc() = {}; }};
+  static constexpr Act remember{"remember the entry", [](E &e) {
+                                  if (e.config().transactions)
+                                    e.tbe().before = e.line();
+                                }};
+  static constexpr Act restore{"the entry is what it was, sharers at most", [](E &e) {
+                                 e.line() = e.tbe().before;
+                                 e.line().doubtful = e.line().state != L::EM;
+                               }};
+  static constexpr Act restore_sharers{"the sharers are what they were, at most", [](E &e) {
+                                         e.line() = e.tbe().before;
+                                         e.line().owner = {};
+                                         e.line().doubtful = true;
+                                       }};
+  // Of a request that can be refused: its data are not given away before it has succeeded.
+  static constexpr Act hand_over_llc{"drop the LLC's copy, with transactions at the end", [](E &e) {
+                                       if (e.config().transactions)
+                                         e.tbe().drops_llc = true;
+                                       else
+                                         e.llc() = {};
+                                     }};
   static constexpr Act fill_llc{"put the data into the LLC", [](E &e) {
                                   const bool dirty = (e.message().flags & kDirty) != 0;
                                   e.llc() = {true, e.llc().dirty || dirty, e.message().data};
@@ -219,10 +253,14 @@ template <class E> struct SparseDirectory::Home::Rules : Rows<E, SparseDirectory
   static constexpr Act collected{"no core has it", [](E &e) { e.raise(Event::collected); }};
   static constexpr Act wake{"wake", [](E &e) { e.wake(Wake::transaction); }};
 
+  static constexpr auto kTransactions = &Config::transactions;
   static constexpr Mask<T> kBusy = in(T::U, T::UD, T::D, T::R, T::W, T::DR, T::DM);
 
   // clang-format off
   static constexpr Row<E, SparseDirectory::Home> kRows[] = {
+      // What returns waits for the end of a transaction that might be undone.
+      R::when(kAnyState<L>, in(T::U, T::UD, T::D), Event::put).only(kTransactions).stall(),
+
       // Requests.
       R::when(kAnyState<L>, kBusy, Event::get_s).stall(),
       R::when(kAnyState<L>, kBusy, Event::get_m).stall(),
@@ -236,26 +274,33 @@ template <class E> struct SparseDirectory::Home::Rules : Rows<E, SparseDirectory
       R::when(in(L::S), in(T::none), Event::get_s).run(mem_read_s, share).next(T::U)
           .because("memory is up to date: a dirty copy would be in the LLC"),
       R::when(in(L::EM), in(T::none), Event::get_s).given(moesi)
-          .run(fwd_get_s, share).next(L::O, T::U),
+          .run(remember, fwd_get_s, share).next(L::O, T::U),
       R::when(in(L::EM), in(T::none), Event::get_s)
-          .run(fwd_get_s, owner_shares, share).next(L::S, T::UD),
-      R::when(in(L::O), in(T::none), Event::get_s).run(fwd_get_s, share).next(T::U),
+          .run(remember, fwd_get_s, owner_shares, share).next(L::S, T::UD),
+      R::when(in(L::O), in(T::none), Event::get_s).run(remember, fwd_get_s, share).next(T::U),
       R::when(in(L::NP), in(T::none), Event::get_m).given(in_llc).need(kNeedsEntry)
           .run(data_m, drop_llc, own).next(L::EM, T::U),
       R::when(in(L::NP), in(T::none), Event::get_m).need(kNeedsEntry)
           .run(mem_read_m, own).next(L::EM, T::U),
       R::when(in(L::S), in(T::none), Event::get_m).given(has_copy)
-          .run(ack_count, invalidate, drop_llc, own).next(L::EM, T::U),
+          .run(remember, ack_count, invalidate, hand_over_llc, own).next(L::EM, T::U),
       R::when(in(L::S), in(T::none), Event::get_m).given(in_llc)
-          .run(data_m, invalidate, drop_llc, own).next(L::EM, T::U),
+          .run(remember, data_m, invalidate, hand_over_llc, own).next(L::EM, T::U),
       R::when(in(L::S), in(T::none), Event::get_m)
-          .run(mem_read_m, invalidate, own).next(L::EM, T::U),
+          .run(remember, mem_read_m, invalidate, own).next(L::EM, T::U),
       R::when(in(L::O), in(T::none), Event::get_m).given(by_owner)
-          .run(ack_count, invalidate, drop_llc, own).next(L::EM, T::U),
+          .run(remember, ack_count, invalidate, hand_over_llc, own).next(L::EM, T::U),
       R::when(in(L::EM, L::O), in(T::none), Event::get_m)
-          .run(fwd_get_m, invalidate, drop_llc, own).next(L::EM, T::U),
+          .run(remember, fwd_get_m, invalidate, hand_over_llc, own).next(L::EM, T::U),
 
       // The end of a transaction.
+      R::when(kAnyState<L>, in(T::U), Event::unblock).only(kTransactions).given(with_data)
+          .need(kNeedsLlc).run(fill_llc, restore_sharers, wake).next(L::S, T::none)
+          .because("the owner has given the block up, a sharer has refused"),
+      R::when(kAnyState<L>, in(T::U, T::UD), Event::unblock).only(kTransactions).given(refused)
+          .run(restore, wake).next(T::none),
+      R::when(kAnyState<L>, in(T::U), Event::unblock).only(kTransactions).given(drops_llc)
+          .run(drop_llc, wake).next(T::none),
       R::when(kAnyState<L>, in(T::U), Event::unblock).run(pay_ack, wake).next(T::none),
       R::when(kAnyState<L>, in(T::UD), Event::unblock).next(T::D),
       R::when(kAnyState<L>, in(T::UD), Event::dir_data).need(kNeedsLlc).run(fill_llc).next(T::U),

@@ -9,6 +9,12 @@
 // invalidations are counted by the requester. The directory entry changes when a transaction
 // begins; so while one is open it describes the end of it.
 //
+// With the option `transactions` an owner or sharer whose hardware transaction conflicts with a
+// request refuses it: it keeps its copy, and answers so to the requester. That waits for all
+// answers before it gives its access up and says so in its Unblock; the home then has the entry
+// that it had before. Who has dropped its copy meanwhile stays in it as a sharer. Returned blocks
+// wait for the end of the transaction, so that the entry to go back to is exact.
+//
 // Source: Gupta, Weber, Mowry (ICPP 1990) for sparse directories and recalls; Sorin, Hill, Wood,
 // A Primer on Memory Consistency and Cache Coherence, chapter 8, for the states and their names.
 #pragma once
@@ -42,6 +48,8 @@ struct SparseDirectory {
     data_m,
     ack_count,
     inv_ack,
+    refusal,
+    inv_refusal,
     dir_data,
     recall_data,
     unblock,
@@ -75,6 +83,9 @@ struct SparseDirectory {
       {"AckCount", EventKind::message, Vnet::response,
        "the requester's copy is the only one once n acknowledgements have come"},
       {"InvAck", EventKind::message, Vnet::response, "a sharer has no copy any more"},
+      {"Refusal", EventKind::message, Vnet::response,
+       "the owner's transaction keeps the block; n acknowledgements are to come"},
+      {"InvRefusal", EventKind::message, Vnet::response, "a sharer's transaction keeps its copy"},
       {"DirData", EventKind::message, Vnet::response, "the owner's block, now shared, for the LLC"},
       {"RecallData", EventKind::message, Vnet::response, "the recalled block"},
       {"Unblock", EventKind::message, Vnet::response, "the requester has what it asked for"},
@@ -87,16 +98,18 @@ struct SparseDirectory {
       {"collected", EventKind::raised, {}, "no core has the block: a device's access goes on"},
   };
 
-  static constexpr const char *kFlags[] = {"dirty", "has-copy", "exclusive", "modify"};
-  static constexpr std::uint8_t kDirty = 1;     // Put, DirData, RecallData: memory is behind
-  static constexpr std::uint8_t kHasCopy = 2;   // GetM: the requester needs no data
+  static constexpr const char *kFlags[] = {"dirty", "has-copy", "exclusive", "modify", "refused"};
+  static constexpr std::uint8_t kDirty = 1;   // Put, DirData, RecallData, Unblock: memory is behind
+  static constexpr std::uint8_t kHasCopy = 2; // GetM: the requester needs no data
   static constexpr std::uint8_t kExclusive = 4; // MemRead: answer with DataE
   static constexpr std::uint8_t kModify = 8;    // MemRead: answer with DataM
+  static constexpr std::uint8_t kRefused = 16;  // Unblock: all is as before
 
   struct Config {
     bool moesi = false;
     bool silent_shared = false;
     bool victim_llc = false;
+    bool transactions = false;
   };
   static constexpr ConfigField<Config> kConfigFields[] = {
       {"moesi", &Config::moesi, "a dirty owner keeps the block when it is read (state O)"},
@@ -104,6 +117,8 @@ struct SparseDirectory {
       {"victim_llc", &Config::victim_llc,
        "the LLC gives a clean block away with its ownership, as a protocol that counts tokens "
        "must"},
+      {"transactions", &Config::transactions,
+       "cores refuse what loses against their hardware transactions"},
   };
 
   struct Core;

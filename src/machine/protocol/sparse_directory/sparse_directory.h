@@ -26,8 +26,9 @@ template <class View> const char *SparseDirectory::violated(const View &view) {
     return "a directory entry for nobody";
   for (unsigned c = 0; c < view.cores(); ++c) {
     const L state = view.core(c).line.state;
-    if (!view.config().silent_shared && home.line.sharers.contains(Node::core(c)) &&
-        state != L::S && view.core(c).tbe.state != Core::TbeState::II)
+    if (!view.config().silent_shared && !view.config().transactions &&
+        home.line.sharers.contains(Node::core(c)) && state != L::S &&
+        view.core(c).tbe.state != Core::TbeState::II)
       return "a sharer that has no copy, and has nothing to tell";
     const bool owner = home.line.owner == Node::core(c);
     if (state == L::S && !home.line.sharers.contains(Node::core(c)))
