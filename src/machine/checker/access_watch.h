@@ -26,6 +26,7 @@ public:
     performed_ = false;
   }
   bool accepting() const { return accepting_ != 0; }
+  bool transactional() const { return transactional_; }
 
   // An action does an access to `data`. `who` is a core, or (a device) the home or memory.
   template <class P>

@@ -202,6 +202,8 @@ public:
     }
     return refusing_[at.id] = b.refused[requester.id] = true;
   }
+  // Whether the access of this step is a transaction's.
+  bool transactional() const { return accesses_.transactional(); }
   void abandon(State<P> &s, unsigned block, Node who) {
     const bool refused = std::exchange(s.blocks[block].refused[who.id], false) || lines_.conflict;
     fail(accesses_.abandon(s, block, who));

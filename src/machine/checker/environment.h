@@ -83,6 +83,7 @@ public:
     engine_.snoop(s_, block_, self_, static_cast<std::uint8_t>(event));
   }
   SnoopLines &lines() { return engine_.lines(); }
+  bool transactional() const { return engine_.transactional(); }
   bool refuses() { return engine_.refuses(s_, block_, self_, message_.requester); }
   bool marked() const { return s_.blocks[block_].held[self_.id] != Held::none; }
   void abandon() { engine_.abandon(s_, block_, self_); }

@@ -105,6 +105,7 @@ concept Environment =
 //                               Never against what is no transaction's.
 //   env.marked()             -> bool: whether a transaction of this core has a claim to the block,
 //                               wherever its line is
+//   env.transactional()      -> bool: in a row for an access, whether it is a transaction's
 //   env.abandon()            the access that the transaction is for ends, and has not happened
 // With persistent requests or timeouts:
 //   env.arm_timer()          event `timeout` may be raised here from now on

@@ -35,17 +35,43 @@ template <class P> checker::Options sets(unsigned number) {
 }
 
 // Each option other than it is preset. The checker's filter is any filter: `spill_groups` is not in
-// the rows.
+// the rows; transactions have searches of their own.
 template <class P> std::vector<Case> single_options() {
   std::vector<Case> cases;
   for (const auto &field : P::kConfigFields) {
     const std::string name = field.name;
-    if (name == "spill_groups")
+    if (name == "spill_groups" || name == "transactions")
       continue;
     const std::string set = (typename P::Config{}.*field.value ? "no-" : "") + name;
     cases.push_back({set + ", 3 cores, 1 block", cores<P>(3), {set}});
   }
   return cases;
+}
+
+// With hardware transactions.
+template <class P> std::vector<Case> refusing() {
+  const auto with = [](checker::Options options) {
+    options.transactions = true;
+    return options;
+  };
+  const auto calm = [with](unsigned number) {
+    checker::Options options = with(cores<P>(number));
+    options.never = checker::bit(P::Event::evict) | checker::bit(P::Event::dir_evict) |
+                    checker::bit(P::Event::llc_evict) | checker::bit(P::Event::filter_full);
+    return options;
+  };
+  return {{"transactions, 2 cores, 1 block", with(cores<P>(2)), {"transactions"}},
+          {"transactions, one phase, no evictions, 3 cores, 1 block",
+           calm(3),
+           {"transactions", "no-two_phase"}},
+          {"transactions, no evictions, 3 cores, 1 block", calm(3), {"transactions"}},
+          {"transactions, one phase, 2 cores, 1 block",
+           with(cores<P>(2)),
+           {"transactions", "no-two_phase"}},
+          {"transactions, one phase, 3 cores, 1 block",
+           with(cores<P>(3)),
+           {"transactions", "no-two_phase"}},
+          {"transactions, 3 cores, 1 block", with(cores<P>(3)), {"transactions"}}};
 }
 
 template <class P> std::vector<Case> proof() {
@@ -80,6 +106,9 @@ template <class P> std::vector<Case> proof() {
       {"LR/SC, device, 2 cores, 1 block", with_device<P>(reserving), {}},
   };
   cases.insert(cases.end(), others.begin(), others.end());
+  if constexpr (P::kRefuses)
+    for (Case &c : refusing<P>())
+      cases.push_back(std::move(c));
   return cases;
 }
 
@@ -96,7 +125,7 @@ template <class P> std::vector<Case> mutation() {
   loads.stores = false;
   checker::Options more = cores<P>(2);
   more.tokens = 3;
-  return {
+  std::vector<Case> cases = {
       {"device, one phase, 2 cores, 1 block", with_device<P>(cores<P>(2)), kOne},
       {"device, chip scope, 2 cores, 1 block", with_device<P>(cores<P>(2)), {"chip_scope"}},
       {"1 core, 2 blocks, sets of 1 way", sets<P>(1), kOne},
@@ -112,6 +141,11 @@ template <class P> std::vector<Case> mutation() {
       {"one phase, 3 cores, 1 block", cores<P>(3), kOne},
       {"two phases, 3 cores, 1 block", cores<P>(3), kTwo},
   };
+  if constexpr (P::kRefuses)
+    for (Case &c : refusing<P>())
+      if (c.options.cores == 2 || c.options.never != 0)
+        cases.push_back(std::move(c));
+  return cases;
 }
 
 } // namespace flask_cases

@@ -31,6 +31,26 @@ Prover mosaic_prover() {
       {.cores = 1, .blocks = 2, .ways = 1, .entries = 1, .llc = 1, .devices = true},
       {}};
   const Case device_two{"device, 2 cores, 1 block", {.cores = 2, .devices = true}, {}};
+  const auto with = [](checker::Options options) {
+    options.transactions = true;
+    return options;
+  };
+  const std::uint64_t no_evictions = checker::bit(Mosaic::Event::evict) |
+                                     checker::bit(Mosaic::Event::dir_evict) |
+                                     checker::bit(Mosaic::Event::llc_evict);
+  const Case refusing_two{"transactions, one phase, 2 cores, 1 block",
+                          with({.cores = 2}),
+                          {"transactions", "no-two_phase"}};
+  const Case refusing_parallel{"transactions, all options, 2 cores, 1 block",
+                               with({.cores = 2}),
+                               {"transactions", "two_phase", "parallel_memory"}};
+  const Case refusing_three{"transactions, one phase, no evictions, 3 cores, 1 block",
+                            with({.cores = 3, .never = no_evictions}),
+                            {"transactions", "no-two_phase"}};
+  const Case refusing_phases{"transactions, no evictions, 3 cores, 1 block",
+                             with({.cores = 3, .never = no_evictions}),
+                             {"transactions"}};
+  const Case refusing{"transactions, 3 cores, 1 block", with(three), {"transactions"}};
   return make_prover<Mosaic>(
       {
           plain,
@@ -54,6 +74,11 @@ Prover mosaic_prover() {
            {.cores = 3, .buffers = {1, 1, 1, 1, 1}, .devices = true},
            {}},
           {"LR/SC, 2 cores, 1 block", {.cores = 2, .reservations = true}, {}},
+          refusing_two,
+          refusing_parallel,
+          refusing_three,
+          refusing_phases,
+          refusing,
       },
       {{"4 cores, 1 block", {.cores = 4}, {}}},
       {
@@ -80,6 +105,10 @@ Prover mosaic_prover() {
           one_phase,
           {"all options, 3 cores, 1 block", three, {"two_phase", "parallel_memory"}},
           {"one phase, 3 cores, 1 block, 4 tokens", {.cores = 3, .tokens = 4}, one},
+          refusing_two,
+          refusing_parallel,
+          refusing_three,
+          refusing_phases,
       });
 }
 

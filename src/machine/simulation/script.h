@@ -46,7 +46,7 @@ public:
       ++done_;
     } else {
       const Outcome outcome = system.access(
-          number, {operation.block, operation.kind, static_cast<std::uint32_t>(core.next)});
+          number, {operation.block, operation.kind, static_cast<std::uint32_t>(core.next), true});
       if (outcome.hit)
         ++done_;
       else

@@ -76,6 +76,7 @@ public:
   void request_bus() { system_.ask_for_bus(unit_.number, block_, message_.type); }
   void snoop(Event event) { system_.snoop(unit_.node, block_, static_cast<std::uint8_t>(event)); }
   SnoopLines &lines() { return system_.lines(); }
+  [[nodiscard]] bool transactional() const { return system_.transactional(access_); }
   // Decided once in a step.
   [[nodiscard]] bool refuses() {
     if (refusal_ == 0)

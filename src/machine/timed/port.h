@@ -64,7 +64,8 @@ constexpr Access access_of(RequestKind kind) {
 struct Request {
   std::uint64_t block = 0; // the address over 64
   RequestKind kind = RequestKind::load;
-  std::uint32_t tag = 0; // the core's own name for it
+  std::uint32_t tag = 0;      // the core's own name for it
+  bool transactional = false; // a hardware transaction's
 };
 
 // A device's access, by the name that it gave it.

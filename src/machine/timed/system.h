@@ -167,6 +167,9 @@ public:
       return (refusing_ >> core & 1) != 0;
     return refused_by(requester, block, std::uint64_t{1} << core) != 0;
   }
+  [[nodiscard]] bool transactional(AccessId access) const {
+    return access != kNoAccess && accesses_[access].request.transactional;
+  }
   [[nodiscard]] bool marked(unsigned core, std::uint64_t block) {
     if constexpr (kRefuses)
       return client_.marked(*this, core, block);

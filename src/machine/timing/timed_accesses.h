@@ -65,7 +65,8 @@ template <class P> void CoresOf<P>::access(unsigned number) {
   core.since = core.clock;
   core.transactional = htm_.depth(number) > 0;
   accesses_ = true;
-  const Outcome outcome = system_.access(number, {core.line, request_of(want), number});
+  const Outcome outcome =
+      system_.access(number, {core.line, request_of(want), number, core.transactional});
   accesses_ = false;
   if (!outcome.hit) {
     core.state = State::missing;

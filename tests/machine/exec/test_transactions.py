@@ -78,16 +78,13 @@ def test_the_profile_is_one(structures: Path, tmp_path: Path) -> None:
     assert "htm" in shown.stdout
 
 
-def test_tables_that_refuse(structures: Path, tmp_path: Path) -> None:
-    words: list[str | Path] = [
-        "--protocol",
-        "mesi-snoop",
-        "--set",
-        "options.mesi-snoop.transactions=true",
-    ]
+@pytest.mark.parametrize("protocol", ["mesi-snoop", "sparse-directory", "mosaic", "flask"])
+def test_tables_that_refuse(structures: Path, tmp_path: Path, protocol: str) -> None:
+    words: list[str | Path] = ["--protocol", protocol]
+    words += ["--set", f"options.{protocol}.transactions=true"]
     words += [structures, "list", "htm", "4", "40"]
     result = counted(tmp_path / "out.json", *words)
-    assert result["timing"]["run"]["counts"]["bus"]["conflicts"] > 0
+    assert result["timing"]["run"]["counts"]["cores"]["refused"] > 0
     assert result["transactions"]["conflicts"]
 
 

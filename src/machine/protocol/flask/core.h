@@ -52,10 +52,15 @@ template <class Proto> struct TokenCore {
   };
   struct Tbe {
     TbeState state{};
-    bool from_memory = false; // some of the tokens came from memory
+    bool from_memory = false;            // some of the tokens came from memory
+    bool refused = false;                // W: by another core's transaction
+    std::uint8_t received = 0, sent = 0; // W: tokens for this request; `sent` is known once refused
     template <class Self, class V> static void fields(Self &s, V &v) {
       v("state", s.state, 2);
       v("memory", s.from_memory, 1);
+      v("refused", s.refused, 1);
+      v("received", s.received, kTokenBits);
+      v("sent", s.sent, kTokenBits);
     }
   };
 
@@ -90,13 +95,22 @@ template <class Proto> struct TokenCore {
     static Message with_data_of_owner(Message m, const Line &line) {
       return owner_flags(line) != 0 ? m.carrying(line.data) : m;
     }
-    static void ack(E &e, unsigned flags) {
-      e.send(Message::of(Event::ack).to(Node::home()).flagged(flags));
+    // `count`: of tokens that a writer was given.
+    static void ack(E &e, unsigned flags, unsigned count = 0) {
+      e.send(Message::of(Event::ack)
+                 .to(Node::home())
+                 .flagged(flags)
+                 .counting(Proto::transactions(e.config()) ? count : 0));
     }
     static void add(E &e) {
       const Message &m = e.message();
       e.line().tokens = static_cast<std::uint8_t>(e.line().tokens + m.count);
       e.line().lent = (m.flags & kLent) != 0;
+      if (Proto::transactions(e.config()) && e.tbe().state == T::W) {
+        e.tbe().received = static_cast<std::uint8_t>(e.tbe().received + m.count);
+        if (e.tbe().refused)
+          e.raise(Event::settled);
+      }
       if (m.has_data)
         e.line().data = m.data;
       e.tbe().from_memory = e.tbe().from_memory || (m.flags & kFromMemory) != 0;
@@ -115,6 +129,12 @@ template <class Proto> struct TokenCore {
                                      [](E &e) { return (e.message().flags & kOwner) != 0; }};
     static constexpr If brings_dirty{"the owner token, dirty",
                                      [](E &e) { return (e.message().flags & kDirty) != 0; }};
+    static constexpr If plain{"plain ones, not the last", [](E &e) {
+                                return (e.message().flags & kOwner) == 0 &&
+                                       e.line().tokens + e.message().count != e.tokens();
+                              }};
+    static constexpr If last{"the owner token is the only one here",
+                             [](E &e) { return e.line().tokens == 1; }};
     static constexpr If spare{"two tokens or more", [](E &e) { return e.line().tokens >= 2; }};
     static constexpr If lent{"the LLC lent the token", [](E &e) { return e.line().lent; }};
 
@@ -123,7 +143,12 @@ template <class Proto> struct TokenCore {
     static constexpr Act send_get_s{
         "send GetS", [](E &e) { e.send(Message::of(Event::get_s).to(Node::home())); }};
     static constexpr Act send_get_x{
-        "send GetX", [](E &e) { e.send(Message::of(Event::get_x).to(Node::home())); }};
+        "send GetX", [](E &e) {
+          e.send(Message::of(Event::get_x)
+                     .to(Node::home())
+                     .flagged(Proto::transactions(e.config()) && e.transactional() ? kTransactional
+                                                                                   : 0));
+        }};
     static constexpr Act put{"send Put with all tokens", [](E &e) {
                                e.send(Message::of(Event::put)
                                           .to(Node::home())
@@ -156,15 +181,33 @@ template <class Proto> struct TokenCore {
         }};
     static constexpr Act give_all{
         "send all tokens, and data if owner, to the requester; Ack that they were given", [](E &e) {
-          e.send(with_data_of_owner(Message::of(Event::tokens), e.line())
+          const Message m = Message::of(Event::tokens);
+          e.send(((e.message().flags & kTransactional) != 0 ? m.carrying(e.line().data)
+                                                            : with_data_of_owner(m, e.line()))
                      .to(e.message().requester)
                      .counting(e.line().tokens)
                      .flagged(owner_flags(e.line())));
-          ack(e, kGave);
+          ack(e, kGave, e.line().tokens);
         }};
     static constexpr Act ack_holder{"Ack: holds tokens", [](E &e) { ack(e, kHolds); }};
     static constexpr Act ack_owner{"Ack: holds the owner token",
                                    [](E &e) { ack(e, kHolds | kOwner); }};
+    static constexpr Act refuse{
+        "Ack: refused, holds tokens",
+        [](E &e) { ack(e, kRefused | kHolds | (owner_flags(e.line()) != 0 ? kOwner : 0U)); }};
+    static constexpr If refuses{"its transaction refuses", [](E &e) { return e.refuses(); }};
+    static constexpr If with_data{"with data", [](E &e) { return e.message().has_data; }};
+    static constexpr If all_came{"all tokens sent for it have come",
+                                 [](E &e) { return e.tbe().received == e.tbe().sent; }};
+    static constexpr Act note_refusal{"note how many were sent", [](E &e) {
+                                        e.tbe().refused = true;
+                                        e.tbe().sent = e.message().count;
+                                        e.raise(Event::settled);
+                                      }};
+    static constexpr Act abandon{"give up the access, send Unblock", [](E &e) {
+                                   e.abandon();
+                                   unblock(e);
+                                 }};
     static constexpr Act ack_nothing{"Ack: nothing here", [](E &e) { ack(e, 0); }};
     static constexpr Act return_all{"send RecallResp with all tokens", [](E &e) {
                                       e.send(Message::of(Event::recalled)
@@ -268,7 +311,38 @@ template <class Proto> struct TokenCore {
         return std::array<Row<E, TokenCore>, 0>{};
     }
     // clang-format on
-    static constexpr auto kRows = join(lent_rows(), kCommon, filter_rows());
+    // What a hardware transaction of this core refuses; and its own request that is refused.
+    static constexpr auto refusal_rows() {
+      if constexpr (Proto::kRefuses) {
+        constexpr auto option = [](auto row) { return row.only(&Proto::Config::transactions); };
+        return rows(
+            option(when(in(L::O, L::D, L::E, L::M), in(T::none, T::W), Event::fwd_s))
+                .given(refuses)
+                .run(refuse),
+            option(when(in(L::S, L::O, L::D, L::E, L::M), in(T::none, T::W), Event::fwd_x))
+                .given(refuses)
+                .run(refuse),
+            option(when(in(L::O, L::D), in(T::none, T::W), Event::fwd_s))
+                .given(last)
+                .run(give_all)
+                .next(L::I)
+                .because("a refused writer has kept tokens, so that the owner's is the last here"),
+            option(when(in(L::I), in(T::R), Event::refusal)).run(abandon).next(T::none),
+            option(when(in(L::I, L::S, L::O, L::D), in(T::W), Event::refusal)).run(note_refusal),
+            option(when(in(L::I, L::S, L::O, L::D), in(T::W), Event::settled))
+                .given(all_came)
+                .run(abandon)
+                .next(T::none),
+            option(when(in(L::I, L::S, L::O, L::D), in(T::W), Event::settled)),
+            option(when(in(L::I), in(T::W), Event::tokens))
+                .given(plain, with_data)
+                .run(add_tokens, wake)
+                .next(L::S));
+      } else {
+        return std::array<Row<E, TokenCore>, 0>{};
+      }
+    }
+    static constexpr auto kRows = join(refusal_rows(), lent_rows(), kCommon, filter_rows());
   };
 };
 

@@ -42,6 +42,8 @@ template <class Self, class Presets> struct Variant {
     bool purge = Presets::kPurge;
     // A row of the filter has several counts of members that found no cell, not one.
     bool spill_groups = Presets::kSpillGroups;
+    // Cores refuse what loses against their hardware transactions.
+    bool transactions = false;
   };
   static constexpr ConfigField<Config> kTwoPhase{
       "two_phase", &Config::two_phase,
@@ -62,6 +64,10 @@ template <class Self, class Presets> struct Variant {
       "spill_groups", &Config::spill_groups,
       "a row of the filter counts the members without a cell in as many groups as it has room for"};
 
+  static constexpr ConfigField<Config> kTransactions{
+      "transactions", &Config::transactions,
+      "cores refuse what loses against their hardware transactions"};
+
   // Tokens of a block in the timed system.
   static constexpr unsigned tokens(unsigned cores) {
     return Presets::kSpareToken ? cores + 1 : cores;
@@ -69,9 +75,12 @@ template <class Self, class Presets> struct Variant {
 
   // What the shared controllers ask.
   static constexpr bool kFilter = true, kLends = Presets::kSpareToken;
+  // A lent token comes back without data, which a refused writer would have to keep.
+  static constexpr bool kRefuses = !kLends;
   static constexpr bool kEntriesForPrivate = false;
   static constexpr Event kHomeSpontaneous[] = {
       Event::dir_evict, Event::llc_evict, Event::filter_full, Event::dma_read, Event::dma_write};
+  static bool transactions(const Config &config) { return config.transactions; }
   static bool chip_scope(const Config &config) { return config.chip_scope; }
   static bool shared_stays(const Config &config) { return config.shared_stays; }
   static bool light_put(const Config &config) { return kLends && config.light_put; }
@@ -136,8 +145,8 @@ struct Flask : flask::Variant<Flask, flask::AsWritten> {
   static constexpr const char *kName = "flask";
   static constexpr const char *kSummary =
       "tokens; directory entries for actively shared blocks only, a filter for the others";
-  static constexpr ConfigField<Config> kConfigFields[] = {kTwoPhase, kChipScope, kSharedStays,
-                                                          kPurge, kSpillGroups};
+  static constexpr ConfigField<Config> kConfigFields[] = {kTwoPhase, kChipScope,   kSharedStays,
+                                                          kPurge,    kSpillGroups, kTransactions};
 };
 
 } // namespace tandem::machine

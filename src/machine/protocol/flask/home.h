@@ -91,7 +91,10 @@ template <class P> struct TokenHome {
     bool seen = false;     // tokens were seen on the chip: memory need not be asked
     bool asked = false;    // memory was asked
     bool member = false;
-    bool write = false;       // what a device wants
+    bool write = false;         // what a device wants
+    bool transactional = false; // a writer's request is
+    bool refused = false;
+    std::uint8_t given = 0;   // tokens that were sent to a writer in this transaction
     std::uint8_t answers = 0; // still to come
     Node requester;
     Node owner;      // as found in this transaction
@@ -103,6 +106,9 @@ template <class P> struct TokenHome {
       v("asked", s.asked, 1);
       v("member", s.member, 1);
       v("write", s.write, 1);
+      v("transactional", s.transactional, 1);
+      v("refused", s.refused, 1);
+      v("given", s.given, kTokenBits);
       v("answers", s.answers, kTokenBits);
       v("requester", s.requester);
       v("owner", s.owner);
@@ -139,7 +145,10 @@ template <class P> struct TokenHome {
     static void ask(E &e, CoreSet whom, Event event) {
       whom = whom.without(e.tbe().requester);
       e.tbe().answers = static_cast<std::uint8_t>(e.tbe().answers + whom.size());
-      e.multicast(whom, Message::of(event).on_behalf(e.tbe().requester));
+      e.multicast(
+          whom, Message::of(event)
+                    .on_behalf(e.tbe().requester)
+                    .flagged(event == Event::fwd_x && e.tbe().transactional ? kTransactional : 0));
     }
     static CoreSet everybody(E &e) { return CoreSet::first(e.cores()); }
     static void seen(E &e) {
@@ -154,6 +163,11 @@ template <class P> struct TokenHome {
       llc.tokens = static_cast<std::uint8_t>(llc.tokens - count);
       if (llc.tokens == 0)
         llc = {};
+    }
+    // What a refused writer has to wait for before it gives up.
+    static void count_given(E &e, unsigned tokens) {
+      if (P::transactions(e.config()))
+        e.tbe().given = static_cast<std::uint8_t>(e.tbe().given + tokens);
     }
     // The filter is told at the end, when all that says whether the block was a member has come. A
     // Put of the requester's may overtake the acknowledgement of the core that served it.
@@ -215,13 +229,15 @@ template <class P> struct TokenHome {
     // The beginning of a request.
     static constexpr Act begin{"note the requester", [](E &e) {
                                  e.tbe().requester = e.message().src;
+                                 e.tbe().transactional = (e.message().flags & kTransactional) != 0;
                                  e.tbe().member = P::chip_scope(e.config()) && e.llc().tokens != 0;
                                }};
-    static constexpr Act begin_seen{"note the requester, and that the block is on the chip",
-                                    [](E &e) {
-                                      e.tbe().requester = e.message().src;
-                                      seen(e);
-                                    }};
+    static constexpr Act begin_seen{
+        "note the requester, and that the block is on the chip", [](E &e) {
+          e.tbe().requester = e.message().src;
+          e.tbe().transactional = (e.message().flags & kTransactional) != 0;
+          seen(e);
+        }};
     static constexpr Act plan_entry{"an entry is to be made",
                                     [](E &e) { e.tbe().allocate = true; }};
     static constexpr Act plan_anew{
@@ -250,7 +266,9 @@ template <class P> struct TokenHome {
                                     }};
     static constexpr Act send_all{"send all tokens, and data if owner, to the requester", [](E &e) {
                                     const bool owner = (e.llc().flags & kOwner) != 0;
-                                    give(e, e.llc().tokens, e.llc().flags, owner);
+                                    count_given(e, e.llc().tokens);
+                                    give(e, e.llc().tokens, e.llc().flags,
+                                         owner || e.tbe().transactional);
                                   }};
     static constexpr Act fwd_s_owner{
         "FwdS to the owner", [](E &e) { ask(e, CoreSet::only(e.line().owner), Event::fwd_s); }};
@@ -283,13 +301,15 @@ template <class P> struct TokenHome {
                                     if ((m.flags & (kHolds | kGave)) == 0)
                                       return;
                                     seen(e);
+                                    count_given(e, m.count);
                                     if ((m.flags & kHolds) != 0)
                                       e.tbe().sharers = e.tbe().sharers.with(m.src);
                                     if ((m.flags & kOwner) != 0)
                                       e.tbe().owner = m.src;
                                     if ((m.flags & kGave) != 0) {
                                       e.tbe().sharers = e.tbe().sharers.with(e.tbe().requester);
-                                      e.tbe().owner = m.src;
+                                      e.tbe().owner =
+                                          (m.flags & kHolds) != 0 ? m.src : e.tbe().requester;
                                     }
                                   }};
     static constexpr Act note_unblock{"note the end; memory's answer, if it served", [](E &e) {
@@ -303,7 +323,8 @@ template <class P> struct TokenHome {
           const Message &m = e.message();
           Message on =
               Message::of(Event::tokens).to(e.tbe().requester).counting(m.count).flagged(m.flags);
-          e.send((m.flags & kOwner) != 0 ? on.carrying(m.data) : on);
+          e.send((m.flags & kOwner) != 0 || e.tbe().transactional ? on.carrying(m.data) : on);
+          count_given(e, m.count);
           seen(e);
           e.tbe().sharers = e.tbe().sharers.without(m.src);
         }};
@@ -342,6 +363,19 @@ template <class P> struct TokenHome {
                                     if (!P::chip_scope(e.config()))
                                       remove(e);
                                   }};
+
+    // Refusals.
+    static constexpr If refuses{"refused",
+                                [](E &e) { return (e.message().flags & kRefused) != 0; }};
+    static constexpr If refused{"it was refused", [](E &e) { return e.tbe().refused; }};
+    static constexpr Act note_refused{"note it", [](E &e) { e.tbe().refused = true; }};
+    static constexpr Act tell_refusal{
+        "send Refusal to the requester, with the number of tokens sent to it", [](E &e) {
+          e.send(Message::of(Event::refusal).to(e.tbe().requester).counting(e.tbe().given));
+          if (e.tbe().state == T::load)
+            return;
+          e.tbe().owner = e.line().owner = {}; // the token may have gone to the requester
+        }};
 
     // Its end.
     static constexpr Act end{"wake the next request", [](E &e) { e.wake(Wake::transaction); }};
@@ -513,7 +547,40 @@ template <class P> struct TokenHome {
         when(in(L::U), in(T::none), Event::llc_evict).run(recall_all).next(T::recall));
     // clang-format on
 
-    static constexpr auto kRows = join(kStart, P::template home_rows<Rules<E>>(), kCourse);
+    static constexpr auto refusal_rows() {
+      if constexpr (P::kRefuses) {
+        constexpr auto option = [](auto row) { return row.only(&P::Config::transactions); };
+        return rows(
+            option(when(any, in(T::store, T::store_query), Event::put))
+                .given(from_other, waiting)
+                .stall()
+                .because("its sender may have refused: the requester must not get all tokens "
+                         "before the home knows"),
+            option(when(any, in(T::load, T::store, T::store_query), Event::ack))
+                .given(refuses)
+                .run(count_answer, note_ack, note_refused, end, advance),
+            option(when(any, in(T::store), Event::ack)).run(count_answer, note_ack, end, advance),
+            option(when(any, in(T::store_query), Event::ack))
+                .given(holds)
+                .run(count_answer, note_ack, fwd_x_sender),
+            option(when(any, in(T::store_query), Event::ack))
+                .run(count_answer, note_ack, end, advance),
+            option(when(any, in(T::store, T::store_query), Event::memory_none))
+                .run(count_answer, end, advance),
+            option(when(any, in(T::load, T::store, T::store_query), Event::progress))
+                .given(waiting),
+            option(when(any, in(T::load, T::store, T::store_query), Event::progress))
+                .given(refused)
+                .run(tell_refusal)
+                .next(T::load_served)
+                .because(
+                    "from here it ends like a load: the requester may hold tokens, others do"));
+      } else {
+        return std::array<Row<E, TokenHome>, 0>{};
+      }
+    }
+    static constexpr auto kRows =
+        join(refusal_rows(), kStart, P::template home_rows<Rules<E>>(), kCourse);
   };
 };
 

@@ -28,6 +28,7 @@ enum class Event : std::uint8_t {
   purge,
   tokens,
   ack,
+  refusal,
   recalled,
   purged,
   unblock,
@@ -41,6 +42,7 @@ enum class Event : std::uint8_t {
   llc_evict,
   filter_full,
   progress,
+  settled,
 };
 
 inline constexpr EventInfo kEvents[] = {
@@ -61,6 +63,8 @@ inline constexpr EventInfo kEvents[] = {
     {"Tok", EventKind::message, Vnet::response, "tokens for a requester"},
     {"Ack", EventKind::message, Vnet::response,
      "answers FwdS, FwdX and Query, with tokens or without"},
+    {"Refusal", EventKind::message, Vnet::response,
+     "a core's transaction has refused; so many tokens were sent to the requester"},
     {"RecallResp", EventKind::message, Vnet::response,
      "answers Recall and Fetch; all tokens held, maybe none"},
     {"PurgeAck", EventKind::message, Vnet::response, "answers Purge"},
@@ -76,15 +80,21 @@ inline constexpr EventInfo kEvents[] = {
     {"llc_evict", EventKind::spontaneous, {}, "the last-level cache wants the way"},
     {"filter_full", EventKind::spontaneous, {}, "a counter of the filter is at its largest value"},
     {"progress", EventKind::raised, {}, "an answer or tokens have come: what is next?"},
+    {"settled", EventKind::raised, {}, "of a refused request: have all tokens sent for it come?"},
 };
 
-inline constexpr const char *kFlags[] = {"owner", "dirty", "memory", "holds", "gave", "lent"};
+inline constexpr const char *kFlags[] = {"owner", "dirty", "memory",  "holds",
+                                         "gave",  "lent",  "refused", "transactional"};
 inline constexpr std::uint8_t kOwner = 1;      // the owner token is among the tokens
 inline constexpr std::uint8_t kDirty = 2;      // and memory's copy is stale
 inline constexpr std::uint8_t kFromMemory = 4; // memory sent (some of) them
 inline constexpr std::uint8_t kHolds = 8;      // Ack: the sender still holds tokens
 inline constexpr std::uint8_t kGave = 16;      // Ack: it has sent tokens to the requester
 inline constexpr std::uint8_t kLent = 32;      // Tok: the LLC keeps the data
+inline constexpr std::uint8_t kRefused = 64;   // Ack: its transaction keeps the tokens
+// GetX, FwdX: of a transaction. All tokens come with data, so that a refused requester can keep
+// them.
+inline constexpr std::uint8_t kTransactional = 128;
 
 // Bits of a token count in a packed state: T is at most 2 x 64 - 1.
 inline constexpr unsigned kTokenBits = 7;

@@ -28,22 +28,26 @@ struct Mosaic {
   struct Config {
     bool two_phase = true;        // cores say what they hold, and are then told to give it
     bool parallel_memory = false; // memory is asked together with the cores, not after them
+    bool transactions = false;    // cores refuse what loses against their hardware transactions
   };
   static constexpr ConfigField<Config> kConfigFields[] = {
       {"two_phase", &Config::two_phase,
        "reconstruction first asks what cores hold, then tells the holders to give it"},
       {"parallel_memory", &Config::parallel_memory,
        "memory is asked together with the cores, not after they have answered"},
+      {"transactions", &Config::transactions,
+       "cores refuse what loses against their hardware transactions"},
   };
 
   // As FLASK's.
   static constexpr unsigned tokens(unsigned cores) { return cores; }
 
   // What the shared controllers ask.
-  static constexpr bool kFilter = false, kLends = false;
+  static constexpr bool kFilter = false, kLends = false, kRefuses = true;
   static constexpr bool kEntriesForPrivate = true;
   static constexpr Event kHomeSpontaneous[] = {Event::dir_evict, Event::llc_evict, Event::dma_read,
                                                Event::dma_write};
+  static bool transactions(const Config &config) { return config.transactions; }
   static bool chip_scope(const Config &) { return false; }
   static bool light_put(const Config &) { return false; }
   static bool purges(const Config &) { return false; }
