@@ -39,11 +39,8 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "structures"
     code = Path(source) / "workloads/metatm/structures.c"
-    subprocess.run(
-        ["riscv64-linux-gnu-gcc", "-O2", "-static", "-pthread", f"-I{source}/include"]
-        + ["-o", program, code],
-        check=True,
-    )
+    cross = ["riscv64-linux-gnu-gcc", "-O2", "-static", "-pthread", f"-I{source}/include"]
+    subprocess.run([*cross, "-o", program, code], check=True)
     # Without what its debugger would read, which valgrind does not understand.
     stripped = folder / "machine"
     subprocess.run(["strip", "--strip-debug", "-o", stripped, machine], check=True)
