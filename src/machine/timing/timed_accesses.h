@@ -190,8 +190,7 @@ std::uint64_t CoresOf<P>::refusing(S &, unsigned number, const Request &request,
                                    std::uint64_t asked) {
   const Core &core = cores_[number];
   const std::optional<AccessMode> mode = mode_of(core.want);
-  meets_transactions_ = htm_.any_marks() && mode &&
-                        (request.tag & (kStoreTag | kWindowTag)) == 0 &&
+  meets_transactions_ = htm_.any_marks() && mode && (request.tag & (kStoreTag | kWindowTag)) == 0 &&
                         request.kind != RequestKind::fetch && core.line == request.block;
   if (!meets_transactions_)
     return 0;
