@@ -14,8 +14,8 @@ namespace tandem {
 // asked for them, and of locks. `all`: no list is cut.
 std::string profile_text(const Profile &profile, const Terminal &terminal, bool all);
 
-// One page that needs nothing else and runs no script: the same tables, who aborts whom as a
-// matrix, and histograms of set sizes and retries.
+// One page that needs nothing else, with a script of its own that filters its tables: the same
+// tables, who aborts whom as a matrix, and histograms of set sizes and retries.
 std::string profile_html(const Profile &profile);
 
 // How both show things.

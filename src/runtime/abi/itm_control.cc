@@ -232,7 +232,7 @@ std::uint32_t begin_section(std::uint32_t properties, const tandem_section *sect
 TANDEM_ITM void _TANDEM_count(const tandem_section *section) {
   Thread &thread = this_thread();
   // Inside of a transaction it is a part of that one's execution.
-  if (thread.depth == 0 ? has_counters(thread) && profile::is_measured_next(thread)
+  if (thread.depth == 0 ? has_counters(thread) && profile::is_measured_next(thread, *section)
                         : is_profiled(thread))
     profile::count_single(thread, *section);
 }

@@ -193,7 +193,7 @@ void roll_back_lazy(Thread &thread) noexcept {
 namespace {
 
 // A read that is consistent with all earlier ones, remembered.
-// `from`: the program's call, where the process is profiled.
+// `from`: the program's call, where the execution is measured.
 template <bool kProfiled, memory::Word U>
 U read_shared(const U *address, Thread *thread, const void *from) noexcept {
   if constexpr (kProfiled)
@@ -228,7 +228,7 @@ U read_own_or_shared(const U *address, Thread *thread, const void *from) noexcep
   return overlay(address, thread, [&] { return read_shared<kProfiled>(address, thread, from); });
 }
 
-// Of a thread that has signals, as it always has where the process is profiled.
+// Of a thread that has signals, as it always has where the execution is measured.
 template <memory::Word U>
 [[gnu::noinline]] U read_signalled(const U *address, Thread *thread, const void *from) noexcept {
   obey_new_signals(*thread);

@@ -171,11 +171,20 @@ struct Access {
   const void *from;
 };
 
+// Executions of one section in one thread; sections whose begins have the same hash share it.
+struct Stratum {
+  std::atomic<std::uint32_t> distance{
+      0};                             // executions between the last that was measured and the next
+  std::atomic<std::uint32_t> left{0}; // of them, those that are still to pass
+  std::uint32_t first = kMeasuredFirst; // that are to be measured without a distance
+};
+inline constexpr std::size_t kStrata = 256;
+
 // What is known about an abort that may follow.
 struct Blame {
   const void *address;
   const void *from;
-  std::uint64_t winner; // where its execution began; 0: not known
+  std::uint64_t winner; // how its execution began; 0: not known
 };
 
 } // namespace tandem::profile
@@ -186,18 +195,17 @@ namespace tandem {
 struct ThreadProfile {
   std::atomic<std::uint32_t> busy{0};    // inside a function of this folder
   std::atomic<std::uint32_t> section{0}; // of the execution that is measured; others read it
-  // Where the present execution began, measured or not: the section's descriptor, or the return
+  // How the present execution began, measured or not: the section's descriptor, or the return
   // address of its begin. Others read it.
-  std::atomic<std::uint64_t> place{0};
-  std::atomic<std::uint64_t> killer{0};      // place of who asked for the restart; others write it
+  std::atomic<std::uint64_t> begin{0};
+  std::atomic<std::uint64_t> killer{0}; // the same of who asked for the restart; others write it
   std::atomic<const void *> wanted{nullptr}; // the memory that it wanted; others write it
   std::uint64_t weight = 1;                  // executions that the present one stands for
-  std::uint64_t own_weight = 1;              // the same of the one that begins,
-  std::uint64_t next_weight = 1;             // and of the next one: nobody else reads these
+  std::uint64_t own_weight = 1;              // the same of the one that begins; for the thread only
   std::uint64_t measured = 0;                // executions
-  std::uint64_t executions = 0;              // that the measured ones stand for
-  std::uint32_t first_left = 0;              // of those that are all measured
+  std::uint64_t executions = 0;              // that these stand for; of threads that ended, all
   contention::Xorshift random{1};
+  std::array<profile::Stratum, profile::kStrata> strata;
   bool counted = false;                // in the number of threads, since the thread began
   bool executing = false;              // between the first attempt's begin and the end
   bool serialised = false;             // the execution, once: then it stays serial to its end
@@ -232,9 +240,9 @@ struct Process {
   std::int64_t steady_ns;  // CLOCK_MONOTONIC at the same moment
   std::uint64_t ticks;     // the time-stamp counter at the same moment
   std::int32_t pid;
-  std::uint64_t threads;    // that ran at least one section
-  std::uint64_t executions; // by what was measured: those that it stands for
-  std::uint64_t measured;   // of them
+  std::uint64_t threads; // that ran at least one section
+  std::uint64_t executions;
+  std::uint64_t measured; // of them
   ThreadCounts *each_thread;
   std::size_t each_threads; // entries
   std::uint32_t sections;   // numbers given out

@@ -241,6 +241,7 @@ private:
     json_.close('}');
     json_.number("executions", process_.executions);
     json_.number("measured", process_.measured);
+    json_.number("period", settings.profile_period);
     json_.number("threads", process_.threads);
     json_.open('[', "each_thread");
     for (std::size_t i = 0; i < process_.each_threads; ++i) {

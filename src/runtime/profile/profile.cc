@@ -41,7 +41,7 @@ std::atomic<std::uint32_t> number_at[2 * kMostSections]; // hash of begin -> num
 struct Commit {
   std::atomic<std::uint64_t> time;
   std::atomic<std::uint64_t> words; // a Bloom filter of the addresses that it wrote; 0: not known
-  std::atomic<std::uint64_t> place; // where the execution began
+  std::atomic<std::uint64_t> begin; // how the execution began
 };
 constexpr std::size_t kCommits = 1 << 14;
 Commit commits[kCommits];
@@ -103,25 +103,48 @@ std::uint32_t number_of(std::uint64_t begin, const tandem_section *descriptor) n
   }
 }
 
-// Of a section that was measured before; else 0: who won may be gone, with its library.
+// Of a section that was measured before; else 0. Who won may be gone, with its library: so nothing
+// but the number is looked at. Of libraries at the same place it is the one met last.
 std::uint32_t known_number(std::uint64_t begin) noexcept {
-  if (begin == 0)
-    return 0;
-  const Module *module = module_of(reinterpret_cast<const void *>(begin - 1));
-  for (std::size_t slot = (begin * 0x9e3779b97f4a7c15U) >> 50;;
+  std::uint32_t found = 0;
+  for (std::size_t slot = (begin * 0x9e3779b97f4a7c15U) >> 50; begin != 0;
        slot = (slot + 1) % (2 * kMostSections)) {
     const std::uint32_t number = number_at[slot].load(std::memory_order_acquire);
-    if (number == 0 || (begin_of[number].load(std::memory_order_relaxed) == begin &&
-                        module_at[number].load(std::memory_order_relaxed) == module))
-      return number;
+    if (number == 0)
+      return found;
+    if (begin_of[number].load(std::memory_order_relaxed) == begin)
+      found = std::max(found, number);
   }
+  return 0;
 }
 
-// Where the outermost transaction of the thread begins.
-std::uint64_t place_of(const Thread &thread) noexcept {
+// How the outermost transaction of the thread begins.
+std::uint64_t present_begin(const Thread &thread) noexcept {
   if (thread.descriptor != nullptr)
     return reinterpret_cast<std::uintptr_t>(thread.descriptor);
   return thread.section != 0 ? thread.section : thread.jump.target;
+}
+
+bool is_measured_next(ThreadProfile &profile, Thread &thread, std::uint64_t begin) noexcept {
+  static_assert(kStrata == std::size_t{1} << (64 - 56));
+  Stratum &stratum = profile.strata[(begin * 0x9e3779b97f4a7c15U) >> 56];
+  profile.begin.store(begin, std::memory_order_relaxed);
+  const std::uint32_t left = stratum.left.load(std::memory_order_relaxed);
+  if (left != 0) {
+    stratum.left.store(left - 1, std::memory_order_relaxed);
+    thread.profile = nullptr;
+    return false;
+  }
+  thread.profile = &profile;
+  profile.own_weight = std::uint64_t{1} + stratum.distance.load(std::memory_order_relaxed);
+  std::uint32_t distance = 0;
+  if (stratum.first != 0)
+    --stratum.first;
+  else // nothing that recurs is met, or missed, each time
+    distance = static_cast<std::uint32_t>(profile.random() % (2 * settings.profile_period - 1));
+  stratum.distance.store(distance, std::memory_order_relaxed);
+  stratum.left.store(distance, std::memory_order_relaxed);
+  return true;
 }
 
 // Of a thread that executes a section, which counts it from then on.
@@ -142,18 +165,19 @@ SectionCounts &counts_of(ThreadProfile &profile, std::uint32_t section) noexcept
   return *counts;
 }
 
-void stop_waiting(ThreadProfile &profile, SectionCounts &counts) noexcept {
+void stop_waiting(ThreadProfile &profile, SectionCounts &counts, std::uint64_t weight) noexcept {
   if (profile.waiting_since == 0)
     return;
   // What is waited for while it cannot be undone counts as irrevocable.
   if (profile.irrevocable_since == 0)
-    counts.waiting_ticks += profile.weight * (processor::ticks() - profile.waiting_since);
+    counts.waiting_ticks += weight * (processor::ticks() - profile.waiting_since);
   profile.waiting_since = 0;
 }
 
-void stop_irrevocable(ThreadProfile &profile, SectionCounts &counts) noexcept {
+void stop_irrevocable(ThreadProfile &profile, SectionCounts &counts,
+                      std::uint64_t weight) noexcept {
   if (profile.irrevocable_since != 0)
-    counts.irrevocable_ticks += profile.weight * (processor::ticks() - profile.irrevocable_since);
+    counts.irrevocable_ticks += weight * (processor::ticks() - profile.irrevocable_since);
   profile.irrevocable_since = 0;
 }
 
@@ -205,6 +229,26 @@ std::uintptr_t own_access(const ThreadProfile &profile, const void *wanted) noex
   refuse("TANDEM_PROFILE=%s: cannot be written: %s", path, output_error(error));
 }
 
+// Executions since the last ones that were measured. The thread may still run.
+std::uint64_t passed(const ThreadProfile &profile) noexcept {
+  std::uint64_t sum = 0;
+  for (const Stratum &stratum : profile.strata) {
+    const std::uint32_t left = stratum.left.load(std::memory_order_relaxed);
+    const std::uint32_t distance = stratum.distance.load(std::memory_order_relaxed);
+    sum += distance > left ? distance - left : 0;
+  }
+  return sum;
+}
+
+// All are measured for a while.
+void measure_first(ThreadProfile &profile) noexcept {
+  for (Stratum &stratum : profile.strata) {
+    stratum.distance.store(0, std::memory_order_relaxed);
+    stratum.left.store(0, std::memory_order_relaxed);
+    stratum.first = kMeasuredFirst;
+  }
+}
+
 // Every thread's counters, added up.
 void finish() noexcept {
   if (process.destination.path() == nullptr || closed.exchange(true))
@@ -243,11 +287,13 @@ void finish() noexcept {
       patience.round();
     if (profile->executing) {
       SectionCounts &counts = counts_of(*profile, profile->section.load(std::memory_order_relaxed));
-      stop_waiting(*profile, counts);
-      stop_irrevocable(*profile, counts);
-      counts.section_ticks += profile->weight * (processor::ticks() - profile->began);
+      // One that has not ended stands for itself.
+      counts.starts -= profile->weight - 1;
+      stop_waiting(*profile, counts, 1);
+      stop_irrevocable(*profile, counts, 1);
+      counts.section_ticks += processor::ticks() - profile->began;
     }
-    process.executions += profile->executions;
+    process.executions += profile->executions + passed(*profile);
     process.measured += profile->measured;
     ThreadCounts counts{};
     for (std::size_t section = 1; section <= process.sections; ++section)
@@ -321,12 +367,13 @@ void after_fork_in_child() noexcept {
     profile->counted = false;
     profile->measured = 0;
     profile->executions = 0;
+    measure_first(*profile);
     profile->busy.store(0);
     if (profile->executing && &thread_of(i) == current_thread) {
-      counts_of(*profile, profile->section.load(std::memory_order_relaxed)).starts +=
-          profile->weight;
+      ++counts_of(*profile, profile->section.load(std::memory_order_relaxed)).starts;
+      profile->weight = 1;
       profile->measured = 1;
-      profile->executions = profile->weight;
+      profile->executions = 1;
       profile->counted = true;
       threads.store(1);
     }
@@ -343,28 +390,17 @@ void prepare_thread(Thread &thread) noexcept {
     thread.counters->random = contention::Xorshift(thread.identity + 1);
   }
   thread.profile = thread.counters;
-  thread.unmeasured = 0;
   thread.counters->counted = false;
-  thread.counters->next_weight = 1;
-  thread.counters->first_left = kMeasuredFirst;
+  thread.counters->executions += passed(*thread.counters); // of the thread that had these before
+  measure_first(*thread.counters);
 }
 
-void measure(Thread &thread) noexcept {
-  ThreadProfile &profile = *thread.counters;
-  thread.profile = &profile;
-  profile.own_weight = profile.next_weight;
-  if (profile.first_left != 0)
-    --profile.first_left;
-  // Distances from 1 to twice the period less 1: nothing that recurs is met or missed each time.
-  else
-    thread.unmeasured =
-        static_cast<std::uint32_t>(profile.random() % (2 * settings.profile_period - 1));
-  profile.next_weight = std::uint64_t{1} + thread.unmeasured;
+bool is_measured_next(Thread &thread) noexcept {
+  return is_measured_next(*thread.counters, thread, present_begin(thread));
 }
 
-void measure_not(Thread &thread) noexcept {
-  thread.profile = nullptr;
-  thread.counters->place.store(place_of(thread), std::memory_order_relaxed);
+bool is_measured_next(Thread &thread, const tandem_section &section) noexcept {
+  return is_measured_next(*thread.counters, thread, reinterpret_cast<std::uintptr_t>(&section));
 }
 
 void begin(Thread &thread) noexcept {
@@ -372,10 +408,9 @@ void begin(Thread &thread) noexcept {
   if (!hook.open())
     return;
   ThreadProfile &profile = counted_profile(thread);
-  const std::uint64_t place = place_of(thread);
-  const std::uint32_t section = number_of(place, thread.descriptor);
+  const std::uint64_t begin = present_begin(thread);
+  const std::uint32_t section = number_of(begin, thread.descriptor);
   profile.section.store(section, std::memory_order_relaxed);
-  profile.place.store(place, std::memory_order_relaxed);
   profile.executing = true;
   profile.aborted = 0;
   profile.serialised = false;
@@ -397,10 +432,11 @@ void count_single(Thread &thread, const tandem_section &section) noexcept {
   ThreadProfile &profile = counted_profile(thread);
   SectionCounts &counts =
       counts_of(profile, number_of(reinterpret_cast<std::uintptr_t>(&section), &section));
-  if (thread.depth == 0)
+  if (thread.depth == 0) {
     profile.weight = profile.own_weight;
-  ++profile.measured;
-  profile.executions += profile.weight;
+    ++profile.measured;
+    profile.executions += profile.weight;
+  }
   counts.starts += profile.weight;
   counts.commits += profile.weight;
 }
@@ -430,8 +466,8 @@ void abort(Thread &thread, Cause cause) noexcept {
   profile.aborts.add(key, profile.weight);
   profile.blame = Blame();
   profile.accesses.clear();
-  stop_waiting(profile, counts);
-  stop_irrevocable(profile, counts);
+  stop_waiting(profile, counts, profile.weight);
+  stop_irrevocable(profile, counts, profile.weight);
   if (cause == Cause::cancel) {
     counts.section_ticks += profile.weight * (processor::ticks() - profile.began);
     profile.executing = false;
@@ -474,8 +510,9 @@ void irrevocable(Thread &thread) noexcept {
 }
 
 Ending before_commit(Thread &thread) noexcept {
-  const ThreadProfile &profile = *thread.profile;
+  const ThreadProfile &profile = *thread.counters;
   Ending ending{};
+  ending.weight = profile.weight;
   ending.section = profile.section.load(std::memory_order_relaxed);
   ending.aborted = profile.aborted;
   ending.began = profile.began;
@@ -495,16 +532,17 @@ void after_commit(Thread &thread, const Ending &ending) noexcept {
   const Hook hook(thread);
   if (!hook.open())
     return;
-  ThreadProfile &profile = *thread.profile;
+  // Actions of the commit may have run other executions, measured or not.
+  ThreadProfile &profile = *thread.counters;
   SectionCounts &counts = counts_of(profile, ending.section);
-  counts.commits += profile.weight;
-  counts.reads.add(ending.reads, profile.weight);
-  counts.writes.add(ending.writes, profile.weight);
-  counts.retries.add(ending.aborted, profile.weight);
-  stop_waiting(profile, counts);
-  stop_irrevocable(profile, counts);
+  counts.commits += ending.weight;
+  counts.reads.add(ending.reads, ending.weight);
+  counts.writes.add(ending.writes, ending.weight);
+  counts.retries.add(ending.aborted, ending.weight);
+  stop_waiting(profile, counts, ending.weight);
+  stop_irrevocable(profile, counts, ending.weight);
   // Last: the others are parts of it.
-  counts.section_ticks += profile.weight * (processor::ticks() - ending.began);
+  counts.section_ticks += ending.weight * (processor::ticks() - ending.began);
   profile.executing = false;
 }
 
@@ -514,7 +552,7 @@ void publish(Thread &thread, std::uint64_t time) noexcept {
     words |= bloom_bit(entry.word);
   Commit &commit = commits[time % kCommits];
   commit.time.store(0, std::memory_order_relaxed);
-  commit.place.store(thread.counters->place.load(std::memory_order_relaxed),
+  commit.begin.store(thread.counters->begin.load(std::memory_order_relaxed),
                      std::memory_order_relaxed);
   commit.words.store(words, std::memory_order_relaxed);
   commit.time.store(time, std::memory_order_release);
@@ -526,13 +564,13 @@ void blame_access(Thread &thread, const void *address, const void *from) noexcep
 }
 
 void blame_holder(Thread &thread, const Thread &holder) noexcept {
-  thread.profile->blame.winner = holder.counters->place.load(std::memory_order_relaxed);
+  thread.profile->blame.winner = holder.counters->begin.load(std::memory_order_relaxed);
 }
 
 void blame_commit(Thread &thread, std::uint64_t time) noexcept {
   const Commit &commit = commits[time % kCommits];
-  const std::uint64_t place = commit.place.load(std::memory_order_relaxed);
-  thread.profile->blame.winner = commit.time.load(std::memory_order_acquire) == time ? place : 0;
+  const std::uint64_t begin = commit.begin.load(std::memory_order_relaxed);
+  thread.profile->blame.winner = commit.time.load(std::memory_order_acquire) == time ? begin : 0;
 }
 
 void blame_commit_since(Thread &thread, const void *address, std::uint64_t since) noexcept {
@@ -545,14 +583,14 @@ void blame_commit_since(Thread &thread, const void *address, std::uint64_t since
     if (commit.time.load(std::memory_order_acquire) != time)
       return;
     if ((commit.words.load(std::memory_order_relaxed) & bit) != 0) {
-      thread.profile->blame.winner = commit.place.load(std::memory_order_relaxed);
+      thread.profile->blame.winner = commit.begin.load(std::memory_order_relaxed);
       return;
     }
   }
 }
 
 void name_killer(Thread &thread, Thread &holder) noexcept {
-  holder.counters->killer.store(thread.counters->place.load(std::memory_order_relaxed),
+  holder.counters->killer.store(thread.counters->begin.load(std::memory_order_relaxed),
                                 std::memory_order_relaxed);
   holder.counters->wanted.store(is_profiled(thread) ? thread.profile->blame.address : nullptr,
                                 std::memory_order_relaxed);
@@ -600,7 +638,7 @@ void stop_waiting(Thread &thread) noexcept {
     profile.colour = nullptr;
   }
   if (profile.waiting_since != 0)
-    stop_waiting(profile, counts_of(profile, section));
+    stop_waiting(profile, counts_of(profile, section), profile.weight);
 }
 
 void Waiting::start(Thread &thread) noexcept {
@@ -614,7 +652,8 @@ void Waiting::stop() noexcept {
   const Hook hook(*waits_);
   ThreadProfile &profile = *waits_->counters;
   if (hook.open() && profile.waiting_since != 0)
-    stop_waiting(profile, counts_of(profile, profile.section.load(std::memory_order_relaxed)));
+    stop_waiting(profile, counts_of(profile, profile.section.load(std::memory_order_relaxed)),
+                 profile.weight);
 }
 
 } // namespace tandem::profile

@@ -61,22 +61,14 @@ void after_fork_in_child() noexcept;
 void prepare_thread(Thread &thread) noexcept;
 
 // Whether the execution that begins in a process that is profiled, outside of all others, is
-// measured: Thread::profile is set, or null; thread.jump and descriptor are set. The first
-// kMeasuredFirst of a thread are measured, then one of Settings::profile_period on average, at
-// random distances; it stands for those since the last one in all counts and times. Of the others
-// is known where they began, for those that lose to them.
+// measured: Thread::profile is set, or null. The first kMeasuredFirst of a section in a thread are,
+// then one of Settings::profile_period on average, at random distances; it stands for those since
+// the last one in all counts and times. Of the others is known how they began, for those that lose
+// to them. thread.jump, and descriptor or section, are set; the second is for what has none of
+// these.
 inline constexpr std::uint32_t kMeasuredFirst = 256;
-void measure(Thread &thread) noexcept;
-void measure_not(Thread &thread) noexcept;
-inline bool is_measured_next(Thread &thread) noexcept {
-  if (thread.unmeasured == 0) {
-    measure(thread);
-    return true;
-  }
-  --thread.unmeasured;
-  measure_not(thread);
-  return false;
-}
+bool is_measured_next(Thread &thread) noexcept;
+bool is_measured_next(Thread &thread, const tandem_section &section) noexcept;
 
 // An outermost transaction begins its first attempt; thread.jump is set.
 TANDEM_PROFILE_HOOK void begin(Thread &thread) noexcept;
@@ -98,6 +90,7 @@ struct Ending {
   std::uint64_t writes;
   std::uint64_t aborted; // attempts of the same execution before this one
   std::uint64_t began;   // ticks
+  std::uint64_t weight;  // executions that it stands for
 };
 Ending before_commit(Thread &thread) noexcept;
 void after_commit(Thread &thread, const Ending &ending) noexcept;

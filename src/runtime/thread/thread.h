@@ -263,9 +263,8 @@ struct alignas(128) Thread {
   std::uintptr_t known_code_bytes;
 
   // --- the profiler (profile/profile.h)
-  ThreadProfile *profile;   // of the present execution; null: it is not measured
-  ThreadProfile *counters;  // of the thread; null: the process is not profiled
-  std::uint32_t unmeasured; // executions that are to pass before one is measured
+  ThreadProfile *profile;  // of the present execution; null: it is not measured
+  ThreadProfile *counters; // of the thread; null: the process is not profiled
 
   // --- exceptions
   std::uint32_t *uncaught; // libstdc++'s count for this thread; null without libstdc++
