@@ -8,18 +8,19 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import HERE, Harness
-
 from tandem.errors import FormatError
+from tandem.experiment import load
 from tandem.experiment.analyse import make_points
 from tandem.experiment.definition import Experiment, from_document, key_of, points_of
 from tandem.experiment.expressions import ExpressionError, parse_expression
-from tandem.experiment.load import Load, Watch, disturbance, parse_stat, probe
+from tandem.experiment.load import Load, Watch, disturbance, parse_stat
 from tandem.experiment.sample import Measured
 from tandem.experiment.verdicts import verdicts_of
 from tandem.formats import Point, read_result
@@ -245,10 +246,19 @@ def test_processor_time_of_slowed_processors_decides_nothing() -> None:
     )
 
 
-def test_a_probe_takes_time_on_every_processor() -> None:
-    speed = probe()
-    assert speed.one_s > 0
-    assert speed.all_s > 0
+def test_a_probe_is_one_thread_and_one_on_every_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+
+    def thread_time(number: int) -> float:
+        taken.append(threading.get_ident())
+        return 1.0 + len(taken)
+
+    monkeypatch.setattr(load, "_thread_time", thread_time)
+    count = len(os.sched_getaffinity(0))
+    assert load.probe() == load.Speed(2.0, 2.0 + count)
+    assert taken[0] == threading.get_ident()
+    assert len(taken) == 1 + count
+    assert threading.get_ident() not in taken[1:]
 
 
 SLOW = """

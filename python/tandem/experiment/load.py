@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -56,10 +57,15 @@ def _thread_time(_: int) -> float:
 
 
 def probe() -> Speed:
-    """How fast this process's processors are now."""
+    """How fast this process's processors are now. Signals wait meanwhile: some milliseconds."""
     count = len(os.sched_getaffinity(0))
-    with ThreadPoolExecutor(count) as threads:
-        return Speed(_thread_time(0), max(threads.map(_thread_time, range(count))))
+    # What a handler raises while a pool begins or ends its threads may be lost in one of them.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        with ThreadPoolExecutor(count) as threads:
+            return Speed(_thread_time(0), max(threads.map(_thread_time, range(count))))
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def parse_stat(text: str, processors: frozenset[int]) -> tuple[float, float]:
