@@ -61,9 +61,41 @@ Operands operands_of(const Instruction &i) {
   case Format::float_to_int:
   case Format::float_to_int_rm:
     return {{f(i.rs1), kNoRegister, kNoRegister}, x(i.rd)};
-  default: // no operands, or of a compressed row, which is never executed
-    return {};
+  case Format::plain:
+  case Format::fence:
+  // Compressed rows are never executed: decode() expands them.
+  case Format::c_plain:
+  case Format::ciw:
+  case Format::cl_w:
+  case Format::cl_d:
+  case Format::cl_fd:
+  case Format::cs_w:
+  case Format::cs_d:
+  case Format::cs_fd:
+  case Format::ci:
+  case Format::ci_nop:
+  case Format::ci_li:
+  case Format::ci_16sp:
+  case Format::ci_lui:
+  case Format::ci_shift:
+  case Format::ci_wsp:
+  case Format::ci_dsp:
+  case Format::ci_fdsp:
+  case Format::css_w:
+  case Format::css_d:
+  case Format::css_fd:
+  case Format::cb_shift:
+  case Format::cb_andi:
+  case Format::ca:
+  case Format::cj:
+  case Format::cb:
+  case Format::cr_jr:
+  case Format::cr_jalr:
+  case Format::cr_mv:
+  case Format::cr_add:
+    break;
   }
+  return {};
 }
 
 } // namespace tandem::machine
