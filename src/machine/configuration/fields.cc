@@ -35,10 +35,10 @@ const std::vector<Field> &table() {
     {"", "cores", "", "cores; each has a tile with its private caches", TANDEM_NUMBER(cores, 1, 64)},
     {"", "clock_mhz", "MHz", "the one clock of cores, caches and network", TANDEM_NUMBER(clock_mhz, 1, 100000)},
 
-    {"core", "model", "", "`in-order` waits for every miss; `window` goes on until its window or its outstanding misses are full", TANDEM_CHOICE(core.model, "in-order", "window")},
-    {"core", "issue_width", "instructions/cycle", "instructions between memory accesses that a cycle takes", TANDEM_NUMBER(core.issue_width, 1, 16)},
-    {"core", "window", "instructions", "in flight after the oldest miss (`window` only)", TANDEM_NUMBER(core.window, 1, 4096)},
-    {"core", "outstanding", "misses", "of one core at once (`window` only)", TANDEM_NUMBER(core.outstanding, 1, 64)},
+    {"core", "model", "", "`in-order` waits for every miss; `window` goes on until its window or its outstanding misses are full. Of synthetic traffic; of programs it is `hart.model`", TANDEM_CHOICE(core.model, "in-order", "window")},
+    {"core", "issue_width", "instructions/cycle", "instructions between memory accesses that a cycle takes; of harts (`hart.model`) all that enter the window in a cycle", TANDEM_NUMBER(core.issue_width, 1, 16)},
+    {"core", "window", "instructions", "in flight after the oldest miss (`window` only); of harts in flight at all", TANDEM_NUMBER(core.window, 1, 4096)},
+    {"core", "outstanding", "misses", "of one core at once (`window` only), harts' too", TANDEM_NUMBER(core.outstanding, 1, 64)},
     {"core", "dependent_percent", "%", "loads that the instructions behind them wait for (`window` only)", TANDEM_NUMBER(core.dependent_percent, 0, 100)},
     {"core", "reservation_window", "cycles", "that a block which a load-reserved had to fetch stays, at most, until the store-conditional: what would take it away waits, a bus is refused; 0: none", TANDEM_NUMBER(core.reservation_window, 0, 10000)},
 
