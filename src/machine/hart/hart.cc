@@ -67,7 +67,7 @@ std::uint64_t burst(HartCore &c, std::uint64_t cycles) {
     const bool wants = c.timing.want != Want::nothing;
     c.left = wants ? c.granted : c.granted - 1;
     c.leave = wants ? Leave::want : Leave::trap;
-  } else if (c.timing.plain) {
+  } else if (c.timing.integer_only) {
     c.in_burst = true;
     c.code->handlers().run(ip, &c);
     c.in_burst = false;

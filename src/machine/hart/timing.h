@@ -10,6 +10,7 @@
 // thread.
 #pragma once
 
+#include "base/check.h"
 #include "machine/hart/store_buffer.h"
 
 #include <array>
@@ -90,7 +91,7 @@ struct HartTiming {
 
   StoreBuffer buffer; // empty when the hart has no time
 
-  bool plain = false; // the next instruction runs alone and is no floating-point one
+  bool integer_only = false; // one instruction is run, and it is no floating-point one
   // While it is set, loads and stores happen at once, whatever the L1 has; of the instruction's
   // lines it is kept which they are.
   bool records = false;
@@ -139,6 +140,7 @@ struct HartTiming {
     const bool write = kind != Want::load;
     const bool reserves = kind == Want::load_reserved || kind == Want::store_conditional;
     if (records && (kind == Want::load || kind == Want::store)) {
+      CHECK(recorded < recorded_lines.size(), "an access to {} lines", recorded + 1);
       recorded_lines[recorded++] = wanted_line;
       recorded_store = write;
       return true;

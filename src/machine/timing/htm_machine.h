@@ -25,6 +25,8 @@ inline constexpr std::uint64_t kStack = 0x8020'0000;
 
 // Behind a protocol's name: its tables refuse what loses against transactions.
 inline constexpr std::string_view kRefusing = "-refusing";
+// Behind those of a way with time: cores have a window.
+inline constexpr std::string_view kWindow = "-window";
 
 // Ways to run: without time, every protocol, and those that can refuse.
 inline std::vector<std::string> ways() {
@@ -60,9 +62,15 @@ struct HtmMachine {
     TimingOptions options = given;
     std::vector<std::string> settings{fmt::format("cores={}", harts), "network.columns=0",
                                       fmt::format("network.jitter={}", jitter)};
-    const bool refuses = way.ends_with(kRefusing);
-    const std::string protocol = refuses ? way.substr(0, way.size() - kRefusing.size()) : way;
-    if (refuses)
+    std::string protocol = way;
+    const auto ends_with = [&](std::string_view suffix) {
+      const bool there = protocol.ends_with(suffix);
+      protocol.resize(protocol.size() - (there ? suffix.size() : 0));
+      return there;
+    };
+    if (ends_with(kWindow))
+      settings.emplace_back("hart.model=\"window\"");
+    if (ends_with(kRefusing))
       settings.push_back(fmt::format("options.{}.transactions=true", protocol));
     if ((*find_protocol(protocol))->bus)
       settings.emplace_back("network.kind=bus");

@@ -151,6 +151,13 @@ HtmOptions options_of(std::uint64_t seed) {
           .seed = seed};
 }
 
+// Without a backoff some policies restart for ever, on any core.
+HtmOptions ending(HtmOptions htm) {
+  if (htm.backoff == contention::Backoff::none)
+    htm.backoff = contention::Backoff::linear;
+  return htm;
+}
+
 Left run_of(const std::string &way, std::uint64_t seed, const Setting &run) {
   const unsigned harts = run.harts != 0 ? run.harts : 2 + seed % 5;
   HtmMachine m(way, harts, run.htm, run.timing, seed % 2 == 0 ? 0 : 7);
@@ -253,6 +260,75 @@ TEST_P(Histories, WatchingChangesNothing) {
     ASSERT_EQ(plain.cycles, watched.cycles) << "seed " << seed;
     ASSERT_TRUE(plain.harts == watched.harts) << "seed " << seed;
     ASSERT_TRUE(plain.memory == watched.memory) << "seed " << seed;
+  }
+}
+
+// On cores with a window. A recorded run is in order throughout; the others are where nobody has a
+// transaction.
+TEST_P(Histories, AreSerialAndOpaqueWithWindows) {
+  if (GetParam() == "functional")
+    return; // it has no cores
+  const std::string way = GetParam() + std::string(kWindow);
+  for (std::uint64_t seed = 1; seed <= 7; ++seed) {
+    Setting run{.htm = ending(options_of(seed)), .record = true};
+    ASSERT_EQ(run_of(way, seed, run).wrong, "") << "seed " << seed;
+    run.record = false;
+    const Left once = run_of(way, seed, run);
+    run.timing.check_values = true;
+    const Left checked = run_of(way, seed, run);
+    ASSERT_EQ(once.transactions, checked.transactions) << "seed " << seed;
+    ASSERT_EQ(once.cycles, checked.cycles) << "seed " << seed;
+    ASSERT_TRUE(once.harts == checked.harts) << "seed " << seed;
+    ASSERT_TRUE(once.memory == checked.memory) << "seed " << seed;
+  }
+}
+
+// Transactions add to two words, in windows full of plain accesses: to words of the hart's own, and
+// to those two, which differ in no order in which they are read.
+TEST_P(Histories, WindowsSeeTransactionsAtOnce) {
+  if (GetParam() == "functional")
+    return;
+  constexpr unsigned kHarts = 8;
+  constexpr unsigned kTurns = 20;
+  Words words{li(9, kTurns)};
+  const auto append = [&](const Words &more) {
+    words.insert(words.end(), more.begin(), more.end());
+  };
+  const auto adds = [&](unsigned to, int offset) {
+    append({load(6, to, offset), addi(6, 6, 1), store(6, to, offset)});
+  };
+  // The first that is read is what the second is, or less.
+  const auto reads = [&](int first, int second) {
+    append({load(6, 11, first), load(7, 11, second), branch(kLess, 7, 6, 8), jump(0, 8),
+            addi(12, 12, 1)});
+  };
+  for (int line = 0; line < 6; ++line)
+    adds(20, line * 64);
+  reads(0, 128);
+  reads(128, 0);
+  append({xbegin(5)});
+  adds(11, 0);
+  adds(11, 128);
+  append({kXend, addi(9, 9, -1)});
+  append({branch(kNotEqual, 9, 0, -4 * static_cast<int>(words.size() - 1)), kWfi, jump(0, -4)});
+  for (std::uint64_t seed = 1; seed <= 7; ++seed) {
+    const HtmOptions htm = ending(options_of(seed));
+    HtmMachine m(GetParam() + std::string(kWindow), kHarts, htm);
+    m.place(kCode, words);
+    for (unsigned hart = 0; hart < kHarts; ++hart) {
+      m.start(hart, kCode);
+      m.hart(hart).state().x[20] = kData + 0x1000 * (hart + 1);
+      m.hart(hart).changed();
+    }
+    ASSERT_EQ(m.run(), CoresEnd::deadlock) << "seed " << seed;
+    EXPECT_EQ(m.counters().commits, kHarts * kTurns) << "seed " << seed;
+    EXPECT_EQ(m.word(kData), kHarts * kTurns) << "seed " << seed;
+    EXPECT_EQ(m.word(kData + 128), kHarts * kTurns) << "seed " << seed;
+    for (unsigned hart = 0; hart < kHarts; ++hart) {
+      EXPECT_EQ(m.x(12, hart), 0U) << "seed " << seed << " hart " << hart;
+      for (unsigned line = 0; line < 6; ++line)
+        EXPECT_EQ(m.word(kData + 0x1000 * (hart + 1) + line * 64), kTurns) << "seed " << seed;
+    }
   }
 }
 
@@ -369,6 +445,22 @@ TEST_P(Histories, InterruptsAtEveryInstructionChangeNoResult) {
     EXPECT_EQ(other.words, whole.words) << at;
     EXPECT_EQ(other.x, whole.x) << at;
     EXPECT_EQ(other.restarts, 0U) << at;
+  }
+}
+
+TEST_P(Histories, DisturbancesOfWindowsChangeNoResult) {
+  if (GetParam() == "functional")
+    return; // it has no cores
+  const std::string way = GetParam() + std::string(kWindow);
+  for (const With with : {With::abort, With::interrupt}) {
+    std::uint64_t length = 0;
+    const Small whole = disturbed(way, ~std::uint64_t{0}, with, length);
+    for (std::uint64_t at = 0; at < length; ++at) {
+      std::uint64_t ran = 0;
+      const Small other = disturbed(way, at, with, ran);
+      EXPECT_EQ(other.words, whole.words) << at;
+      EXPECT_EQ(other.x, whole.x) << at;
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include "machine/timing/timing.h"
 #include "machine/timing/window.h"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -26,8 +27,7 @@ public:
         system_(options.configuration, simulation::config_of<P>(options.configuration),
                 {.seed = options.seed, .check_values = options.check_values}, *this),
         cycles_(harts.size()),
-        windows_(options.configuration.hart.model == CoreModel::window ? harts.size() : 0),
-        issue_(std::max<Cycle>(options.lockstep ? 1 : system_.issue_cycles(), 1)) {
+        windows_(options.configuration.hart.model == CoreModel::window ? harts.size() : 0) {
     // A store of a window is seen before its core has asked for the line.
     options_.lockstep = options_.lockstep || windowed();
     begin_cores();
@@ -143,7 +143,7 @@ private:
     Cycle drain_at = kNever;            // when a store may leave its buffer, an access its window
     std::uint64_t drain_line = kNoLine; // that is being fetched for one
     std::uint32_t newest_store = 0;     // that a cycle was planned for
-    bool alone = false;                 // its next instruction waits for the window to be empty
+    bool serializing = false;           // its next instruction waits for the window to be empty
     // Whether it concerns all harts: none runs past its cycle.
     [[nodiscard]] bool meets_all() const {
       return serves || want == Want::device || want == Want::hint;
@@ -152,9 +152,9 @@ private:
 
   // What a window needs of an instruction, by its word.
   struct Decoded {
-    std::uint32_t word = 0; // 0 is illegal
-    bool alone = true;      // it waits for the window to be empty
-    bool plain = false;     // it is no floating-point one
+    std::uint32_t word = 0;    // 0 is illegal
+    bool serializing = true;   // it waits for the window to be empty
+    bool integer_only = false; // it is no floating-point one
     Entering shape{};
   };
 
@@ -209,7 +209,7 @@ private:
   void oldest_known(unsigned number);
   void send_window(unsigned number);
   void answered(unsigned number, const Completion &done);
-  void clear_windows(Cycle at);
+  void empty_windows();
   Cycle pay(Core &core, unsigned number) {
     const Cycle cost = std::exchange(core.overflow, 0);
     cycles_[number].waits += cost;
@@ -246,7 +246,7 @@ private:
   std::vector<HartCycles> cycles_;
   std::vector<Window> windows_; // of each hart; none where cores run in order
   std::vector<Decoded> decoded_ = std::vector<Decoded>(windowed() ? kDecoded : 0);
-  Cycle issue_;
+  Cycle issue_ = 1; // from an access to the first that others may see of it; as enter() finds it
   Mode mode_ = Mode::functional;
   Cycle entered_ = 0; // the present stay in modes that have time
   Cycle before_ = 0;  // cycles of those before it
@@ -328,15 +328,22 @@ template <class P> void CoresOf<P>::leave() {
   mode_ = Mode::functional;
 }
 
-// Until nothing is under way. What is performed meanwhile runs its instruction.
+// Until nothing is under way, in the memory system and in windows. What is performed meanwhile runs
+// its instruction.
 template <class P> void CoresOf<P>::drain() {
   flush_stores(now());
   post_devices();
-  while (!system_.idle()) {
-    system_.run(1);
+  for (;;) {
+    const auto core = std::ranges::min_element(cores_, {}, &Core::drain_at);
+    if (windowed() && core->drain_at < system_.next_event())
+      send_window(static_cast<unsigned>(core - cores_.begin()));
+    else if (!system_.idle())
+      system_.run(1);
+    else
+      break;
     post_devices();
   }
-  clear_windows(now());
+  empty_windows();
 }
 
 // Without time a device's access leaves the caches as they are.

@@ -3,9 +3,11 @@
 // Part of timed_cores.h: cores with a window (window.h). Instructions run in program order when
 // they enter, up to `issue_width` a cycle: ordinary loads and stores read and write memory then,
 // which is one order for all harts, and their traffic follows when their addresses are there.
-// Atomic accesses, fences, control registers, devices, traps and everything while there are
-// transactions wait for the window to be empty and then run as on a core without one. So memory is
-// sequentially consistent.
+// Atomic accesses, fences, control registers, devices, system calls and everything while there are
+// transactions (serializing instructions) wait for the window to be empty and then run as on a core
+// without one. So memory is sequentially consistent. A fault of an access or a fetch that S handles
+// is taken when its instruction would enter, and what follows it waits; interrupts are taken
+// whatever is in the window.
 //
 // Branches are predicted perfectly, fetches and walks of the page tables stop the entry, and not
 // what is in the window.
@@ -59,7 +61,7 @@ constexpr Unit unit_of(const OpcodeRow &row) {
                                                                         : Unit::integer;
 }
 
-constexpr bool runs_alone(AccessClass access) {
+constexpr bool is_serializing(AccessClass access) {
   return access != AccessClass::none && access != AccessClass::load && access != AccessClass::store;
 }
 
@@ -85,8 +87,8 @@ template <class P> auto CoresOf<P>::decoded(std::uint32_t word) -> const Decoded
   if (instruction.opcode == Opcode::illegal)
     return kept;
   const OpcodeRow &row = row_of(instruction.opcode);
-  kept.alone = window::runs_alone(row.access);
-  kept.plain = row.extension != Extension::f && row.extension != Extension::d;
+  kept.serializing = window::is_serializing(row.access);
+  kept.integer_only = row.extension != Extension::f && row.extension != Extension::d;
   kept.shape.operands = operands_of(instruction);
   kept.shape.unit = window::unit_of(row);
   kept.shape.latency = window::latency_of(row, options_.configuration.hart);
@@ -103,12 +105,12 @@ template <class P> void CoresOf<P>::enter_window(unsigned number) {
   unsigned entered = 0;
   bool stalls = false;
   while (entered < options_.configuration.core.issue_width && left_ > 0) {
-    const bool alone = core.alone || in_order(number);
-    stalls = alone ? !window.empty() : window.full();
-    if (stalls || (alone && entered > 0))
+    const bool serializing = core.serializing || in_order(number);
+    stalls = serializing ? !window.empty() : window.full();
+    if (stalls || (serializing && entered > 0))
       break;
-    if (alone) {
-      core.alone = false;
+    if (serializing) {
+      core.serializing = false;
       return burst(number);
     }
     if (enter_one(number))
@@ -127,8 +129,8 @@ template <class P> void CoresOf<P>::enter_window(unsigned number) {
     stall(number);
 }
 
-// False: the instruction has not run; it wants a line of code or an entry of a page table, or to
-// run alone.
+// False: the instruction has not run; it wants a line of code or an entry of a page table, or is
+// serializing.
 template <class P> bool CoresOf<P>::enter_one(unsigned number) {
   Core &core = cores_[number];
   Hart &hart = harts_[number];
@@ -136,20 +138,20 @@ template <class P> bool CoresOf<P>::enter_one(unsigned number) {
   clock_.now = core.clock;
   const std::optional<std::uint32_t> word = hart.next_word();
   const Decoded *next = word ? &decoded(*word) : nullptr;
-  if (next == nullptr || next->alone) {
+  if (next == nullptr || next->serializing) {
     if (next == nullptr && timing.want != Want::nothing)
       wants(number);
     else
-      core.alone = true;
+      core.serializing = true;
     return false;
   }
   const std::uint64_t pc = hart.state().pc;
   const std::uint64_t retired = hart.state().instret;
   timing.records = true;
   timing.recorded = 0;
-  timing.plain = next->plain;
+  timing.integer_only = next->integer_only;
   const Ran ran = hart.run_timed(1);
-  timing.records = timing.plain = false;
+  timing.records = timing.integer_only = false;
   if (ran.cycles == 0) {
     const bool goes_on =
         ran.stop == Stop::wants && (timing.want == Want::fetch || timing.want == Want::walk ||
@@ -157,13 +159,13 @@ template <class P> bool CoresOf<P>::enter_one(unsigned number) {
     if (goes_on)
       wants(number);
     else
-      core.alone = true;
+      core.serializing = true;
     return false;
   }
   count_instruction();
   ++cycles_[number].instructions;
   if (hart.state().instret == retired)
-    core.alone = true; // it has trapped: what follows waits for what was before it
+    core.serializing = true; // it has trapped: what follows waits for what was before it
   else
     enters(number, next->shape, pc);
   return true;
@@ -178,6 +180,7 @@ template <class P> void CoresOf<P>::wants(unsigned number) {
 // The instruction that has just run. A store that the protocol does not know of yet ends the
 // reservations of others.
 template <class P> void CoresOf<P>::enters(unsigned number, Entering entering, std::uint64_t pc) {
+  static_assert(kReservationBytes == kLineBytes, "a reservation is of a line");
   Core &core = cores_[number];
   HartTiming &timing = harts_[number].timing();
   entering.lines = timing.recorded;
@@ -263,15 +266,14 @@ template <class P> void CoresOf<P>::answered(unsigned number, const Completion &
   oldest_known(number);
 }
 
-// Nothing is under way any more in the memory system.
-template <class P> void CoresOf<P>::clear_windows(Cycle at) {
+// When no access is under way any more: what is in the windows is done, and the harts wait for it.
+template <class P> void CoresOf<P>::empty_windows() {
   for (unsigned number = 0; number < windows_.size(); ++number) {
-    windows_[number].clear();
     Core &core = cores_[number];
-    core.drain_at = kNever;
-    if (core.state == State::draining) {
-      core.state = State::ready;
-      core.clock = std::max(core.clock, at);
+    Window &window = windows_[number];
+    for (window.retire(core.clock); !window.empty(); window.retire(core.clock)) {
+      stall(number);
+      CHECK(core.state != State::draining, "hart {} waits for nothing", number);
     }
   }
 }

@@ -284,19 +284,18 @@ TEST_P(Timing, AHorizonTwoCyclesTooLongIsFound) {
   }
 }
 
-// Cores with a window run in lockstep whatever is asked for; nothing depends on the host.
 std::vector<std::string> window_of(std::uint64_t seed) {
   const char *const sizes[] = {"1", "7", "196"};
   return {"hart.model=\"window\"", fmt::format("core.window={}", sizes[seed % 3]),
           fmt::format("core.outstanding={}", seed % 4 == 0 ? 2 : 64)};
 }
 
-TEST_P(Timing, WindowsRunTheSameAgainAndWithCheckedValues) {
+TEST_P(Timing, WindowsRunTheSameWatchedAndWithCheckedValues) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const bool paged = seed % 4 == 3;
     const Left once = random_run(protocol(), seed, {}, paged, window_of(seed));
-    const Left lockstep = random_run(protocol(), seed, {.lockstep = true}, paged, window_of(seed));
-    ASSERT_TRUE(same(once, lockstep)) << "seed " << seed;
+    const Left watched = random_run(protocol(), seed, {.timeline = true}, paged, window_of(seed));
+    ASSERT_TRUE(same(once, watched)) << "seed " << seed;
     const Left checked =
         random_run(protocol(), seed, {.check_values = true}, paged, window_of(seed));
     ASSERT_TRUE(once.harts == checked.harts) << "seed " << seed;
@@ -788,6 +787,36 @@ TEST_P(Windows, TheWindowFills) {
   const std::uint64_t shadowed = with(194);
   EXPECT_LT(shadowed, one + 100);
   EXPECT_GE(with(195), 2 * one);
+}
+
+// What is in the windows when a mode is asked for is done first: each load of a chain of misses,
+// all of which have entered, is sent, and takes its time.
+TEST_P(Timing, WindowsAreEmptyWhenAModeChanges) {
+  constexpr unsigned kLoads = 16;
+  TimingOptions options;
+  options.configuration = machine_for(protocol(), 2, {"hart.model=\"window\"", "core.window=196"});
+  Timed timed(protocol().name, 2, options);
+  Words words(kLoads, load(11, 11, 0));
+  words.insert(words.end(), {addi(6, 6, 1), branch(kEqual, 0, 0, -4)});
+  timed.place(kCode, program_of(words));
+  for (unsigned hart = 0; hart < 2; ++hart) {
+    const std::uint64_t at = kData + hart * 0x1000;
+    for (unsigned line = 0; line < kLoads; ++line)
+      EXPECT_TRUE(timed.machine->memory().write_value(at + line * 64, at + (line + 1) * 64));
+    timed.start(hart, kCode);
+    timed.machine->hart(hart).state().x[11] = at;
+  }
+  EXPECT_EQ(timed.run(300), CoresEnd::limit);
+  for (unsigned hart = 0; hart < 2; ++hart)
+    ASSERT_EQ(timed.machine->hart(hart).state().x[11], kData + hart * 0x1000 + kLoads * 64);
+  const std::uint64_t before = timed.cores->result().statistics.core.fills;
+  EXPECT_LT(before, kLoads);
+  timed.cores->change_mode(Mode::functional);
+  EXPECT_EQ(timed.run(10), CoresEnd::limit);
+  EXPECT_EQ(timed.cores->mode(), Mode::functional);
+  EXPECT_GE(timed.cores->result().statistics.core.fills, 2 * kLoads);
+  for (const HartCycles &cycles : timed.cores->harts())
+    EXPECT_GT(cycles.loads, kLoads * 20);
 }
 
 // Where its cycles went: all of them, on something.

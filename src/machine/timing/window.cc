@@ -25,28 +25,40 @@ unsigned word_of(std::uint64_t bytes) {
 
 Window::Window(const WindowLimits &limits)
     : limits_(limits), slots_(std::bit_ceil(limits.instructions)), mask_(slots_.size() - 1) {
-  for (std::vector<Plan> &plan : plans_)
-    plan.resize(kPlan);
+  for (const std::uint32_t units : limits.units)
+    CHECK(units >= 1 && units <= kMostUnits, "{} units of a kind, 1 to {}", units, kMostUnits);
   sends_.reserve(2 * slots_.size());
   told_.reserve(slots_.size());
 }
 
-void Window::clear() {
-  CHECK(outstanding_ == 0, "{} accesses are out", outstanding_);
-  head_ = tail_;
-  sends_.clear();
+// Nothing begins before `now` any more.
+void Window::plan_from(Cycle now) {
+  if (now <= planned_from_)
+    return;
+  if (now - planned_from_ >= plan_.size())
+    std::ranges::fill(plan_, Begun{});
+  else
+    for (Cycle at = planned_from_; at < now; ++at)
+      begun(at) = {};
+  planned_from_ = now;
 }
 
-// Cycles further apart than kPlan share a place: then the later one begins anew.
+// Twice as far ahead. As far as all in flight, one after the other, at most.
+void Window::plan_further() {
+  std::vector<Begun> further(2 * plan_.size());
+  for (Cycle at = planned_from_; at < planned_from_ + plan_.size(); ++at)
+    further[at & (further.size() - 1)] = begun(at);
+  plan_ = std::move(further);
+}
+
 Cycle Window::take_unit(Unit unit, Cycle from) {
+  CHECK(from >= planned_from_, "cycle {} is over at {}", from, planned_from_);
   const auto kind = static_cast<std::size_t>(unit);
   for (Cycle at = from;; ++at) {
-    Plan &plan = plans_[kind][at % kPlan];
-    const auto turn = static_cast<Plan>(at / kPlan) << kBegunBits;
-    if ((plan & ~kBegun) != turn)
-      plan = turn;
-    if ((plan & kBegun) < limits_.units[kind]) {
-      ++plan;
+    while (at - planned_from_ >= plan_.size())
+      plan_further();
+    if (std::uint8_t &taken = begun(at)[kind]; taken < limits_.units[kind]) {
+      ++taken;
       return at;
     }
   }
@@ -76,6 +88,7 @@ bool Window::depend(std::uint64_t number, std::uint32_t source, std::uint64_t on
 
 bool Window::enter(Cycle now, const Entering &what) {
   CHECK(!full(), "a window of {}", limits_.instructions);
+  plan_from(now);
   const std::uint64_t number = tail_++;
   const auto slot = static_cast<std::uint32_t>(number & mask_);
   Instruction &one = slots_[slot];
@@ -148,6 +161,7 @@ void Window::tell(std::uint32_t slot) {
 }
 
 std::optional<Window::Send> Window::take_send(Cycle now) {
+  plan_from(now);
   if (next_send() > now)
     return std::nullopt;
   std::pop_heap(sends_.begin(), sends_.end(), std::greater<>());
@@ -159,7 +173,10 @@ std::optional<Window::Send> Window::take_send(Cycle now) {
 }
 
 void Window::answered(std::uint32_t slot, Cycle at, bool missed) {
-  outstanding_ -= missed ? 1 : 0;
+  if (missed) {
+    --outstanding_;
+    plan_from(at);
+  }
   Instruction &one = slots_[slot];
   one.answered = std::max(one.answered, at);
   if (--one.parts > 0)

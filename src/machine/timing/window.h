@@ -16,7 +16,8 @@
 // store of the same word that is under way, if that has all of them; if it has some, the load is
 // sent when the store has its own. An instruction retires when it and all older ones are done.
 //
-// For one thread. Invariant: an instruction whose `waits` is 0 has taken its unit.
+// For one thread. Cycles that are said to be now never go back. Invariant: an instruction whose
+// `waits` is 0 has taken its unit.
 #pragma once
 
 #include "machine/event/wheel.h"
@@ -32,11 +33,13 @@ namespace tandem::machine {
 enum class Unit : std::uint8_t { integer, floating, memory };
 inline constexpr std::size_t kUnits = 3;
 
+inline constexpr std::uint32_t kMostUnits = 63; // of a kind
+
 struct WindowLimits {
-  std::uint32_t instructions = 196; // in flight
-  std::uint32_t outstanding = 64;   // misses
-  std::array<std::uint32_t, kUnits> units{4, 4, 4};
-  Cycle forward = 1; // of a load that takes its bytes from a store
+  std::uint32_t instructions = 196;                 // in flight
+  std::uint32_t outstanding = 64;                   // misses
+  std::array<std::uint32_t, kUnits> units{4, 4, 4}; // 1 to kMostUnits
+  Cycle forward = 1;                                // of a load that takes its bytes from a store
 };
 
 // An instruction as it enters.
@@ -94,16 +97,14 @@ public:
   std::optional<Send> take_send(Cycle now);
   // The access that was taken last is not answered at once.
   void misses() { ++outstanding_; }
-  // An access of the instruction; `missed`: as misses() said.
+  // An access of the instruction, whose bytes are there at `at`; `missed`: as misses() said, and
+  // `at` is now.
   void answered(std::uint32_t slot, Cycle at, bool missed);
-
-  // All that is under way is over. No access may be out.
-  void clear();
 
 private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   static constexpr std::uint32_t kSources = 4; // three registers, and a store
-  static constexpr std::size_t kPlan = 1024;   // cycles for which units are planned
+  static constexpr std::size_t kPlan = 1024;   // cycles ahead for which units are planned, at first
   static constexpr std::size_t kWords = 256;   // of eight bytes, stored last
 
   struct Due {
@@ -119,10 +120,7 @@ private:
     std::uint64_t number = 0;
     std::uint8_t bytes = 0; // of the word
   };
-  // What begins in a cycle: which of the cycles of its place it is, and how many, in kBegunBits.
-  using Plan = std::uint32_t;
-  static constexpr unsigned kBegunBits = 6;
-  static constexpr Plan kBegun = (1U << kBegunBits) - 1;
+  using Begun = std::array<std::uint8_t, kUnits>; // operations of each kind in a cycle
 
   [[nodiscard]] bool in_flight(std::uint64_t number) const {
     return number >= head_ && number < tail_;
@@ -130,6 +128,9 @@ private:
   bool depend(std::uint64_t number, std::uint32_t source, std::uint64_t on);
   bool begin(std::uint32_t slot);
   void tell(std::uint32_t slot);
+  [[nodiscard]] Begun &begun(Cycle at) { return plan_[at & (plan_.size() - 1)]; }
+  void plan_from(Cycle now);
+  void plan_further();
   Cycle take_unit(Unit unit, Cycle from);
 
   WindowLimits limits_;
@@ -141,7 +142,9 @@ private:
   std::vector<Due> sends_;                 // a heap, the earliest first
   std::uint32_t outstanding_ = 0;
   std::array<Stored, kWords> stored_{};
-  std::array<std::vector<Plan>, kUnits> plans_;
+  // Of the cycles from planned_from_ on, each in its place: a power of two of them.
+  std::vector<Begun> plan_ = std::vector<Begun>(kPlan);
+  Cycle planned_from_ = 0;
   std::vector<std::uint32_t> told_; // whose results have just become known
 };
 

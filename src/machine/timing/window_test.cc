@@ -4,9 +4,12 @@
 // again in every cycle.
 #include "machine/timing/window.h"
 
+#include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
+#include <vector>
 
 namespace tandem::machine {
 namespace {
@@ -97,6 +100,41 @@ TEST(Window, LoadsTakeWhatOlderStoresHave) {
   EXPECT_EQ(partly.next_send(), 11U);
 }
 
+// Chains of long operations plan far ahead of what begins now, and of each other: never more in a
+// cycle than there are units. Operations that access nothing ask in the order in which they enter.
+TEST(Window, UnitsAreTakenOnceHoweverFarAhead) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    std::mt19937 random(seed);
+    const WindowLimits limits{.instructions = 196, .units = {1 + seed % 3, 1, 1}};
+    Window window(limits);
+    std::array<std::map<Cycle, unsigned>, kUnits> begun;
+    std::array<Cycle, 8> ready{}; // of each register
+    std::vector<Cycle> done;
+    std::size_t head = 0;
+    for (Cycle now = 0; head < 1000; ++now) {
+      window.retire(now);
+      while (head < done.size() && done[head] <= now)
+        ++head;
+      ASSERT_EQ(window.size(), done.size() - head) << "seed " << seed << " cycle " << now;
+      for (std::uint64_t width = random() % 4; width > 0 && !window.full(); --width) {
+        // Each register is a chain, or begins anew; chains meet in the same cycles.
+        const auto reg = static_cast<std::uint8_t>(random() % ready.size());
+        const bool follows = random() % 16 != 0;
+        Entering what = computes(reg, follows ? reg : kNoRegister, random() % 8 == 0 ? 1 : 64);
+        what.unit = Unit(random() % kUnits);
+        const auto kind = static_cast<std::size_t>(what.unit);
+        Cycle start = follows ? std::max(now, ready[reg]) : now;
+        while (begun[kind][start] == limits.units[kind])
+          ++start;
+        ++begun[kind][start];
+        ready[reg] = start + what.latency;
+        done.push_back(ready[reg]);
+        window.enter(now, what);
+      }
+    }
+  }
+}
+
 // Instructions at random, against a model without lists, heaps and plans.
 TEST(Window, IsWhatAModelSays) {
   struct Modelled {
@@ -108,8 +146,8 @@ TEST(Window, IsWhatAModelSays) {
   for (unsigned seed = 1; seed <= 200; ++seed) {
     std::mt19937 random(seed);
     // With as many units as there are instructions, who asks first does not matter.
-    Window window({.instructions = 1 + static_cast<std::uint32_t>(random() % 40),
-                   .units = {4096, 4096, 4096}});
+    Window window(
+        {.instructions = 1 + static_cast<std::uint32_t>(random() % 40), .units = {63, 63, 63}});
     std::vector<Modelled> model;
     std::map<std::uint8_t, std::uint64_t> writers;
     std::size_t head = 0;
