@@ -24,7 +24,8 @@ public:
     add(home_, result.home.rows);
     add(memory_, result.memory.rows);
   }
-  // Rows that no search has taken, one a line.
+  // Rows that no search has taken, one a line. Rows of an option are the prover's to see taken: its
+  // searches have the option.
   [[nodiscard]] std::string missing() const {
     std::string text = missing<typename P::Core>(core_);
     if constexpr (!std::is_void_v<typename P::Home>)
@@ -45,7 +46,7 @@ private:
     std::string text;
     const auto &rows = C::template Rules<checker::Env<P, C>>::kRows;
     for (std::size_t i = 0; i < counts.size(); ++i)
-      if (counts[i] == 0)
+      if (counts[i] == 0 && rows[i].option == nullptr)
         text += fmt::format("{}, row {} (from 0), event {}\n", C::kName, i,
                             P::kEvents[rows[i].event].name);
     return text;
@@ -94,11 +95,11 @@ template <class C> std::vector<Row<checker::Env<typename C::Protocol, C>, C>> ro
 }
 
 // The first row for the event in this state of the transaction that has a guard or action of this
-// name.
+// name, and is of no option.
 template <class Rows, class T, class Event>
 auto &find(Rows &rows, T tbe, Event event, std::string_view name) {
   for (auto &row : rows) {
-    if (row.event != static_cast<std::uint8_t>(event) ||
+    if (row.option != nullptr || row.event != static_cast<std::uint8_t>(event) ||
         (row.tbes >> static_cast<unsigned>(tbe) & 1) == 0)
       continue;
     for (unsigned i = 0; i < row.guards_used; ++i)
