@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from conftest import HERE, Harness
+
 from tandem.errors import FormatError
 from tandem.experiment import load
 from tandem.experiment.analyse import make_points
