@@ -25,7 +25,7 @@ std::string location_text(const ProfileAbort &abort);                // the memo
 std::string access_text(const ProfileAbort &abort);
 std::string lock_text(const ProfileLock &lock); // "items_lock", "init (a.c:3), 8 of them"
 std::string time_text(std::uint64_t ns);        // "1.25 ms"
-// "; estimates: 640 of 20,000 executions were measured", or "" where all are, or nobody knows.
+// "; estimates: 640 of 20,000 executions were measured"; empty where all were, or it is not known.
 std::string sampling_of(const Profile &profile);
 
 } // namespace tandem

@@ -411,7 +411,7 @@ private:
   }
 
   // Whether the pointer leads into what the function is given, and each call of it outside all
-  // sections gives it an object that nobody else knows yet.
+  // sections gives it an object that no other thread can reach yet.
   bool is_given_new(const Value &pointer, const Instruction &at, unsigned depth = 0) {
     constexpr unsigned kMostDeep = 4; // constructors of members and bases
     const Function *function = at.getFunction();

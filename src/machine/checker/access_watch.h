@@ -166,7 +166,8 @@ template <class P> void drop_reservations(const Options &options, State<P> &s) {
     }
 }
 
-// Where requests go only to who has a copy, no one asks a core about a block that it has no more.
+// Where requests go to holders of a copy only, a core is not asked about a block that it has
+// evicted.
 template <class P> void drop_claims(const Options &options, State<P> &s) {
   if (!options.transactions || P::kBus)
     return;

@@ -36,7 +36,7 @@ struct Table {
 };
 
 // Changed only by threads that are serial. Transactions look at it after they have joined, which
-// orders them with whoever was serial before.
+// orders them behind the transaction that was serial before.
 Table *tables = nullptr;
 
 bool before(const Clone &a, const Clone &b) { return std::less<>{}(a.original, b.original); }

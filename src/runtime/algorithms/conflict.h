@@ -12,7 +12,7 @@
 namespace tandem::conflict {
 
 // Returns when `orec` no longer is `word`, by which `holder` has it; restarts the calling
-// transaction where the policy, or somebody who wants to run serially, says so. `attempts`: how
+// transaction where the policy, or a transaction that is to be serial, says so. `attempts`: how
 // often the policy has already said to wait; counts on.
 void meet(Thread &thread, Thread &holder, const Orec &orec, std::uint64_t word, bool writing,
           std::uint32_t &attempts) noexcept;

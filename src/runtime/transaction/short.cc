@@ -65,7 +65,7 @@ void release_locks(Thread &thread) noexcept {
   for (const OwnedOrec &owned : thread.owned)
     owned.orec->store(0, std::memory_order_release);
   thread.owned.clear();
-  // Release: it is over for whoever wants to run serially.
+  // Release: it is over for a transaction that waits to run serially.
   thread.mark->store(0, std::memory_order_release);
 }
 

@@ -255,8 +255,8 @@ inline void leave_serial() noexcept {
 // below belongs to functions that the transaction called, and is dead or is the caller's.
 void play_back(Thread &thread, std::size_t size, std::uintptr_t frames_end) noexcept;
 
-// Everything but who is serial, and exclusive colours: as if the outermost transaction had not
-// begun.
+// As if the outermost transaction had not begun, but for the serial word and exclusive colours,
+// which it keeps.
 void roll_back(Thread &thread) noexcept;
 
 [[noreturn]] void jump_to_begin(Thread &thread, Actions actions) noexcept;
