@@ -11,9 +11,10 @@ import pytest
 from conftest import HERE, Harness
 
 from tandem.errors import FormatError
-from tandem.experiment import definition
+from tandem.experiment import parts
 from tandem.experiment.cli import main
-from tandem.experiment.definition import expand, points_of, read_experiment
+from tandem.experiment.definition import read_experiment
+from tandem.experiment.parts import expand, points_of
 from tandem.formats.documents import schema
 from tandem.formats.published import read_published
 from tandem.paths import EXPERIMENTS, PAPER, PUBLISHED
@@ -105,12 +106,12 @@ def test_templates() -> None:
 @pytest.mark.parametrize(
     ("kind", "where"),
     [
-        (definition.Build, ("build",)),
-        (definition.Run, ("run",)),
-        (definition.Axis, ("axis", "items")),
-        (definition.Metric, ("metric", "items")),
-        (definition.Baseline, ("baseline",)),
-        (definition.Plot, ("plot", "items")),
+        (parts.Build, ("build",)),
+        (parts.Run, ("run",)),
+        (parts.Axis, ("axis", "items")),
+        (parts.Metric, ("metric", "items")),
+        (parts.Baseline, ("baseline",)),
+        (parts.Plot, ("plot", "items")),
     ],
 )
 def test_the_documented_defaults_are_the_real_ones(kind: type, where: tuple[str, ...]) -> None:

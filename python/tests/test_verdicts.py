@@ -19,9 +19,10 @@ from conftest import HERE, Harness
 from tandem.errors import FormatError
 from tandem.experiment import load
 from tandem.experiment.analyse import make_points
-from tandem.experiment.definition import Experiment, from_document, key_of, points_of
+from tandem.experiment.definition import from_document
 from tandem.experiment.expressions import ExpressionError, parse_expression
 from tandem.experiment.load import Load, Watch, disturbance, parse_stat
+from tandem.experiment.parts import Experiment, key_of, points_of
 from tandem.experiment.sample import Measured
 from tandem.experiment.verdicts import verdicts_of
 from tandem.formats import Point, read_result

@@ -28,4 +28,26 @@ std::string printable_lines(std::string_view text) {
   return result;
 }
 
+std::string markup(std::string_view text) {
+  std::string result;
+  for (const char byte : printable(text))
+    switch (byte) {
+    case '&':
+      result += "&amp;";
+      break;
+    case '<':
+      result += "&lt;";
+      break;
+    case '>':
+      result += "&gt;";
+      break;
+    case '"':
+      result += "&quot;";
+      break;
+    default:
+      result += byte;
+    }
+  return result;
+}
+
 } // namespace tandem

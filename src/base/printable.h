@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Text from outside as it may go to a terminal (base/characters.h says how).
+// Text from outside as it may go to a terminal (base/characters.h says how) or into a page.
 #pragma once
 
 #include <string>
@@ -15,5 +15,8 @@ std::string printable(std::string_view text);
 
 // The same for text of several lines that we made: newlines stay.
 std::string printable_lines(std::string_view text);
+
+// printable() as text or a quoted attribute of HTML, XML and SVG: & < > " are entities. Any thread.
+std::string markup(std::string_view text);
 
 } // namespace tandem

@@ -38,6 +38,10 @@ TEST(Printable, KeepsTheLinesOfTextThatHasSome) {
   EXPECT_EQ(printable_lines("a\n\nb"), "a\n\nb");
 }
 
+TEST(Printable, IsTextOfAPage) {
+  EXPECT_EQ(markup("a<b> & \"c\"\n"), "a&lt;b&gt; &amp; &quot;c&quot;\\n");
+}
+
 TEST(Characters, AreNeverCut) {
   char out[8];
   EXPECT_EQ(copy_printable("abcd\x1b", out, sizeof out), 4U);

@@ -37,7 +37,7 @@ from tandem.bench.suite import (
     why_unavailable,
 )
 from tandem.errors import InterruptedRun, UserError
-from tandem.experiment.definition import expand
+from tandem.experiment.parts import expand
 from tandem.experiment.progress import Progress
 from tandem.experiment.run import Settings, run_experiment
 from tandem.experiment.sample import run_command

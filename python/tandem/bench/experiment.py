@@ -15,7 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.bench.suite import Row, Variant
-from tandem.experiment.definition import Experiment, from_document
+from tandem.experiment.definition import from_document
+from tandem.experiment.parts import Experiment
 from tandem.formats.result import Point, Result
 
 __all__ = [

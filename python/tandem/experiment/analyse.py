@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tandem.errors import InvariantError, RunError
-from tandem.experiment.definition import At, Experiment, Metric, describe, key_of, shown
+from tandem.experiment.parts import At, Experiment, Metric, describe, key_of, shown
 from tandem.experiment.sample import Measured
 from tandem.formats.published import Published, Scalar
 from tandem.formats.result import Mean, Point, PublishedValue, Sample

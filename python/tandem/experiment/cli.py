@@ -19,15 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 from tandem.errors import CheckMissed, InterruptedRun, TandemError, UserError
-from tandem.experiment.definition import (
-    Experiment,
-    from_document,
-    parse_scalar,
-    plot_paths,
-    points_of,
-    read_experiment,
-    shown,
-)
+from tandem.experiment.definition import from_document, read_experiment
+from tandem.experiment.parts import Experiment, parse_scalar, plot_paths, points_of, shown
 from tandem.experiment.plan import read_plan
 from tandem.experiment.progress import Progress
 from tandem.experiment.run import Settings, journal_path, run_experiment

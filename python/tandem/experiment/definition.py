@@ -14,8 +14,6 @@ from typing import Any
 from tandem.errors import FormatError
 from tandem.experiment.consistency import check_definition
 from tandem.experiment.parts import (
-    PLOT_KINDS,
-    At,
     Axis,
     Baseline,
     Build,
@@ -28,42 +26,11 @@ from tandem.experiment.parts import (
     PublishedUse,
     Quick,
     Run,
-    describe,
-    expand,
-    key_of,
-    parse_scalar,
-    plot_paths,
-    points_of,
-    shown,
 )
 from tandem.formats.documents import check, find_line, parse_toml, read_text
 from tandem.formats.published import Published, Scalar
 
-__all__ = [
-    "PLOT_KINDS",
-    "At",
-    "Axis",
-    "Baseline",
-    "Build",
-    "Expect",
-    "Experiment",
-    "GeometricMean",
-    "Group",
-    "Metric",
-    "Plot",
-    "PublishedUse",
-    "Quick",
-    "Run",
-    "describe",
-    "expand",
-    "from_document",
-    "key_of",
-    "parse_scalar",
-    "plot_paths",
-    "points_of",
-    "read_experiment",
-    "shown",
-]
+__all__ = ["from_document", "read_experiment"]
 
 
 def read_experiment(path: Path, published: Published) -> Experiment:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tandem.experiment.definition import Experiment
+from tandem.experiment.parts import Experiment
 from tandem.experiment.plan import Plan, Row
 from tandem.experiment.tables import (
     definition_of,

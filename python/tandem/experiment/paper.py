@@ -15,8 +15,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from tandem.errors import CheckMissed, FormatError, InterruptedRun, RunError, TandemError
-from tandem.experiment.definition import Experiment, points_of
 from tandem.experiment.page import Page
+from tandem.experiment.parts import Experiment, points_of
 from tandem.experiment.plan import Plan
 from tandem.experiment.progress import Progress
 from tandem.experiment.run import Settings, run_experiment

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tandem.errors import FormatError
-from tandem.experiment.definition import Experiment, read_experiment
+from tandem.experiment.definition import read_experiment
+from tandem.experiment.parts import Experiment
 from tandem.formats.documents import check, find_line, parse_toml, read_text
 from tandem.formats.published import Published
 

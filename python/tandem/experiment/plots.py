@@ -24,7 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from tandem.experiment.definition import PLOT_KINDS, Experiment, Plot, plot_paths, shown
+from tandem.experiment.parts import PLOT_KINDS, Experiment, Plot, plot_paths, shown
 from tandem.experiment.tables import definition_of, disturbed_samples
 from tandem.files import write_bytes
 from tandem.formats.published import Scalar

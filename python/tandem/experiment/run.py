@@ -20,7 +20,14 @@ from typing import Any
 from tandem.errors import JournalError
 from tandem.experiment import host
 from tandem.experiment.analyse import EqualityCheck, geometric_means, make_points
-from tandem.experiment.definition import (
+from tandem.experiment.executor import (
+    DaskExecutor,
+    Executor,
+    LocalExecutor,
+    SideBySideExecutor,
+)
+from tandem.experiment.journal import Journal, Record, read_journal
+from tandem.experiment.parts import (
     At,
     Experiment,
     Quick,
@@ -30,13 +37,6 @@ from tandem.experiment.definition import (
     points_of,
     shown,
 )
-from tandem.experiment.executor import (
-    DaskExecutor,
-    Executor,
-    LocalExecutor,
-    SideBySideExecutor,
-)
-from tandem.experiment.journal import Journal, Record, read_journal
 from tandem.experiment.progress import Progress
 from tandem.experiment.sample import Measured, Task, run_command
 from tandem.experiment.verdicts import verdicts_of

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tandem.errors import CommandError, FormatError
-from tandem.experiment.definition import Metric
 from tandem.experiment.load import Watch, disturbance, probe
+from tandem.experiment.parts import Metric
 from tandem.formats.documents import parse_json, resolve_pointer
 
 __all__ = ["Finished", "Measured", "Task", "kill_running", "measure", "run_command"]

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tandem.experiment.definition import Experiment, Metric, describe, from_document
+from tandem.experiment.definition import from_document
+from tandem.experiment.parts import Experiment, Metric, describe
 from tandem.files import printable
 from tandem.formats.result import Point, Result
 from tandem.statistics import Ratio, Summary

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tandem.experiment.definition import At, Expect, Experiment, Metric, describe, key_of
 from tandem.experiment.expressions import Expression, ExpressionError, Query
+from tandem.experiment.parts import At, Expect, Experiment, Metric, describe, key_of
 from tandem.formats.result import Point, Sample, Verdict
 from tandem.statistics import median, paired_ratio, ratio_of_medians
 

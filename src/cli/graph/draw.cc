@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "cli/common/terminal.h"
+#include "base/printable.h"
 #include "cli/graph/graph.h"
 
 #include <algorithm>
@@ -11,28 +11,6 @@ namespace {
 // Lines between single sections beyond this number say nothing; lines between cards do.
 constexpr std::size_t kMostLines = 1500;
 constexpr std::size_t kLocationsInTip = 12;
-
-std::string xml(std::string_view text) {
-  std::string result;
-  for (const char byte : printable(text))
-    switch (byte) {
-    case '&':
-      result += "&amp;";
-      break;
-    case '<':
-      result += "&lt;";
-      break;
-    case '>':
-      result += "&gt;";
-      break;
-    case '"':
-      result += "&quot;";
-      break;
-    default:
-      result += byte;
-    }
-  return result;
-}
 
 std::string dot_quoted(std::string_view text) {
   std::string result = "\"";
@@ -97,14 +75,14 @@ constexpr std::string_view kSvgStyle =
 std::string svg_line(Point from, Point to, double width, const std::string &tip) {
   return fmt::format("<path class=\"line\" stroke-width=\"{:.1f}\" d=\"M{:.1f} {:.1f}L{:.1f} "
                      "{:.1f}\"><title>{}</title></path>\n",
-                     width, from.x, from.y, to.x, to.y, xml(tip));
+                     width, from.x, from.y, to.x, to.y, markup(tip));
 }
 
 // A loop above the disc.
 std::string svg_loop(Point at, double radius, double width, const std::string &tip) {
   return fmt::format("<circle class=\"line\" stroke-width=\"{:.1f}\" cx=\"{:.1f}\" cy=\"{:.1f}\" "
                      "r=\"{:.1f}\"><title>{}</title></circle>\n",
-                     width, at.x, at.y - radius, radius * 0.9, xml(tip));
+                     width, at.x, at.y - radius, radius * 0.9, markup(tip));
 }
 
 std::string svg_lines(const Report &report, const std::vector<ConflictEdge> &edges,
@@ -154,7 +132,7 @@ std::string svg_cards(const GraphLayout &layout) {
         "rx=\"8\"/>\n<text class=\"title\" x=\"{:.1f}\" y=\"{:.1f}\">{} <tspan "
         "class=\"dim\">{}</tspan></text>\n",
         group.corner.x, group.corner.y, group.width, group.height, group.corner.x + 12,
-        group.corner.y + 22, xml(group.name), group.members.size());
+        group.corner.y + 22, markup(group.name), group.members.size());
   return text;
 }
 
@@ -171,8 +149,8 @@ std::string svg_sections(const Report &report, const GraphLayout &layout) {
         "<g class=\"section {}\"><circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\"/><text "
         "x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text><title>{}</title></g>\n",
         to_string(section.klass), at.x, at.y, size, label.x, label.y,
-        layout.labels_beside ? "" : " text-anchor=\"middle\"", xml(section.name),
-        xml(section_tip(section)));
+        layout.labels_beside ? "" : " text-anchor=\"middle\"", markup(section.name),
+        markup(section_tip(section)));
   }
   return text;
 }
@@ -201,7 +179,7 @@ std::string to_svg(const Report &report) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
       "height=\"{1:.0f}\" role=\"img\">\n<title>Conflict graph{2}: {3} sections, {4} "
       "conflicts</title>\n",
-      width, height, report.output.empty() ? "" : " of " + xml(report.output),
+      width, height, report.output.empty() ? "" : " of " + markup(report.output),
       report.sections.size(), edges.size());
   text += kSvgStyle;
   if (edges.size() > kMostLines && !free)

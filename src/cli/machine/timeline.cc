@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cli/machine/timeline.h"
 
+#include "base/printable.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -41,17 +43,6 @@ code {{ font-size: 13px; }}
 </style></head><body>
 <h1>{0}</h1>
 )";
-
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char letter : text)
-    safe += letter == '<'   ? "&lt;"
-            : letter == '>' ? "&gt;"
-            : letter == '&' ? "&amp;"
-            : letter == '"' ? "&quot;"
-                            : std::string(1, letter);
-  return safe;
-}
 
 std::string legend() {
   std::string text = "<p>";
@@ -193,7 +184,7 @@ std::string places(const LineStory &line, const machine::Symbols &symbols) {
   std::string text;
   for (std::size_t i = 0; i < std::min(most.size(), kPlaces); ++i)
     text += fmt::format("{}<code>{}</code> {}", i == 0 ? "" : "<br>",
-                        escaped(symbols.describe(most[i].second)), most[i].first);
+                        markup(symbols.describe(most[i].second)), most[i].first);
   return text;
 }
 
@@ -210,7 +201,7 @@ std::string data_of(const LineStory &line, const machine::Symbols &symbols) {
     const auto place = symbols.find(at);
     if (!place || place->symbol == last)
       continue;
-    text += (last == nullptr ? "" : ", ") + escaped(symbols.describe(at));
+    text += (last == nullptr ? "" : ", ") + markup(symbols.describe(at));
     last = place->symbol;
   }
   return text;
@@ -247,8 +238,8 @@ std::string timeline_page(const Timeline &timeline, const machine::Symbols &symb
   std::uint64_t cycles = 0;
   for (const auto &[line, story] : timeline.lines())
     cycles += story.cycles;
-  return fmt::format(fmt::runtime(kHead), escaped(title)) + "<h2>Harts over time</h2>\n" +
-         legend() + picture(timeline) + totals(timeline) +
+  return fmt::format(fmt::runtime(kHead), markup(title)) + "<h2>Harts over time</h2>\n" + legend() +
+         picture(timeline) + totals(timeline) +
          fmt::format(
              "<h2>Lines that were waited for most</h2>\n<p>{} lines of data were missed, {} "
              "cycles waited. Bytes are those of accesses that missed; a line that several "

@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cli/page/page.h"
 
-#include "cli/common/terminal.h"
+#include "base/printable.h"
 #include "cli/page/builtin.h"
 
 #include <map>
 
 namespace tandem {
 namespace {
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char byte : printable(text)) {
-    if (byte == '&')
-      result += "&amp;";
-    else if (byte == '<')
-      result += "&lt;";
-    else
-      result += byte;
-  }
-  return result;
-}
 
 // `text` with each {{name}} replaced; what is filled in is not looked at again.
 std::string filled(std::string_view text, const std::map<std::string_view, std::string> &values) {
@@ -44,7 +31,7 @@ std::string filled(std::string_view text, const std::map<std::string_view, std::
 std::string to_html(const Report &report, const std::vector<JudgedFinding> &findings,
                     SourceFiles &sources, const std::string &name) {
   return filled(kPageTemplate,
-                {{"title", escaped(name)},
+                {{"title", markup(name)},
                  {"policy", fmt::format("default-src 'none'; script-src '{}'; style-src '{}'; "
                                         "base-uri 'none'; form-action 'none'",
                                         kPageScriptHash, kPageStyleHash)},

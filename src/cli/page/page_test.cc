@@ -87,7 +87,7 @@ TEST(Page, TextOfTheReportIsNoMarkup) {
   SourceFiles sources({});
   const std::string page = to_html(report, {}, sources, "</title><b>&amp;{{data}}");
   EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
-  EXPECT_THAT(page, HasSubstr("&lt;/title>&lt;b>&amp;amp;{{data}}"));
+  EXPECT_THAT(page, HasSubstr("&lt;/title&gt;&lt;b&gt;&amp;amp;{{data}}"));
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The page: static HTML and SVG. Everything that comes from the profile goes through escaped().
+// The page: static HTML and SVG. Everything that comes from the profile goes through markup().
 #include "base/page_filter.h"
+#include "base/printable.h"
 #include "cli/report/tables.h"
 
 #include <algorithm>
@@ -33,34 +34,11 @@ svg{width:100%;height:auto}svg rect{fill:var(--bar)}svg text{font-size:9px;fill:
 ol{margin:0;padding-left:1.2rem}
 )";
 
-std::string escaped(const std::string &text) {
-  std::string result;
-  for (const char byte : printable(text)) {
-    switch (byte) {
-    case '&':
-      result += "&amp;";
-      break;
-    case '<':
-      result += "&lt;";
-      break;
-    case '>':
-      result += "&gt;";
-      break;
-    case '"':
-      result += "&quot;";
-      break;
-    default:
-      result += byte;
-    }
-  }
-  return result;
-}
-
-std::string name_of(const std::string &name) { return escaped(demangled(name)); }
+std::string name_of(const std::string &name) { return markup(demangled(name)); }
 std::string number_cell(const std::string &text) {
-  return fmt::format("<td class=\"n\">{}</td>", escaped(text));
+  return fmt::format("<td class=\"n\">{}</td>", markup(text));
 }
-std::string cell(const std::string &text) { return fmt::format("<td>{}</td>", escaped(text)); }
+std::string cell(const std::string &text) { return fmt::format("<td>{}</td>", markup(text)); }
 std::string cause_cell(const std::string &cause) {
   const std::string_view meaning = meaning_of(cause);
   return cell(meaning.empty() ? cause : fmt::format("{}: {}", cause, meaning));
@@ -229,7 +207,7 @@ std::string aborts_table(const Profile &profile) {
   std::string rows;
   for (const auto &[section, abort] : aborts)
     rows += "<tr>" + code_cell(name_of(section->name)) + cause_cell(abort->cause) +
-            number_cell(thousands(abort->count)) + code_cell(escaped(location_text(*abort))) +
+            number_cell(thousands(abort->count)) + code_cell(markup(location_text(*abort))) +
             code_cell(name_of(abort->other)) + cell(access_text(*abort)) + "</tr>";
   if (rows.empty())
     return "";
@@ -246,7 +224,7 @@ std::string serialisations_table(const Profile &profile) {
       for (const ProfileFrame &frame : serialisation.stack)
         if (!frame.function.empty())
           rows += fmt::format("<li><code>{}</code> {}</li>", name_of(frame.function),
-                              escaped(place_text(frame.file, frame.line)));
+                              markup(place_text(frame.file, frame.line)));
       rows += "</ol></td></tr>";
     }
   if (rows.empty())
@@ -271,7 +249,7 @@ std::string colour_waits_table(const Profile &profile) {
 std::string locks_table(const Profile &profile) {
   std::string rows;
   for (const ProfileLock &lock : profile.locks)
-    rows += "<tr>" + code_cell(escaped(lock_text(lock))) + code_cell(name_of(lock.site.function)) +
+    rows += "<tr>" + code_cell(markup(lock_text(lock))) + code_cell(name_of(lock.site.function)) +
             cell(place_text(lock.site.file, lock.site.line)) +
             number_cell(thousands(lock.acquisitions)) + number_cell(thousands(lock.contended)) +
             number_cell(time_text(lock.wait_ns)) + number_cell(time_text(lock.hold_ns)) + "</tr>";
@@ -339,11 +317,11 @@ std::string profile_html(const Profile &profile) {
       "<title>{0} – profile</title><style>{1}</style></head><body>\n"
       "<h1>{0}</h1><p class=\"run\">{2}{3}, from {4}, {5:.2f} s{15}</p>\n"
       "{12}\n{6}\n{7}\n{8}\n{9}\n{10}\n{11}\n<script>{14}</script></body></html>\n",
-      escaped(profile.program), kStyle,
+      markup(profile.program), kStyle,
       profile.of_locks ? "the program's own locks, "
-                       : fmt::format("{}, policy {}, back-off {}, ", escaped(profile.algorithm),
-                                     escaped(profile.contention), escaped(profile.backoff)),
-      counted(profile.threads, "thread", "threads"), escaped(profile.start), profile.wall_seconds,
+                       : fmt::format("{}, policy {}, back-off {}, ", markup(profile.algorithm),
+                                     markup(profile.contention), markup(profile.backoff)),
+      counted(profile.threads, "thread", "threads"), markup(profile.start), profile.wall_seconds,
       sections_table(profile), matrix(profile), aborts_table(profile),
       serialisations_table(profile) + colour_waits_table(profile), histograms(profile),
       locks_table(profile), summary(profile), kPageFilterHash, kPageFilterScript,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/page_filter.h"
+#include "base/printable.h"
 #include "machine/protocol/document.h"
 
 namespace tandem::machine {
@@ -29,33 +30,11 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; }
 code { font-size: 0.95em; }
 )";
 
-std::string escaped(const std::string &text) {
-  std::string out;
-  for (const char c : text)
-    switch (c) {
-    case '&':
-      out += "&amp;";
-      break;
-    case '<':
-      out += "&lt;";
-      break;
-    case '>':
-      out += "&gt;";
-      break;
-    case '"':
-      out += "&quot;";
-      break;
-    default:
-      out += c;
-    }
-  return out;
-}
-
 std::string states_table(const char *caption, const std::vector<StateInfo> &states) {
   std::string out = fmt::format("<table><tr><th>{}</th><th>meaning</th></tr>\n", caption);
   for (const StateInfo &s : states)
-    out += fmt::format("<tr><td><code>{}</code></td><td>{}</td></tr>\n", escaped(s.name),
-                       escaped(s.description));
+    out += fmt::format("<tr><td><code>{}</code></td><td>{}</td></tr>\n", markup(s.name),
+                       markup(s.description));
   return out + "</table>\n";
 }
 
@@ -83,8 +62,8 @@ std::string events_table(const TableDocument &d) {
   std::string out =
       "<table><tr><th>event</th><th>comes from, or network</th><th>meaning</th></tr>\n";
   for (const EventInfo &e : d.events)
-    out += fmt::format("<tr><td><code>{}</code></td><td>{}</td><td>{}</td></tr>\n", escaped(e.name),
-                       kind_name(e), escaped(e.description));
+    out += fmt::format("<tr><td><code>{}</code></td><td>{}</td><td>{}</td></tr>\n", markup(e.name),
+                       kind_name(e), markup(e.description));
   return out + "</table>\n";
 }
 
@@ -138,11 +117,11 @@ std::string matrix(const TableDocument &d, std::size_t controller) {
     events.insert(row.event);
   std::string out = "<table class=\"matrix\"><tr><th>line / transaction</th>";
   for (const std::size_t e : events)
-    out += fmt::format("<th title=\"{}\">{}</th>", escaped(d.events[e].description),
-                       escaped(d.events[e].name));
+    out += fmt::format("<th title=\"{}\">{}</th>", markup(d.events[e].description),
+                       markup(d.events[e].name));
   out += "</tr>\n";
   for (const auto &[line, tbe] : pairs_of(c)) {
-    out += fmt::format("<tr><th>{}</th>", escaped(state_pair(c, line, tbe)));
+    out += fmt::format("<tr><th>{}</th>", markup(state_pair(c, line, tbe)));
     for (const std::size_t e : events)
       out += matrix_cell(c, controller, line, tbe, e);
     out += "</tr>\n";
@@ -173,7 +152,7 @@ std::string does(const Row &row) {
     return "refuses for good";
   std::string out;
   for (const std::string &action : row.actions)
-    out += (out.empty() ? "" : "<br>") + escaped(action);
+    out += (out.empty() ? "" : "<br>") + markup(action);
   return out.empty() ? "nothing" : out;
 }
 
@@ -192,8 +171,8 @@ std::string rows_table(const TableDocument &d, std::size_t controller) {
     out += fmt::format(
         "<tr id=\"r{}-{}\"><td class=\"number\">{}</td><td>{}{}</td><td>{}</td>"
         "<td>{}</td><td>{}</td>",
-        controller, i, i + 1, escaped(row_name(d, c, row)),
-        row.why.empty() ? "" : "<br><span class=\"why\">" + escaped(row.why) + "</span>", does(row),
+        controller, i, i + 1, markup(row_name(d, c, row)),
+        row.why.empty() ? "" : "<br><span class=\"why\">" + markup(row.why) + "</span>", does(row),
         row.next_line < 0 && row.next_tbe < 0
             ? ""
             : fmt::format("{}/{}", next(row.next_line, c.lines), next(row.next_tbe, c.tbes)),
@@ -221,10 +200,10 @@ std::string coverage(const TableDocument &d) {
     }
   std::string out = fmt::format("<h2>Coverage</h2>\n<p>{} of {} rows are taken", either, rows);
   if (!d.tests.empty())
-    out += fmt::format(": {} in {}, and", tested, escaped(d.tests));
+    out += fmt::format(": {} in {}, and", tested, markup(d.tests));
   out += fmt::format(" {} in these exhaustive searches:</p>\n<ul>\n", taken);
   for (const std::string &proof : d.proofs)
-    out += fmt::format("<li>{}</li>\n", escaped(proof));
+    out += fmt::format("<li>{}</li>\n", markup(proof));
   return out + "</ul>\n";
 }
 
@@ -236,18 +215,18 @@ std::string html(const TableDocument &d) {
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                   "<title>{0}: tables</title>\n<style>{1}</style></head>\n<body>\n"
                   "<h1>{0}</h1>\n<p>{2}</p>\n",
-                  escaped(d.name), kStyle, escaped(d.summary));
+                  markup(d.name), kStyle, markup(d.summary));
   if (!d.options.empty()) {
     out += "<table><tr><th>option</th><th>when it is set</th><th>default</th></tr>\n";
     for (const TableDocument::Option &o : d.options)
       out += fmt::format("<tr><td><code>{}</code></td><td>{}</td><td>{}</td></tr>\n",
-                         escaped(o.name), escaped(o.description), o.set ? "set" : "clear");
+                         markup(o.name), markup(o.description), o.set ? "set" : "clear");
     out += "</table>\n";
   }
   out += coverage(d) + "<h2>Events</h2>\n" + events_table(d);
   for (std::size_t i = 0; i < d.controllers.size(); ++i) {
     const Controller &c = d.controllers[i];
-    out += fmt::format("<h2>Controller: {}</h2>\n", escaped(c.name));
+    out += fmt::format("<h2>Controller: {}</h2>\n", markup(c.name));
     out += states_table("line", c.lines) + states_table("transaction", c.tbes);
     out += "<p>An empty field cannot happen: the simulator stops there, and the checker shows that "
            "it is never reached. Rows of one field are tried from the top.</p>\n";
