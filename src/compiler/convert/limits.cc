@@ -2,6 +2,7 @@
 #include "compiler/convert/limits.h"
 
 #include "compiler/effects/effects.h"
+#include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/lock_functions.h"
 #include "compiler/sections/section.h"
@@ -122,7 +123,7 @@ public:
     for (Status (Limits::*one)() :
          {&Limits::check_jumps, &Limits::check_pointers, &Limits::check_processes,
           &Limits::check_recursive, &Limits::check_robust, &Limits::check_names,
-          &Limits::check_marked})
+          &Limits::check_handlers, &Limits::check_marked})
       if (Status good = (this->*one)(); !good)
         return good;
     return Unit{};
@@ -220,6 +221,29 @@ private:
                                  "can name and lock; keep it a lock",
                                  place_of(*site->call), site->locks.front(),
                                  global->getName().str())};
+    return Unit{};
+  }
+
+  // A handler may interrupt a section of its own thread, which excludes others only.
+  Status check_handlers() {
+    for (const PointsToAnalysis::Spawn &spawn : points_to_.spawns()) {
+      if (spawn.when != Callback::When::signal)
+        continue;
+      SetVector<const Function *> run;
+      run.insert(spawn.function);
+      for (std::size_t i = 0; i < run.size(); ++i) { // grows
+        for (const LockSite *site : sites_)
+          if (site->call->getFunction() == run[i])
+            return Error{fmt::format("{}: lock '{}' is used here by the signal handler '{}', which "
+                                     "may interrupt a section; keep it a lock",
+                                     place_of(*site->call), site->locks.front(),
+                                     source_name(*spawn.function))};
+        for (const Instruction &instruction : instructions(*run[i]))
+          if (const auto *call = dyn_cast<CallBase>(&instruction))
+            for (const Function *target : points_to_.targets(*call))
+              run.insert(target);
+      }
+    }
     return Unit{};
   }
 

@@ -87,16 +87,20 @@ bool finds_by_name(StringRef function) {
   return is_contained({"dlsym", "dlvsym", "dlopen", "dlmopen"}, function);
 }
 
+// Whether a symbol is the runtime's, or names what its transactions call.
+bool is_of_runtime(StringRef symbol) {
+  constexpr std::array kRuntime = {"_ITM_", "_ZGTt", "tandem_", "_TANDEM_"};
+  return any_of(kRuntime, [&](StringRef prefix) { return symbol.starts_with(prefix); });
+}
+
 // Whether machine code that uses this symbol may begin a transaction: by the runtime, whoever
 // defines that, or by code of which nothing is known. What the program defines is seen.
 bool may_lead_to_transactions(const std::string &symbol, const LinkInputs &inputs,
                               const Module &module, const Catalogue &catalogue) {
-  constexpr std::array kRuntime = {"_ITM_", "_ZGTt", "tandem_", "_TANDEM_"};
   const GlobalValue *value = module.getNamedValue(symbol);
   if (value != nullptr && !value->isDeclaration())
     return false;
-  return any_of(kRuntime, [&](StringRef prefix) { return symbol.starts_with(prefix); }) ||
-         finds_by_name(symbol) ||
+  return is_of_runtime(symbol) || finds_by_name(symbol) ||
          (!inputs.native_definitions.contains(symbol) && catalogue.lookup(symbol).stores_anything &&
           !catalogue.is_own_variable(symbol) && symbol != "_GLOBAL_OFFSET_TABLE_");
 }
@@ -129,13 +133,19 @@ bool is_closed(const Module &module, const PassOptions &options, const Catalogue
          });
 }
 
-// Whether no section of the process can conflict with one that a lock of this program becomes but
-// others of these, which the program keeps apart by its locks, as would machine code that knows
-// them. A cancelled one cannot be undone by those.
-bool all_sections_are_locks(Module &module, const PassOptions &options,
-                            const Catalogue &catalogue) {
-  return !calls_cancel(module) && is_closed(module, options, catalogue) &&
-         inspect_link_inputs(options.link_inputs).native.empty() &&
+// Whether the program's sections may hold its own locks in place of being transactions: all of them
+// were its locks, so that it is then the program as it was written, also to other code of the
+// process. Not where it asks the runtime for what only transactions do, or machine code that is
+// linked with it begins transactions, which may be meant to exclude what the locks guard.
+bool all_sections_are_locks(Module &module, const PassOptions &options) {
+  const LinkInputs inputs = inspect_link_inputs(options.link_inputs);
+  return none_of(module,
+                 [](const Function &function) {
+                   return function.isDeclaration() && !function.use_empty() &&
+                          is_of_runtime(function.getName());
+                 }) &&
+         none_of(inputs.native_uses,
+                 [](const std::string &symbol) { return is_of_runtime(symbol); }) &&
          all_of(discover_sections(module),
                 [](const Section &section) { return section.kind == SectionKind::lock_region; });
 }
@@ -294,7 +304,7 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     const Doing converting("converting locks");
     const Result<Conversion> converted = convert_locks(
         module, options_, *catalogue,
-        mode == Enforcement::hybrid && all_sections_are_locks(module, options_, *catalogue));
+        mode == Enforcement::hybrid && all_sections_are_locks(module, options_));
     if (!converted)
       stop(converted.error().message);
     for (const std::string &warning : converted->warnings)
