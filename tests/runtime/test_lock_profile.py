@@ -131,8 +131,8 @@ def test_an_older_profile_stays_where_the_process_writes_none(
 ) -> None:
     path = tmp_path / "locks.json"
     path.write_text("of an earlier run")
-    done = run(program, path, "leave")
-    assert (done.returncode, done.stderr) == (0, "")
+    done = run(program, path, "kill")
+    assert (done.returncode, done.stderr) == (-9, "")
     assert path.read_text() == "of an earlier run"
 
 
@@ -164,3 +164,76 @@ def test_the_report(program: Path, tmp_path: Path) -> None:
     text = page.read_text()
     assert f"locks.c:{line_of('/* initialised */')}), 3 of them" in text
     assert "readers" in text
+
+
+ENDS = Path(__file__).parent / "locks/ends.c"
+
+
+@pytest.fixture(scope="module")
+def stripped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As distributions ship programs; beside it the separate debug file, NAME.debug."""
+    path = tmp_path_factory.mktemp("ends") / "ends"
+    command = ["gcc", "-O1", "-g", "-Wall", "-Wextra", "-Werror", str(ENDS), "-o", str(path)]
+    subprocess.run([*command, "-pthread", "-Wl,--build-id"], check=True)
+    subprocess.run(["objcopy", "--only-keep-debug", str(path), f"{path}.debug"], check=True)
+    subprocess.run(["strip", str(path)], check=True)
+    return path
+
+
+def names(profile: dict[str, Any]) -> set[tuple[str, str, int]]:
+    locks = profile["locks"]
+    return {(x["object"]["symbol"], x["site"]["function"], x["acquisitions"]) for x in locks}
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "end"),
+    [
+        ("exit", 0, "exit"),
+        ("quick_exit", 4, "exit"),
+        ("_exit", 3, "_exit"),
+        ("terminate", -15, "signal 15"),
+        ("fault", -11, "signal 11"),
+        ("abort", -6, "signal 6"),
+        ("exec", 1, "exec false"),
+        ("vfork", 1, "exit"),
+    ],
+)
+def test_a_stripped_program_however_it_ends(
+    stripped: Path, tmp_path: Path, how: str, status: int, end: str
+) -> None:
+    """Its two locks are told apart, and the file says whose process it was."""
+    done = run(stripped, tmp_path / "%e.json", how)
+    assert (done.returncode, done.stderr) == (status, "")
+    profile = read(tmp_path / "ends.json")
+    found = profile["run"]
+    assert (found["command"], found["end"]) == ([str(stripped), how], end)
+    assert found["parent"] == os.getpid()
+    assert {x["output"] for x in found["modules"]} == {"ends"}
+    assert all(x["build_id"] for x in found["modules"])
+    assert all(x.startswith("ends+0x") for name in names(profile) for x in name[:2])
+    assert sorted(x[2] for x in names(profile)) == [2, 2000]
+    assert len({x[0] for x in names(profile)}) == 2
+
+
+def test_a_child_that_a_signal_ends(stripped: Path, tmp_path: Path) -> None:
+    done = run(stripped, tmp_path / "p.json", "fork")
+    assert (done.returncode, done.stderr) == (15, "")
+    parent = read(tmp_path / "p.json")["run"]
+    [path] = tmp_path.glob("p.json.*")
+    child = read(path)
+    assert path.name == f"p.json.{child['run']['pid']}"
+    assert (child["run"]["end"], child["run"]["parent"]) == ("signal 15", parent["pid"])
+    assert sorted(x[2] for x in names(child)) == [2, 2000]
+
+
+def test_names_of_a_separate_debug_file(
+    stripped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(stripped, tmp_path / "first.json", "exit")
+    [module] = read(tmp_path / "first.json")["run"]["modules"]
+    kept = tmp_path / "cache" / module["build_id"]
+    kept.mkdir(parents=True)
+    kept.joinpath("debuginfo").write_bytes(Path(f"{stripped}.debug").read_bytes())
+    monkeypatch.setenv("DEBUGINFOD_CACHE_PATH", str(kept.parent))
+    run(stripped, tmp_path / "p.json", "exit")
+    assert names(read(tmp_path / "p.json")) == {("hot", "work", 2000), ("cold", "work", 2)}

@@ -92,6 +92,8 @@ Profile profile_of(const json &value) {
   Profile profile;
   const json &run = value.at("run");
   profile.program = run.at("program");
+  profile.pid = run.at("pid");
+  profile.end = run.value("end", "");
   profile.algorithm = run.at("algorithm");
   profile.contention = run.at("policy").at("contention");
   profile.backoff = run.at("policy").at("backoff");

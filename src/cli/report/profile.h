@@ -110,6 +110,8 @@ struct Profile {
   std::uint64_t executions = 0; // of sections; 0: not known
   std::uint64_t measured = 0;   // of them
   std::vector<ProfileSection> sections;
+  std::uint64_t pid = 0;
+  std::string end;       // how the process ended; empty: not recorded
   bool of_locks = false; // of the program's own locks, not of transactions
   std::vector<ProfileLock> locks;
 };

@@ -144,8 +144,9 @@ std::string head_text(const Profile &profile) {
   }
   const std::string threads = counted(profile.threads, "thread", "threads");
   if (profile.of_locks)
-    return fmt::format("{}: {}{}, {:.2f} s", profile.program, threads,
-                       profile.locks.empty() ? ", no lock was acquired" : "", profile.wall_seconds);
+    return fmt::format("{}: {}{}, {:.2f} s; process {}{}", profile.program, threads,
+                       profile.locks.empty() ? ", no lock was acquired" : "", profile.wall_seconds,
+                       profile.pid, profile.end.empty() ? "" : ", ended by " + profile.end);
   return fmt::format(
       "{}: {}, {}, {} commits, {} aborts{}, {:.2f} s{}", profile.program, profile.algorithm,
       threads, thousands(commits), thousands(aborts),

@@ -92,6 +92,7 @@ struct Began {
   std::int64_t ns;
   std::int64_t wall_ns;
 };
-void write_profile(std::FILE *file, Began began) noexcept;
+// `end`: how the process ends.
+void write_profile(std::FILE *file, Began began, const char *end) noexcept;
 
 } // namespace tandem::locks

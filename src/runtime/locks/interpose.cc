@@ -10,16 +10,21 @@
 #include "runtime/profile/destination.h"
 #include "runtime/settings/environment.h"
 
+#include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -137,14 +142,96 @@ void releasing(const void *lock) noexcept {
     release(*self, lock);
 }
 
-void write_at_exit() noexcept {
-  const auto writer = [](std::FILE *file, void *) { write_profile(file, began); };
-  if (const int error = destination.write(writer, nullptr); error != 0)
+// --- how a process ends
+
+// Whose memory this is: a child of vfork() shares it, and is another process.
+pid_t owner = 0;
+
+void write_because(const char *end) noexcept {
+  const auto writer = [](std::FILE *file, void *reason) {
+    write_profile(file, began, static_cast<const char *>(reason));
+  };
+  if (const int error = destination.write(writer, const_cast<char *>(end)); error != 0)
     tandem::say("%s: %s", destination.path(), tandem::output_error(error));
+}
+
+void write_at_exit() noexcept { write_because("exit"); }
+
+// Before an end that runs no handlers. A child that has acquired nothing leaves no file.
+void write_before(const char *end) noexcept {
+  if (destination.path() != nullptr && ::getpid() == owner &&
+      all_threads.load(std::memory_order_relaxed) != nullptr)
+    write_because(end);
+}
+
+// A signal that ends the process: its handler may call next to nothing, so a thread that sleeps
+// until then writes the file. Whoever was interrupted inside malloc does not stop that thread: it
+// has memory of its own. What takes longer than kLongestWriteS is given up.
+constexpr int kEnding[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,    SIGABRT, SIGFPE, SIGSEGV, SIGBUS,
+                           SIGPIPE, SIGALRM, SIGTERM, SIGUSR1,   SIGUSR2, SIGSYS, SIGXCPU, SIGXFSZ,
+                           SIGPOLL, SIGPROF, SIGTRAP, SIGVTALRM};
+constexpr int kLongestWriteS = 10;
+
+struct Ending {
+  sem_t wanted, written;
+  std::atomic<pid_t> process{0}; // that has the thread
+  std::atomic<int> signal{0};
+};
+Ending ending;
+
+void *write_when_wanted(void *) noexcept {
+  std::free(std::malloc(1)); // its own memory is there from now on
+  while (::sem_wait(&ending.wanted) != 0) {
+  }
+  char end[32];
+  std::snprintf(end, sizeof end, "signal %d", ending.signal.load());
+  write_before(end);
+  ::sem_post(&ending.written);
+  return nullptr;
+}
+
+void end_by_signal(int signal, siginfo_t *, void *) noexcept {
+  int none = 0;
+  if (ending.process.load() == ::getpid() && ending.signal.compare_exchange_strong(none, signal)) {
+    ::sem_post(&ending.wanted);
+    timespec until;
+    ::clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += kLongestWriteS;
+    while (::sem_timedwait(&ending.written, &until) != 0 && errno == EINTR) {
+    }
+  }
+  // Its action is the default one again (SA_RESETHAND); it arrives when this returns.
+  ::raise(signal);
+}
+
+using Create = int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+Create next_create() noexcept {
+  static const auto next = reinterpret_cast<Create>(next_of("pthread_create", nullptr));
+  return next;
+}
+
+// The caller holds nothing that creating a thread could need.
+void watch_signals() noexcept {
+  if (::getpid() == ending.process.load())
+    return;
+  ending.signal.store(0);
+  ::sem_init(&ending.wanted, 0, 0);
+  ::sem_init(&ending.written, 0, 0);
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  if (next_create()(&thread, nullptr, write_when_wanted, nullptr) == 0) {
+    ::pthread_detach(thread);
+    ending.process.store(::getpid());
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 // The file is the parent's.
 void after_fork_in_child() noexcept {
+  owner = ::getpid();
   destination.follow_fork();
   all_threads.store(nullptr, std::memory_order_relaxed);
   own = nullptr;
@@ -165,14 +252,111 @@ __attribute__((constructor)) void prepare() noexcept {
   ::clock_gettime(CLOCK_REALTIME, &wall);
   began = {tandem::processor::ticks(), steady.tv_sec * 1'000'000'000LL + steady.tv_nsec,
            wall.tv_sec * 1'000'000'000LL + wall.tv_nsec};
+  owner = ::getpid();
   ::pthread_atfork(nullptr, nullptr, after_fork_in_child);
   std::atexit(write_at_exit);
+  std::at_quick_exit(write_at_exit);
+  watch_signals();
+  for (const int signal : kEnding) {
+    struct sigaction old;
+    struct sigaction watched = {};
+    watched.sa_sigaction = end_by_signal;
+    watched.sa_flags = SA_SIGINFO | SA_RESETHAND | SA_ONSTACK;
+    if (::sigaction(signal, nullptr, &old) == 0 && old.sa_handler == SIG_DFL)
+      ::sigaction(signal, &watched, nullptr);
+  }
+}
+
+// The arguments of execl() and the like, as those of execv().
+std::vector<char *> gathered(const char *first, va_list rest) {
+  std::vector<char *> all{const_cast<char *>(first)};
+  while (all.back() != nullptr)
+    all.push_back(va_arg(rest, char *));
+  return all;
+}
+
+void write_before_exec(const char *program) noexcept {
+  if (destination.path() == nullptr)
+    return;
+  char end[4096];
+  std::snprintf(end, sizeof end, "exec %s", program);
+  write_before(end);
 }
 
 } // namespace
 
 #define SITE __builtin_return_address(0)
 #define EXPORT extern "C" [[gnu::visibility("default")]]
+
+// --- ends of a process that run no handlers
+
+EXPORT void _exit(int status) {
+  NEXT(_exit, nullptr);
+  write_before("_exit");
+  next(status);
+  __builtin_unreachable();
+}
+
+EXPORT void _Exit(int status) { _exit(status); }
+
+EXPORT int execve(const char *program, char *const arguments[], char *const environment[]) {
+  NEXT(execve, nullptr);
+  write_before_exec(program);
+  return next(program, arguments, environment);
+}
+
+EXPORT int fexecve(int file, char *const arguments[], char *const environment[]) {
+  NEXT(fexecve, nullptr);
+  write_before_exec(arguments[0] != nullptr ? arguments[0] : "");
+  return next(file, arguments, environment);
+}
+
+EXPORT int execv(const char *program, char *const arguments[]) {
+  return execve(program, arguments, environ);
+}
+
+EXPORT int execvpe(const char *program, char *const arguments[], char *const environment[]) {
+  NEXT(execvpe, nullptr);
+  write_before_exec(program);
+  return next(program, arguments, environment);
+}
+
+EXPORT int execvp(const char *program, char *const arguments[]) {
+  return execvpe(program, arguments, environ);
+}
+
+EXPORT int execl(const char *program, const char *first, ...) {
+  va_list rest;
+  va_start(rest, first);
+  const std::vector<char *> arguments = gathered(first, rest);
+  va_end(rest);
+  return execve(program, arguments.data(), environ);
+}
+
+EXPORT int execlp(const char *program, const char *first, ...) {
+  va_list rest;
+  va_start(rest, first);
+  const std::vector<char *> arguments = gathered(first, rest);
+  va_end(rest);
+  return execvpe(program, arguments.data(), environ);
+}
+
+EXPORT int execle(const char *program, const char *first, ...) {
+  va_list rest;
+  va_start(rest, first);
+  const std::vector<char *> arguments = gathered(first, rest);
+  char *const *environment = va_arg(rest, char *const *);
+  va_end(rest);
+  return execve(program, arguments.data(), environment);
+}
+
+// Of a child that may not have a thread to write its file yet: here one can be created.
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *), void *argument) {
+  if (destination.path() != nullptr && ::getpid() == owner)
+    watch_signals();
+  return next_create()(thread, attributes, run, argument);
+}
 
 // --- mutexes
 

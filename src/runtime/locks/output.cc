@@ -3,6 +3,7 @@
 // The profile of locks as JSON (docs/formats/profile.md), at the end of the process.
 #include "runtime/locks/counters.h"
 #include "runtime/processor.h"
+#include "runtime/profile/command_line.h"
 #include "runtime/profile/json.h"
 #include "runtime/profile/symbols.h"
 
@@ -33,6 +34,21 @@ struct Initialised {
 Initialised &initialised() noexcept {
   static auto *made = new Initialised; // never destroyed: threads outlive it
   return *made;
+}
+
+// A copy; empty where a thread that was interrupted in the middle keeps it.
+std::map<std::uint64_t, std::uint64_t> initialised_now() {
+  constexpr int kMostTries = 1000;
+  Initialised &all = initialised();
+  for (int i = 0; i < kMostTries; ++i) {
+    if (!all.busy.test_and_set(std::memory_order_acquire)) {
+      std::map<std::uint64_t, std::uint64_t> sites = all.sites;
+      all.busy.clear(std::memory_order_release);
+      return sites;
+    }
+    ::usleep(100);
+  }
+  return {};
 }
 
 struct Sum {
@@ -83,6 +99,16 @@ std::string path_of(const Place &place) {
   return folder.empty() ? place.file : folder + "/" + place.file;
 }
 
+// As the linker knows it; of a module without symbols the module and the offset in it, for
+// `addr2line` and the like.
+std::string symbol_of(const Place &place) {
+  if (*place.symbol != '\0' || *place.output == '\0')
+    return place.symbol;
+  char offset[32];
+  std::snprintf(offset, sizeof offset, "+0x%llx", static_cast<unsigned long long>(place.offset));
+  return place.output + std::string(offset);
+}
+
 struct Name {
   bool variable = false;
   std::string output, symbol, file; // of a variable, or of the call that initialised the lock
@@ -125,6 +151,7 @@ public:
   }
 
   std::map<Name, Group> groups;
+  std::map<std::string, std::string> modules; // build-ids of what locks and sites are in
   std::size_t threads = 0;
 
 private:
@@ -134,7 +161,8 @@ private:
       wanted.emplace(counts->lock.load(std::memory_order_relaxed), true);
       wanted.emplace(counts->site - 1, false);
     }
-    for (const auto &[lock, site] : initialised().sites)
+    made_at_ = initialised_now();
+    for (const auto &[lock, site] : made_at_)
       wanted.emplace(site - 1, false);
     for (const auto &[address, data] : wanted) {
       places_.emplace_back();
@@ -142,36 +170,40 @@ private:
       places_.back().data = data;
     }
     profile::find_places(places_.data(), places_.size());
+    for (const Place &place : places_)
+      if (*place.output != '\0')
+        modules[place.output] = place.build_id;
   }
 
   Site site_of(const Counts &counts) const {
     const Place *place = call(counts.site);
     if (place == nullptr)
       return {"", "", 0, counts.shared};
-    return {place->symbol, path_of(*place), place->line, counts.shared};
+    return {symbol_of(*place), path_of(*place), place->line, counts.shared};
   }
 
   Name name_of(const Counts &counts) const {
     const std::uint64_t lock = counts.lock.load(std::memory_order_relaxed);
     const Place *variable = profile::place_of(places_.data(), places_.size(), lock);
-    if (variable != nullptr && *variable->symbol != '\0')
-      return {true, variable->output, variable->symbol, "", 0};
-    const auto site = initialised().sites.find(lock);
-    const Place *made = site == initialised().sites.end() ? nullptr : call(site->second);
+    if (variable != nullptr && *variable->output != '\0')
+      return {true, variable->output, symbol_of(*variable), "", 0};
+    const auto site = made_at_.find(lock);
+    const Place *made = site == made_at_.end() ? nullptr : call(site->second);
     if (made == nullptr) // a lock within a record that was copied or zeroed: by who takes it
       made = call(counts.site);
     if (made == nullptr)
       return {};
-    return {false, made->output, made->symbol, path_of(*made), made->line};
+    return {false, made->output, symbol_of(*made), path_of(*made), made->line};
   }
 
   std::vector<Place> places_;
+  std::map<std::uint64_t, std::uint64_t> made_at_;
 };
 
 class Writer {
 public:
-  Writer(std::FILE *file, Began began, const Profile &profile)
-      : json_(file), profile_(profile), began_(began) {
+  Writer(std::FILE *file, Began began, const char *end, const Profile &profile)
+      : json_(file), profile_(profile), began_(began), end_(end) {
     timespec now;
     ::clock_gettime(CLOCK_MONOTONIC, &now);
     wall_ns_ = now.tv_sec * 1'000'000'000LL + now.tv_nsec - began.ns;
@@ -214,10 +246,10 @@ private:
                   static_cast<int>(began_.wall_ns / 1'000'000 % 1000));
     json_.open('{', "run");
     json_.text("program", program);
-    json_.open('[', "command");
-    json_.text(nullptr, program_invocation_name);
-    json_.close(']');
+    write_command_line(json_);
     json_.number("pid", static_cast<std::uint64_t>(::getpid()));
+    json_.number("parent", static_cast<std::uint64_t>(::getppid()));
+    json_.text("end", end_);
     json_.text("algorithm", "none");
     json_.open('{', "policy");
     json_.text("contention", "none");
@@ -227,6 +259,14 @@ private:
     json_.number("threads", profile_.threads);
     json_.text("start", start);
     json_.seconds("wall_seconds", wall_ns_);
+    json_.open('[', "modules");
+    for (const auto &[output, id] : profile_.modules) {
+      json_.open('{');
+      json_.text("output", output.c_str());
+      json_.text("build_id", id.c_str());
+      json_.close('}');
+    }
+    json_.close(']');
     json_.close('}');
   }
 
@@ -269,6 +309,7 @@ private:
   profile::Json json_;
   const Profile &profile_;
   Began began_;
+  const char *end_;
   std::int64_t wall_ns_ = 0;
   double ns_per_tick_ = 0;
 };
@@ -283,10 +324,10 @@ void note_initialised(const void *lock, const void *site) noexcept {
   all.busy.clear(std::memory_order_release);
 }
 
-void write_profile(std::FILE *file, Began began) noexcept {
+void write_profile(std::FILE *file, Began began, const char *end) noexcept {
   Profile profile;
   profile.collect();
-  Writer(file, began, profile).write();
+  Writer(file, began, end, profile).write();
 }
 
 } // namespace tandem::locks

@@ -57,17 +57,32 @@ int write_to(OutputFile &output, void (*writer)(std::FILE *, void *), void *argu
   return error;
 }
 
+// `text`, memory of malloc, with `value` in place of each `mark`; null: no memory.
+char *replaced(char *text, const char *mark, const char *value) noexcept {
+  for (char *at = nullptr; text != nullptr && (at = std::strstr(text, mark)) != nullptr;) {
+    char *next = nullptr;
+    const int length = ::asprintf(&next, "%.*s%s%s", static_cast<int>(at - text), text, value,
+                                  at + std::strlen(mark));
+    std::free(text);
+    text = length >= 0 ? next : nullptr;
+  }
+  return text;
+}
+
 } // namespace
 
 int Destination::expand() noexcept {
-  char *name = ::strdup(name_);
-  for (char *number = nullptr; name != nullptr && (number = std::strstr(name, "%p")) != nullptr;) {
-    char *next = nullptr;
-    const int length = ::asprintf(&next, "%.*s%d%s", static_cast<int>(number - name), name,
-                                  ::getpid(), number + 2);
-    std::free(name);
-    name = length >= 0 ? next : nullptr;
-  }
+  char number[16];
+  std::snprintf(number, sizeof number, "%d", ::getpid());
+  char program[4096];
+  const ssize_t path = ::readlink("/proc/self/exe", program, sizeof program - 1);
+  program[path > 0 ? path : 0] = '\0';
+  const char *slash = std::strrchr(program, '/');
+  // One that says `%` itself would be looked at again.
+  for (char *at = program; (at = std::strchr(at, '%')) != nullptr;)
+    *at = '_';
+  char *name = replaced(replaced(::strdup(name_), "%p", number), "%e",
+                        slash != nullptr ? slash + 1 : program);
   char *expanded = nullptr;
   const int length = name == nullptr
                          ? -1

@@ -4,7 +4,8 @@
 // or is replaced, as a whole (base/output_file.h), when the process ends, or is overwritten where
 // its folder allows no other. A pipe or a device is written to and stays what it is; to what the
 // process has open already
-// (/dev/stdout, /dev/fd/3) the profile is appended. `%p` in the name is the number of the process.
+// (/dev/stdout, /dev/fd/3) the profile is appended. `%p` in the name is the number of the process,
+// `%e` the name of its program.
 // Not for several threads at once.
 #pragma once
 

@@ -6,6 +6,7 @@
 #include "runtime/fatal.h"
 #include "runtime/processor.h"
 #include "runtime/profile/counters.h"
+#include "runtime/profile/command_line.h"
 #include "runtime/profile/json.h"
 #include "runtime/profile/symbols.h"
 #include "runtime/settings/settings.h"
@@ -226,7 +227,7 @@ private:
     const ssize_t length = ::readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = '\0';
     json_.text("program", length > 0 ? program : "/");
-    write_command();
+    write_command_line(json_);
     json_.number("pid", static_cast<std::uint64_t>(process_.pid));
     json_.text("algorithm", algorithm_name());
     json_.open('{', "policy");
@@ -261,20 +262,6 @@ private:
     json_.text("start", text);
     json_.seconds("wall_seconds", wall_ns_);
     json_.close('}');
-  }
-
-  void write_command() noexcept {
-    json_.open('[', "command");
-    static char words[1 << 16]; // what is longer is cut
-    const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    const ssize_t length = file < 0 ? 0 : ::read(file, words, sizeof words - 1);
-    if (file >= 0)
-      ::close(file);
-    for (ssize_t at = 0; at < length;) {
-      json_.text(nullptr, words + at);
-      at += static_cast<ssize_t>(std::strlen(words + at)) + 1;
-    }
-    json_.close(']');
   }
 
   template <class Table, class Value>

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sources: ELF-64 object file format; DWARF 5, section 6.2 (line number information).
+// Sources: ELF-64 object file format; DWARF 5, section 6.2 (line number information); GDB's manual,
+// "Separate debug files"; debuginfod_find_debuginfo(3), on its cache.
 #include "runtime/profile/symbols.h"
 
 #include "runtime/memory/log.h"
 #include "runtime/profile/line_table.h"
+#include "runtime/settings/environment.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
@@ -114,6 +118,58 @@ const char *file_name(const char *path) noexcept {
 
 char program_path[4096]; // find_program
 
+// The module's build-id as digits, by malloc; empty where it has none.
+const char *build_id_of(const File &file) noexcept {
+  const Span note = file.section(".note.gnu.build-id");
+  if (note.size < sizeof(Elf64_Nhdr))
+    return "";
+  const auto &header = *reinterpret_cast<const Elf64_Nhdr *>(note.start);
+  const std::size_t begin = sizeof header + ((header.n_namesz + 3U) & ~3U);
+  if (header.n_type != NT_GNU_BUILD_ID || begin > note.size || header.n_descsz > note.size - begin)
+    return "";
+  auto *digits = static_cast<char *>(std::malloc(2 * header.n_descsz + 1));
+  if (digits == nullptr)
+    return "";
+  digits[0] = '\0';
+  for (std::size_t i = 0; i < header.n_descsz; ++i)
+    std::snprintf(digits + 2 * i, 3, "%02x", note.start[begin + i]);
+  return digits;
+}
+
+// What the module's symbols and lines say of the places.
+bool find_names(const File &file, std::uint64_t base, Range range) noexcept {
+  find_symbols(file, ".symtab", ".strtab", base, range);
+  const LineSections lines = {file.section(".debug_line"), file.section(".debug_str"),
+                              file.section(".debug_line_str")};
+  find_lines(lines, base, range.begin, range.end);
+  return file.section(".symtab").size != 0;
+}
+
+// The separate debug file with that build-id, where the machine has it.
+void find_in_debug_file(const char *id, std::uint64_t base, Range range) noexcept {
+  if (std::strlen(id) < 3)
+    return;
+  const auto look = [&](const char *format, const char *folder, const char *first,
+                        const char *rest) {
+    char path[4096];
+    if (folder == nullptr || *folder != '/' ||
+        std::snprintf(path, sizeof path, format, folder, first, rest) >=
+            static_cast<int>(sizeof path))
+      return false;
+    const File file(path);
+    return file.readable() && find_names(file, base, range);
+  };
+  const char two[] = {id[0], id[1], '\0'};
+  if (look("%s/.build-id/%s/%s.debug", "/usr/lib/debug", two, id + 2))
+    return;
+  const char *kept = variable("DEBUGINFOD_CACHE_PATH");
+  const char *caches = variable("XDG_CACHE_HOME");
+  if (look("%s/%s%s/debuginfo", kept, id, "") ||
+      look("%s/debuginfod_client/%s%s/debuginfo", caches, id, ""))
+    return;
+  look("%s/.cache/debuginfod_client/%s%s/debuginfo", variable("HOME"), id, "");
+}
+
 void find_in_file(const char *path, std::uint64_t base, Range range) noexcept {
   const char *name = ::strdup(file_name(path));
   for (Place *place = range.begin; place != range.end; ++place) {
@@ -123,11 +179,12 @@ void find_in_file(const char *path, std::uint64_t base, Range range) noexcept {
   const File file(path);
   if (!file.readable())
     return;
+  const char *id = build_id_of(file);
+  for (Place *place = range.begin; place != range.end; ++place)
+    place->build_id = id;
   find_symbols(file, ".dynsym", ".dynstr", base, range);
-  find_symbols(file, ".symtab", ".strtab", base, range);
-  const LineSections lines = {file.section(".debug_line"), file.section(".debug_str"),
-                              file.section(".debug_line_str")};
-  find_lines(lines, base, range.begin, range.end);
+  if (!find_names(file, base, range))
+    find_in_debug_file(id, base, range);
 }
 
 struct Request {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // From addresses of the process to names: the module, the symbol (.symtab, else .dynsym) and, where
-// the module has debug information, file and line (.debug_line, DWARF 2 to 5). Compressed debug
-// sections and separate debug files are not read. For the end of a process: slow, and calls malloc.
+// the module has debug information, file and line (.debug_line, DWARF 2 to 5). What a stripped
+// module lacks is looked for in its separate debug file, which is found by its build-id: in
+// /usr/lib/debug/.build-id, and where debuginfod's client keeps what it has fetched
+// ($DEBUGINFOD_CACHE_PATH, $XDG_CACHE_HOME/debuginfod_client, ~/.cache/debuginfod_client). Nothing
+// is fetched. Compressed debug sections are not read. For the end of a process: slow, and calls
+// malloc.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +20,8 @@ struct Place {
   std::uint64_t address = 0;
   bool data = false;        // else code
   const char *output = "";  // file name of the module, without its folder
-  const char *symbol = "";  // as the linker knows it
+  const char *build_id = ""; // of the module, in hexadecimal digits; empty: it has none
+  const char *symbol = "";   // as the linker knows it
   std::uint64_t offset = 0; // from the symbol's start; from the module's, where there is no symbol
   const char *folder = "";  // of `file`; empty where `file` says it or the compiler's own counts
   const char *file = "";

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
@@ -74,8 +75,8 @@ int main(int argc, char **argv) {
   }
   pthread_rwlock_wrlock(&readers);
   pthread_rwlock_unlock(&readers);
-  if (argc > 1 && strcmp(argv[1], "leave") == 0)
-    _exit(0);
+  if (argc > 1 && strcmp(argv[1], "kill") == 0)
+    raise(SIGKILL);
   if (argc > 1 && fork() == 0) {
     pthread_mutex_lock(&contended);
     pthread_mutex_unlock(&contended);
