@@ -26,6 +26,9 @@ extern "C" {
  * counts as zero. */
 #define TANDEM_ABI_VERSION 1u
 
+/* Parts of a program that change their phases by themselves, at most (docs/enforcement.md). */
+#define TANDEM_PARTS 8
+
 /* tandem_section::kind: what the source marked. */
 enum tandem_section_kind {
   TANDEM_KIND_FUNCTION = 1,

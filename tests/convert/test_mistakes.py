@@ -433,9 +433,17 @@ def test_lock_that_native_code_can_name(converter: Converter) -> None:
     ), line
 
 
-def test_shared_library(converter: Converter) -> None:
-    _, line = refused(converter, LOCKED, SECTION_A, "-shared", "-fPIC")
-    assert line.startswith("p.toml: the locks of a shared library cannot be converted"), line
+def test_lock_of_a_shared_librarys_caller(converter: Converter) -> None:
+    code = (
+        "struct holder { int kind; pthread_mutex_t *m; };\n"
+        "void f(struct holder *h) { pthread_mutex_lock(h->m); ++x; pthread_mutex_unlock(h->m); }\n"
+    )
+    section = SECTION_A.replace('"a"', '"*holder.m"')
+    _, line = refused(converter, code, section, "-shared", "-fPIC")
+    assert line == (
+        f"p.c:{FIRST + 1}: lock '*h->m' may be one of the code that calls this shared library; "
+        "keep it a lock"
+    )
 
 
 def test_what_is_refused_may_stay_a_lock(converter: Converter) -> None:

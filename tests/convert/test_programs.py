@@ -209,3 +209,28 @@ def test_section_that_waits_for_a_lock_region_traps(converter: Converter, enforc
     assert converter.run(compiled.program, 1, "auto")[0] == 0
     done = subprocess.run([compiled.program, "1", "deep"], timeout=RUN_SECONDS, check=False)
     assert done.returncode in (-signal.SIGILL, -signal.SIGTRAP)
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("enforce", ["locks", "stm", "hybrid"])
+def test_locks_of_a_shared_library(converter: Converter, enforce: str, own: bool) -> None:
+    """Used by a program of another compiler, and by one that has sections."""
+    built = converter.compile(
+        PROGRAMS / "library.c",
+        PROGRAMS / "library.toml",
+        *("-O2", "-shared", "-fPIC", f"-ftandem-enforce={enforce}"),
+    )
+    assert built.status == 0, built.errors
+    assert len({x["line"] for x in built.sections("atomic")}) >= 5
+    assert built.sections("lock-region") == []
+    library = built.program.rename(converter.folder / "libtally.so")
+    program = converter.folder / "user"
+    compiler = [str(converter.build / "bin/tandem-cc"), f"-ftandem-enforce={enforce}"]
+    subprocess.run(
+        [*(compiler if own else ["gcc"]), "-O2", "-pthread", "-I", PROGRAMS]
+        + [PROGRAMS / "library_user.c", library, f"-Wl,-rpath,{converter.folder}", "-o", program],
+        check=True,
+    )
+    for threads in THREADS:
+        for phase in ("auto", *(("locks", "transactions") if enforce == "hybrid" else ())):
+            assert converter.run(program, threads, "auto", phase) == (0, ""), (threads, phase)

@@ -46,6 +46,9 @@ def test_what_a_program_computes_stays_the_same(tmp_path: Path) -> None:
     assert outcome["sections"] >= 2
     assert set(outcome["seconds"]) == {"clang-lto", "none", "locks", "stm", "hybrid"}
     assert all(set(x) == {"1", "2"} for x in outcome["seconds"].values())
+    for shares in (outcome["transactions"], outcome["waited"]):
+        assert set(shares) == {"1", "2"}
+        assert all(0 <= x <= 1 for x in shares.values())
     assert done.stdout.startswith("1 of 1 programs; 5 of 5 acquisitions of locks understood")
     assert "<td>tally</td>" in page.read_text(encoding="utf-8")
 

@@ -71,7 +71,9 @@ public:
       const PointsToAnalysis points_to(module_, catalogue_, options_.points_to);
       if (Status good = check_locks(module_, file_, calls, *named, points_to); !good)
         return good.error();
-      if (Status good = check_limits(module_, calls, *named, points_to, library_); !good)
+      if (Status good =
+              check_limits(module_, calls, *named, points_to, library_, options_.link_shared);
+          !good)
         return good.error();
       const Result<std::vector<ConditionOperation>> signals =
           convert_signals(module_, calls, points_to);
@@ -339,18 +341,6 @@ private:
   Conversion result_;
 };
 
-Result<Conversion> in_library(const ConversionFile &file) {
-  const std::string why =
-      fmt::format("{}: the locks of a shared library cannot be converted: code outside of it may "
-                  "use them; name other programs = [...] in the file",
-                  file.path);
-  if (!file.refused_stay_locks)
-    return Error{why};
-  Conversion nothing;
-  nothing.kept.push_back(why);
-  return nothing;
-}
-
 // Tries the file on copies of the program, each time without the lock that was refused.
 Result<Conversion> convert_what_can(Module &module, ConversionFile file, const PassOptions &options,
                                     const Catalogue &catalogue, bool keep_locks) {
@@ -381,9 +371,8 @@ Result<Conversion> convert_locks(Module &module, const PassOptions &options,
   if (!file->applies_to(options.link_output))
     return Conversion{};
   Result<Conversion> converted =
-      options.link_shared         ? in_library(*file)
-      : !file->refused_stay_locks ? Converter(module, *file, options, catalogue, keep_locks).run()
-                                  : convert_what_can(module, *file, options, catalogue, keep_locks);
+      !file->refused_stay_locks ? Converter(module, *file, options, catalogue, keep_locks).run()
+                                : convert_what_can(module, *file, options, catalogue, keep_locks);
   if (converted)
     converted->warnings.insert(converted->warnings.begin(), file->warnings.begin(),
                                file->warnings.end());

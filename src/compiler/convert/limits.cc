@@ -101,8 +101,9 @@ bool has_recursive(const Constant &initial, unsigned depth = 0) {
 class Limits {
 public:
   Limits(Module &module, const LockCalls &calls, const NamedLocks &named,
-         const PointsToAnalysis &points_to, const LibraryLocks &library)
-      : module_(module), calls_(calls), named_(named), points_to_(points_to), library_(library) {
+         const PointsToAnalysis &points_to, const LibraryLocks &library, bool shared)
+      : module_(module), calls_(calls), named_(named), points_to_(points_to), library_(library),
+        shared_(shared) {
     for (const Function &function : module)
       for (const LockSite *site : calls.sites(function))
         if (const auto section = named.section_of(*site)) {
@@ -123,7 +124,7 @@ public:
     for (Status (Limits::*one)() :
          {&Limits::check_jumps, &Limits::check_pointers, &Limits::check_processes,
           &Limits::check_recursive, &Limits::check_robust, &Limits::check_names,
-          &Limits::check_handlers, &Limits::check_marked})
+          &Limits::check_callers, &Limits::check_handlers, &Limits::check_marked})
       if (Status good = (this->*one)(); !good)
         return good;
     return Unit{};
@@ -224,6 +225,19 @@ private:
     return Unit{};
   }
 
+  // What calls a shared library may hand it a lock of its own; not one in a record of which the
+  // library knows the field.
+  Status check_callers() {
+    if (!shared_)
+      return Unit{};
+    for (const LockSite *site : sites_)
+      if (!lies_in_known_place(*site))
+        return Error{fmt::format("{}: lock '{}' may be one of the code that calls this shared "
+                                 "library; keep it a lock",
+                                 place_of(*site->call), site->locks.front())};
+    return Unit{};
+  }
+
   // A handler may interrupt a section of its own thread, which excludes others only.
   Status check_handlers() {
     for (const PointsToAnalysis::Spawn &spawn : points_to_.spawns()) {
@@ -280,6 +294,7 @@ private:
   const NamedLocks &named_;
   const PointsToAnalysis &points_to_;
   const LibraryLocks &library_;
+  const bool shared_;
   std::vector<const LockSite *> sites_; // converted
   std::set<std::size_t> tried_;         // sections
   std::set<std::size_t> looked_at_;     // those with regions that stay real
@@ -289,8 +304,8 @@ private:
 } // namespace
 
 Status check_limits(Module &module, const LockCalls &calls, const NamedLocks &named,
-                    const PointsToAnalysis &points_to, const LibraryLocks &library) {
-  return Limits(module, calls, named, points_to, library).check();
+                    const PointsToAnalysis &points_to, const LibraryLocks &library, bool shared) {
+  return Limits(module, calls, named, points_to, library, shared).check();
 }
 
 } // namespace tandem

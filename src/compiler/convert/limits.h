@@ -14,8 +14,8 @@
 
 namespace tandem {
 
-// Before take_over(). Error: `file:line: ...`.
+// Before take_over(). `shared`: the module is a shared library. Error: `file:line: ...`.
 Status check_limits(llvm::Module &module, const LockCalls &calls, const NamedLocks &named,
-                    const PointsToAnalysis &points_to, const LibraryLocks &library);
+                    const PointsToAnalysis &points_to, const LibraryLocks &library, bool shared);
 
 } // namespace tandem

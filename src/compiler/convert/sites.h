@@ -101,6 +101,13 @@ bool keeps_held(const llvm::Module &module);
 ConvertedSites take_over(llvm::Module &module, const LockCalls &calls, const NamedLocks &named,
                          bool keeps_locks);
 
+// Whether the text tells that the lock is a variable, or which field of which record.
+bool lies_in_known_place(const LockSite &site);
+
+// The entry of the file whose locks an operation in the module is on; take_over() says so of each.
+void mark_converted_lock(llvm::CallBase &call, std::size_t section);
+std::optional<std::size_t> converted_lock(const llvm::CallBase &call);
+
 // Whether the library has an operation for each converted site that take_over() can keep.
 bool can_keep_locks(const llvm::Module &module, const LockCalls &calls, const NamedLocks &named);
 

@@ -37,9 +37,25 @@ ConvertedSite::Kind kind_of(LockOperation operation) {
   CHECK(false, "a converted wait");
 }
 
+// On an operation on a converted lock: its entry of the file.
+constexpr const char *kConvertedLock = "tandem.converted_lock";
+
 constexpr const char *kOperations[] = {"acquire", "try", "release"};
 
 } // namespace
+
+void mark_converted_lock(CallBase &call, std::size_t section) {
+  LLVMContext &context = call.getContext();
+  Constant *number = ConstantInt::get(Type::getInt64Ty(context), section);
+  call.setMetadata(kConvertedLock, MDNode::get(context, {ConstantAsMetadata::get(number)}));
+}
+
+std::optional<std::size_t> converted_lock(const CallBase &call) {
+  const MDNode *marked = call.getMetadata(kConvertedLock);
+  if (marked == nullptr)
+    return std::nullopt;
+  return mdconst::extract<ConstantInt>(marked->getOperand(0))->getZExtValue();
+}
 
 FunctionCallee guarded_by_mark(Module &module, StringRef name) {
   LLVMContext &context = module.getContext();
@@ -190,6 +206,7 @@ private:
                    stand_in("pthread_mutex_unlock", ConvertedSite::Kind::release, section), tries);
     }
     CallInst *now = builder.CreateCall(now_called, {call.getArgOperand(0)});
+    mark_converted_lock(*now, section);
     call.replaceAllUsesWith(now);
     call.eraseFromParent();
     return now;

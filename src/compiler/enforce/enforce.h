@@ -28,6 +28,8 @@ enum class PhaseKind : std::uint8_t {
 struct HowTransactions {
   // Other than none of mode hybrid only. Nothing is cancelled then.
   PhaseKind phases = PhaseKind::none;
+  // Of each section: the part of the program whose phase it is in; empty: all in the first.
+  std::vector<std::uint32_t> parts;
   bool inline_barriers = true; // whether the common course of accesses may be inlined
   bool short_sections = true;  // whether short sections may run in place (short.h)
 };

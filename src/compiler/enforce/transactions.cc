@@ -271,16 +271,18 @@ public:
     set_attributes();
   }
 
-  // Gives the emptied section its new body: asks for the phase, and runs `body` as it is or
-  // `enforced`, the body that the section had so far.
-  void build_by_phase(Function &body, Function &enforced, const BracketCalls &phase) {
+  // Gives the emptied section its new body: asks for the phase of its part of the program, and runs
+  // `body` as it is or `enforced`, the body that the section had so far.
+  void build_by_phase(Function &body, Function &enforced, const BracketCalls &phase,
+                      std::uint32_t part) {
     IRBuilder<> builder(BasicBlock::Create(module_.getContext(), "entry", &section_));
     BasicBlock *plain = BasicBlock::Create(module_.getContext(), "own_locks", &section_);
     BasicBlock *other = BasicBlock::Create(module_.getContext(), "enforced", &section_);
     BasicBlock *leave = BasicBlock::Create(module_.getContext(), "leave", &section_);
     const SmallVector<Value *> arguments = arguments_of(builder);
     Value *by_locks = builder.CreateCall(
-        runtime(phase.enter, builder.getInt32Ty(), {builder.getPtrTy()}), {descriptor_});
+        runtime(phase.enter, builder.getInt32Ty(), {builder.getPtrTy(), builder.getInt32Ty()}),
+        {descriptor_, builder.getInt32(part)});
     builder.CreateCondBr(builder.CreateICmpNE(by_locks, builder.getInt32(0)), plain, other,
                          MDBuilder(module_.getContext()).createLikelyBranchWeights());
     builder.SetInsertPoint(plain);
@@ -604,7 +606,8 @@ ReportInstrumentation enforce_by_transactions(Module &module, const std::vector<
     enforced.setName(atomic.function.getName() + ".tandem.enforced");
     enforced.addFnAttr(Attribute::NoInline);
     Wrapper(atomic.function, descriptors.of(atomic.index))
-        .build_by_phase(atomic.body, enforced, own_locks ? kOwnLocks : kOwnColours);
+        .build_by_phase(atomic.body, enforced, own_locks ? kOwnLocks : kOwnColours,
+                        how.parts.empty() ? 0 : how.parts[atomic.index]);
   }
   if (Function *asked = module.getFunction(kCancelled))
     asked->eraseFromParent();

@@ -8,6 +8,7 @@
 #include "compiler/findings/findings.h"
 #include "compiler/pass/caller_conflicts.h"
 #include "compiler/pass/link_inputs.h"
+#include "compiler/pass/parts.h"
 #include "compiler/pass/process_colour.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/strict/strict.h"
@@ -298,6 +299,7 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
   analysis.reached = effects.reached();
   analysis.cancels = find_cancels(analysis.sections,
                                   [&](const CallBase &call) { return points_to.targets(call); });
+  analysis.parts = parts_of(analysis.sections, graph, points_to);
   report.analysis.mode = to_string(options.points_to);
   report.analysis.instructions = module.getInstructionCount();
   if (!points_to.has_objects())

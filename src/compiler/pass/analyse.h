@@ -27,6 +27,7 @@ struct Analysis {
   std::set<const llvm::Instruction *> mixed_atomics;   // see Effects
   std::set<const llvm::Function *> reached;            // see Effects
   Cancels cancels;                                     // of the same sections
+  std::vector<std::uint32_t> parts;                    // of the same sections (parts.h)
   std::optional<Result<Observation>> observation;      // where options.check_effects
 };
 

@@ -341,7 +341,9 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     TransactionalClones::mark_reached(const_cast<Function &>(*function));
   const Result<bool> changed =
       enforce(module, analysis.sections, analysis.report, analysis.cancels, mode, *catalogue,
-              {phases, options_.inline_barriers, options_.short_sections});
+              {phases,
+               phases == PhaseKind::own_locks ? analysis.parts : std::vector<std::uint32_t>(),
+               options_.inline_barriers, options_.short_sections});
   if (!changed)
     stop(changed.error().message);
   if (mode == Enforcement::global_lock)

@@ -12,16 +12,18 @@
 #define TANDEM_LIKELY(x) __builtin_expect((x), 1)
 
 /* An outermost section, in the phase of locks; 0: it is nested, or the phase is another one. */
-TANDEM_PART int enter_locks(struct tandem_phase_mark *mark) {
+TANDEM_PART int enter_locks(struct tandem_phase_mark *mark, uint32_t part) {
   if (!TANDEM_LIKELY(mark->state == TANDEM_STATE_OUTSIDE))
     return 0;
-  __atomic_store_n(&mark->state, TANDEM_STATE_LOCKS, __ATOMIC_RELAXED);
+  __atomic_store_n(&mark->part, part, __ATOMIC_RELAXED);
+  /* Release: who sees the state sees the part. */
+  __atomic_store_n(&mark->state, TANDEM_STATE_LOCKS, __ATOMIC_RELEASE);
   /* The processor may still load the phase before others see the mark: who changes the phase makes
    * every thread pass a fence before it reads marks. */
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   /* Acquire: what transactions of the phase before did is seen. */
-  if (TANDEM_LIKELY(__atomic_load_n(&_TANDEM_phase, __ATOMIC_ACQUIRE) == TANDEM_PHASE_LOCKS)) {
-    __atomic_store_n(&mark->entered, mark->entered + 1, __ATOMIC_RELAXED);
+  if (TANDEM_LIKELY(__atomic_load_n(&_TANDEM_phase[part], __ATOMIC_ACQUIRE) == TANDEM_PHASE_LOCKS)) {
+    __atomic_store_n(&mark->entered[part], mark->entered[part] + 1, __ATOMIC_RELAXED);
     return 1;
   }
   __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELAXED);
@@ -38,11 +40,12 @@ TANDEM_PART uint32_t nest(struct tandem_phase_mark *mark) {
   return (uint32_t)state == TANDEM_STATE_LOCKS;
 }
 
-TANDEM_INLINE uint32_t _TANDEM_inline_phase_enter(const struct tandem_section *section) {
+TANDEM_INLINE uint32_t _TANDEM_inline_phase_enter(const struct tandem_section *section,
+                                                  uint32_t part) {
   struct tandem_phase_mark *mark = &_TANDEM_phase_mark;
-  if (TANDEM_LIKELY(enter_locks(mark)))
+  if (TANDEM_LIKELY(enter_locks(mark, part)))
     return 1;
-  return is_inside(mark) ? nest(mark) : _TANDEM_phase_enter(section);
+  return is_inside(mark) ? nest(mark) : _TANDEM_phase_enter(section, part);
 }
 
 TANDEM_INLINE void _TANDEM_inline_phase_leave(const struct tandem_section *section) {
@@ -71,15 +74,16 @@ TANDEM_PART void hold(struct tandem_phase_mark *mark, const struct tandem_sectio
   _TANDEM_phase_hold(section);
 }
 
-TANDEM_INLINE uint32_t _TANDEM_inline_phase_enter_colours(const struct tandem_section *section) {
+TANDEM_INLINE uint32_t _TANDEM_inline_phase_enter_colours(const struct tandem_section *section,
+                                                          uint32_t part) {
   struct tandem_phase_mark *mark = &_TANDEM_phase_mark;
-  if (TANDEM_LIKELY(enter_locks(mark))) {
+  if (TANDEM_LIKELY(enter_locks(mark, part))) {
     hold(mark, section);
     return 1;
   }
   if (is_inside(mark))
     return nest(mark);
-  const uint32_t locks = _TANDEM_phase_enter(section);
+  const uint32_t locks = _TANDEM_phase_enter(section, part);
   if (locks != 0)
     _TANDEM_phase_hold(section);
   return locks;

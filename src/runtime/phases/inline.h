@@ -3,7 +3,8 @@
  * Phases of a program under the hybrid plan, as the code that the pass links into it (phases.bc,
  * from inline.c) and libtandem.so share them. Not installed: programs never name these.
  *
- * The program is in one phase at a time: its sections hold locks, or they are transactions (and
+ * A program has parts: sections of different ones neither conflict nor acquire a lock in common, so
+ * that each part is in a phase of its own. Its sections hold locks, or they are transactions (and
  * colours). The locks are the program's own where these have been converted, else the sections'
  * colours. A thread says that it is in a section by its own mark, then looks at the phase; who
  * changes the phase stores it, has a fence passed by every thread, then looks at the marks
@@ -18,7 +19,7 @@
 extern "C" {
 #endif
 
-/* _TANDEM_phase. Only in the first one does a section enter without a call. */
+/* _TANDEM_phase[part]. Only in the first one does a section enter without a call. */
 enum tandem_phase {
   TANDEM_PHASE_LOCKS = 0,
   TANDEM_PHASE_TRANSACTIONS = 1,
@@ -41,10 +42,10 @@ struct tandem_colour_state {
   uint32_t acquired;
 };
 
-/* Written by its own thread only; others read `state` and `entered`. */
+/* Written by its own thread only; others read `state`, `part` and `entered`. */
 struct tandem_phase_mark {
-  uint64_t state;   /* tandem_phase_state, and TANDEM_NESTED for each section but the outermost */
-  uint64_t entered; /* outermost sections so far */
+  uint64_t state; /* tandem_phase_state, and TANDEM_NESTED for each section but the outermost */
+  uint32_t part;  /* of the outermost section; written before `state` says that the thread is in it */
   /* The thread's last section that held its colours in the phase of locks, where that was one
    * colour, else null; the runtime's state of its output, which tells an output from one at the
    * same place; the colour. Looking it up in the output is a chain of loads, which a locked
@@ -53,10 +54,11 @@ struct tandem_phase_mark {
   const void *runtime;
   struct tandem_colour_state *colour;
   uint32_t depth; /* sections with colours that the thread is in (irrevocable/colours.h) */
+  uint64_t entered[TANDEM_PARTS]; /* outermost sections so far */
 };
 #define TANDEM_NESTED ((uint64_t)1 << 32)
 
-extern uint32_t _TANDEM_phase;
+extern uint32_t _TANDEM_phase[TANDEM_PARTS];
 extern __thread struct tandem_phase_mark _TANDEM_phase_mark
     __attribute__((tls_model("initial-exec")));
 
@@ -65,19 +67,19 @@ extern __thread struct tandem_phase_mark _TANDEM_phase_mark
  * attempt to acquire the pthread mutex; acquires it, and returns what pthread_mutex_lock does.
  * hold, release: the colours of an outermost section that is entered and left in the phase of
  * locks. wake: those that wait for a colour which has been released. */
-uint32_t _TANDEM_phase_enter(const struct tandem_section *section);
+uint32_t _TANDEM_phase_enter(const struct tandem_section *section, uint32_t part);
 void _TANDEM_phase_hold(const struct tandem_section *section);
 void _TANDEM_phase_release(const struct tandem_section *section);
 void _TANDEM_phase_wake(struct tandem_colour_state *colour);
 void _TANDEM_phase_stray(const struct tandem_section *section);
 int _TANDEM_phase_wait(void *mutex);
 
-/* Enters a section. Result: 1: it runs its plain code with the program's locks; 0: it is enforced.
+/* Enters a section of a part of the program. Result: 1: it runs its plain code with the program's locks; 0: it is enforced.
  * leave: once it has run either way. */
-uint32_t _TANDEM_inline_phase_enter(const struct tandem_section *section);
+uint32_t _TANDEM_inline_phase_enter(const struct tandem_section *section, uint32_t part);
 void _TANDEM_inline_phase_leave(const struct tandem_section *section);
 /* The same for a section that holds its colours in the phase of locks. */
-uint32_t _TANDEM_inline_phase_enter_colours(const struct tandem_section *section);
+uint32_t _TANDEM_inline_phase_enter_colours(const struct tandem_section *section, uint32_t part);
 void _TANDEM_inline_phase_leave_colours(const struct tandem_section *section);
 /* As pthread_mutex_lock. */
 int _TANDEM_inline_phase_lock(void *mutex);

@@ -14,9 +14,10 @@ namespace tandem::phases {
 // trials are forgotten. No section is entered meanwhile.
 void set_adapting(bool adapting) noexcept;
 
-// Asks for TANDEM_PHASE_TRANSACTIONS or TANDEM_PHASE_LOCKS: the next thread that enters a section
-// changes the phase, or gives up. Nothing where that is the phase, or it is changing. Any thread.
-void request(std::uint32_t wanted) noexcept;
+// Asks for TANDEM_PHASE_TRANSACTIONS or TANDEM_PHASE_LOCKS: the next thread that enters a section of
+// that part changes its phase, or gives up. Nothing where that is the phase, or it is changing. Any
+// thread.
+void request(std::uint32_t wanted, std::uint32_t part) noexcept;
 
 // Waiting for a lock in a section: `begin_waiting` before; `keep_waiting` now and then and once it
 // is acquired, with what the call before returned. Enough waiting leads to transactions.

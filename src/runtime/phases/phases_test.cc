@@ -34,15 +34,15 @@ constexpr tandem_section kSection = {TANDEM_ABI_VERSION,
                                      nullptr,
                                      nullptr};
 
-std::uint32_t current() { return __atomic_load_n(&_TANDEM_phase, __ATOMIC_ACQUIRE); }
+std::uint32_t current() { return __atomic_load_n(&_TANDEM_phase[0], __ATOMIC_ACQUIRE); }
 
-std::uint32_t enter() { return _TANDEM_inline_phase_enter(&kSection); }
+std::uint32_t enter() { return _TANDEM_inline_phase_enter(&kSection, 0); }
 void leave() { _TANDEM_inline_phase_leave(&kSection); }
 
 // Changes to `wanted`, from a thread that is outside.
 void change_to(std::uint32_t wanted) {
   while (current() != wanted) {
-    request(wanted);
+    request(wanted, 0);
     enter();
     leave();
   }
@@ -73,7 +73,7 @@ TEST_F(Phases, ChangeOnRequestAndBack) {
 
 TEST_F(Phases, NestedSectionIsInThePhaseOfTheOutermost) {
   EXPECT_EQ(enter(), 1U);
-  request(TANDEM_PHASE_TRANSACTIONS);
+  request(TANDEM_PHASE_TRANSACTIONS, 0);
   EXPECT_EQ(enter(), 1U);
   leave();
   EXPECT_EQ(enter(), 1U);
@@ -99,7 +99,7 @@ TEST_F(Phases, ChangeWaitsForASection) {
   });
   while (!inside)
     std::this_thread::yield();
-  request(TANDEM_PHASE_TRANSACTIONS);
+  request(TANDEM_PHASE_TRANSACTIONS, 0);
   // It does not end while the other one is inside: given up.
   EXPECT_EQ(enter(), 1U);
   leave();
@@ -133,7 +133,7 @@ void exclude(unsigned threads, unsigned changes) {
   for (unsigned i = 0; i < changes; ++i) {
     const std::uint32_t wanted = i % 2 == 0 ? TANDEM_PHASE_TRANSACTIONS : TANDEM_PHASE_LOCKS;
     while (current() != wanted) {
-      request(wanted);
+      request(wanted, 0);
       std::this_thread::yield();
     }
   }
@@ -213,12 +213,12 @@ TEST_F(Phases, TicksAddUp) {
   ASSERT_EQ(enter(), 1U);
   const auto end = steady_clock::now() + seconds(20);
   std::uint64_t since = ticks();
-  while (_TANDEM_phase == TANDEM_PHASE_LOCKS && steady_clock::now() < end) {
+  while (_TANDEM_phase[0] == TANDEM_PHASE_LOCKS && steady_clock::now() < end) {
     const std::uint64_t present = ticks();
     has_waited(present - since);
     since = present;
   }
-  EXPECT_EQ(_TANDEM_phase, static_cast<std::uint32_t>(TANDEM_PHASE_TO_TRANSACTIONS));
+  EXPECT_EQ(_TANDEM_phase[0], static_cast<std::uint32_t>(TANDEM_PHASE_TO_TRANSACTIONS));
   leave();
   set_adapting(false);
 }
@@ -231,9 +231,9 @@ TEST_F(Phases, ShortWaitsAddUp) {
   ASSERT_EQ(enter(), 1U);
   const auto end = steady_clock::now() + seconds(20);
   std::int64_t since = begin_waiting();
-  while (_TANDEM_phase == TANDEM_PHASE_LOCKS && steady_clock::now() < end)
+  while (_TANDEM_phase[0] == TANDEM_PHASE_LOCKS && steady_clock::now() < end)
     since = keep_waiting(since);
-  EXPECT_EQ(_TANDEM_phase, static_cast<std::uint32_t>(TANDEM_PHASE_TO_TRANSACTIONS));
+  EXPECT_EQ(_TANDEM_phase[0], static_cast<std::uint32_t>(TANDEM_PHASE_TO_TRANSACTIONS));
   leave();
   set_adapting(false);
 }
@@ -295,7 +295,7 @@ TEST_F(Phases, SectionsWithOneColourInCommonExcludeEachOther) {
       for (unsigned round = 0; round < kRounds; ++round) {
         const unsigned which = (i + round) % 3;
         const tandem_section &section = which == 0 ? by_a : which == 1 ? by_b : by_both;
-        ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&section), 1U);
+        ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&section, 0), 1U);
         if (which != 1)
           ++under_a;
         if (which != 0)
@@ -310,10 +310,10 @@ TEST_F(Phases, SectionsWithOneColourInCommonExcludeEachOther) {
 }
 
 TEST_F(Phases, OtherColoursAreFree) {
-  ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&by_a), 1U);
+  ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&by_a, 0), 1U);
   std::thread([] {
     for (const tandem_section *section : {&by_b, &by_none}) {
-      EXPECT_EQ(_TANDEM_inline_phase_enter_colours(section), 1U);
+      EXPECT_EQ(_TANDEM_inline_phase_enter_colours(section, 0), 1U);
       _TANDEM_inline_phase_leave_colours(section);
     }
   }).join();
@@ -322,11 +322,11 @@ TEST_F(Phases, OtherColoursAreFree) {
 
 TEST_F(Phases, ColoursOfTheOutermostAreHeldToItsEnd) {
   std::atomic<bool> left{false};
-  ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&by_both), 1U);
-  ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&by_a), 1U);
+  ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&by_both, 0), 1U);
+  ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&by_a, 0), 1U);
   _TANDEM_inline_phase_leave_colours(&by_a);
   std::thread other([&] {
-    EXPECT_EQ(_TANDEM_inline_phase_enter_colours(&by_a), 1U);
+    EXPECT_EQ(_TANDEM_inline_phase_enter_colours(&by_a, 0), 1U);
     EXPECT_TRUE(left);
     _TANDEM_inline_phase_leave_colours(&by_a);
   });
@@ -338,9 +338,9 @@ TEST_F(Phases, ColoursOfTheOutermostAreHeldToItsEnd) {
 
 TEST_F(Phases, EnforcedSectionsHoldNoColours) {
   change_to(TANDEM_PHASE_TRANSACTIONS);
-  ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&by_a), 0U);
+  ASSERT_EQ(_TANDEM_inline_phase_enter_colours(&by_a, 0), 0U);
   std::thread([] {
-    EXPECT_EQ(_TANDEM_inline_phase_enter_colours(&by_a), 0U);
+    EXPECT_EQ(_TANDEM_inline_phase_enter_colours(&by_a, 0), 0U);
     _TANDEM_inline_phase_leave_colours(&by_a);
   }).join();
   _TANDEM_inline_phase_leave_colours(&by_a);
@@ -353,7 +353,7 @@ TEST_F(Phases, ContendedColoursLeadToTransactions) {
   for (unsigned i = 0; i < 3; ++i)
     all.emplace_back([&] {
       while (!stop) {
-        const bool plain = _TANDEM_inline_phase_enter_colours(&by_a) != 0;
+        const bool plain = _TANDEM_inline_phase_enter_colours(&by_a, 0) != 0;
         ::usleep(200);
         stop = stop || !plain;
         _TANDEM_inline_phase_leave_colours(&by_a);
@@ -426,7 +426,7 @@ TEST_F(Phases, ChangeBesideOneThatHasWaited) {
     while (!inside)
       std::this_thread::yield();
     ::usleep(15'000); // a window
-    request(TANDEM_PHASE_TRANSACTIONS);
+    request(TANDEM_PHASE_TRANSACTIONS, 0);
     std::thread changing([] {
       enter();
       leave();
@@ -442,12 +442,59 @@ TEST_F(Phases, ChangeBesideOneThatHasWaited) {
   EXPECT_EQ(current(), std::uint32_t{TANDEM_PHASE_TRANSACTIONS});
 }
 
+std::uint32_t enter_part(std::uint32_t part) {
+  return _TANDEM_inline_phase_enter(&kSection, part);
+}
+
+// Who is in a section of one part does not keep another part from changing.
+TEST_F(Phases, PartsChangeByThemselves) {
+  std::atomic<bool> inside{false};
+  std::atomic<bool> finish{false};
+  std::thread other([&] {
+    EXPECT_EQ(enter_part(0), 1U);
+    inside = true;
+    while (!finish)
+      std::this_thread::yield();
+    leave();
+  });
+  while (!inside)
+    std::this_thread::yield();
+  request(TANDEM_PHASE_TRANSACTIONS, 1);
+  EXPECT_EQ(enter_part(1), 0U);
+  EXPECT_EQ(enter_part(0), 0U); // in the phase of the outermost one
+  leave();
+  leave();
+  EXPECT_EQ(enter_part(2), 1U);
+  leave();
+  EXPECT_EQ(current(), std::uint32_t{TANDEM_PHASE_LOCKS});
+  finish = true;
+  other.join();
+  request(TANDEM_PHASE_LOCKS, 1);
+  EXPECT_EQ(enter_part(1), 1U);
+  leave();
+}
+
+// Sections of one part that change, beside threads that go from part to part.
+TEST_F(Phases, PartsNeverOverlap) {
+  std::atomic<bool> stop{false};
+  std::thread wanderer([&] {
+    for (std::uint32_t part = 0; !stop; part = (part + 1) % TANDEM_PARTS)
+      if (part != 0) {
+        enter_part(part);
+        leave();
+      }
+  });
+  exclude(3, 100);
+  stop = true;
+  wanderer.join();
+}
+
 TEST_F(Phases, ThreadsThatExitedAreNotWaitedFor) {
   std::thread([] {
     EXPECT_EQ(enter(), 1U);
     leave();
   }).join();
-  request(TANDEM_PHASE_TRANSACTIONS);
+  request(TANDEM_PHASE_TRANSACTIONS, 0);
   EXPECT_EQ(enter(), 0U);
   leave();
 }
@@ -459,7 +506,7 @@ TEST_F(Phases, ChildBeginsInThePhaseOfItsParent) {
   if (child == 0) {
     const bool right = enter() == 0;
     leave();
-    request(TANDEM_PHASE_LOCKS);
+    request(TANDEM_PHASE_LOCKS, 0);
     ::_exit(right && enter() == 1 ? 0 : 1);
   }
   int status = -1;
@@ -475,7 +522,7 @@ TEST_F(Phases, ThreadThatExitsInsideEndsTheProcess) {
 TEST_F(Phases, LeavingAnotherSectionEndsTheProcess) {
   EXPECT_DEATH(
       {
-        _TANDEM_inline_phase_enter_colours(&by_a);
+        _TANDEM_inline_phase_enter_colours(&by_a, 0);
         _TANDEM_colours_leave(&by_b);
       },
       "'section' \\(file.c:1\\) is left, but 'section' was entered");

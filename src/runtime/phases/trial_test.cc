@@ -3,6 +3,8 @@
 // Programs whose sections run at given rates, in a time that passes by itself.
 #include "runtime/phases/trial.h"
 
+#include "runtime/phases/share.h"
+
 #include <gtest/gtest.h>
 
 namespace tandem::phases {
@@ -291,6 +293,27 @@ TEST(Trial, ComparedAgainOneWindowThatIsDisturbedDoesNotEndIt) {
   program.change(false);
   EXPECT_EQ(program.transactions(11, 400), Advice::stay);
   EXPECT_EQ(program.transactions(200, 2000), Advice::stay);
+}
+
+TEST(Share, CountsByPhases) {
+  Share share;
+  share.begin({100, 1000, 0});
+  share.end_phase({200, 1600, 0}, false);
+  share.end_phase({300, 2000, 0}, true);
+  EXPECT_EQ(share.entered(), 1000U);
+  EXPECT_EQ(share.transactions(), 400U);
+}
+
+TEST(Share, CountsFromAMomentOn) {
+  Share share;
+  share.counts_from(250);
+  share.begin({0, 0, 0});
+  share.end_phase({200, 5000, 0}, true);
+  EXPECT_EQ(share.entered(), 0U);
+  share.end_phase({300, 6000, 0}, true); // half of it
+  share.end_phase({400, 6200, 0}, false);
+  EXPECT_EQ(share.entered(), 700U);
+  EXPECT_EQ(share.transactions(), 500U);
 }
 
 } // namespace

@@ -38,7 +38,7 @@ int main(void) {
 // CHECK-DAG: @tandem.section.turn = {{.*}} { i32 1, i32 64, i8 1, i8 3, i8 3,
 // CHECK-DAG: @tandem.section.toggle = {{.*}} { i32 1, i32 64, i8 1, i8 1, i8 1,
 // CHECK-LABEL: define internal void @tell(
-// CHECK: [[LOCKS:%.*]] = call i32 @_TANDEM_inline_phase_enter_colours(ptr @tandem.section.tell)
+// CHECK: [[LOCKS:%.*]] = call i32 @_TANDEM_inline_phase_enter_colours(ptr @tandem.section.tell, i32 0)
 // CHECK: own_locks:
 // CHECK-NEXT: call void @tell.tandem.body()
 // CHECK: enforced:

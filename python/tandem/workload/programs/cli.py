@@ -60,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--enforce", type=_enforcements, metavar="NAME[,...]", default=ENFORCEMENTS, help="[all]")
     add("--threads", type=_counts, metavar="N[,...]", default=(1, 2, 8), help="[1,2,8]")
     add("--rounds", type=_count, metavar="N", default=3, help="variants in turn [3]")
+    add("--minute", action="store_true", help="also work for a minute, where the file says how")
     add("--json", type=Path, metavar="FILE", help="also as JSON")
     add("--html", type=Path, metavar="FILE", help="also as a page")
     add(
@@ -93,7 +94,7 @@ def run_programs(arguments: Sequence[str]) -> int:
             check_target(path, option, make=False)
     check_outputs([x for x in (asked.json, asked.html) if x], [])
     folder = asked.folder.resolve()
-    survey = Survey(folder, prefix(), asked.enforce, asked.threads, asked.rounds)
+    survey = Survey(folder, prefix(), asked.enforce, asked.threads, asked.rounds, asked.minute)
     outcomes = []
     with one_at_a_time(folder):
         for program in programs:

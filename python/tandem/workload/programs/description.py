@@ -22,7 +22,7 @@ _KEYS = {
 }
 _BUILD_NAMES = ("cc", "cxx", "ar", "ranlib")
 _JOB_NAMES = ("program", "threads", "input", "output")
-_JOB_KEYS = {"command", "stdin", "undo", "input_mib", "writes_output"}
+_JOB_KEYS = {"command", "stdin", "undo", "input_mib", "writes_output", "minute"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class Job:
     undo: tuple[str, ...]  # gives the input again from what was written; empty: nothing does
     stdin: bool
     writes_output: bool  # to {output}; else to standard output
+    minute: tuple[str, ...]  # work of the same kind for more than a minute; empty: none is known
     input_mib: int
 
 
@@ -94,6 +95,7 @@ def _job(data: Any, path: Path) -> Job:
         undo=_words(data.get("undo", []), f"{path}: job.undo"),
         stdin=data.get("stdin", False),
         writes_output=data.get("writes_output", False),
+        minute=_filled(data.get("minute", []), f"{path}: job.minute", _JOB_NAMES),
         input_mib=mib,
     )
 

@@ -23,7 +23,24 @@ td:first-child, th:first-child { text-align: left; } tr:nth-child(even) { backgr
 def _rows(outcomes: Sequence[Outcome], threads: Sequence[int]) -> list[list[str]]:
     variants = [x for o in outcomes for x in o.variants if x != "clang-lto"]
     columns = [(name, count) for name in dict.fromkeys(variants) for count in threads]
-    rows = [[*_HEADER, *(f"{name}@{count}" for name, count in columns)]]
+    # What there are figures of; a program whose sections all hold locks counts as not converted.
+    shares = [
+        (text, where, count)
+        for text, where in (
+            ("waited@{}", "waited"),
+            ("tx@{}", "transactions"),
+            ("tx@{} later", "transactions_later"),
+        )
+        for count in threads
+        if any(count in getattr(x, where) for x in outcomes)
+    ]
+    rows = [
+        [
+            *_HEADER,
+            *(f"{name}@{count}" for name, count in columns),
+            *(text.format(count) for text, _, count in shares),
+        ]
+    ]
     for outcome in outcomes:
         if outcome.failed:
             rows.append([outcome.name, *["-"] * (len(rows[0]) - 1)])
@@ -38,6 +55,10 @@ def _rows(outcomes: Sequence[Outcome], threads: Sequence[int]) -> list[list[str]
                 outcome.name,
                 *map(str, counts),
                 *("-" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
+                *(
+                    f"{getattr(outcome, where)[count]:.0%}" if count in getattr(outcome, where) else "-"
+                    for _, where, count in shares
+                ),
             ]
         )
     return rows

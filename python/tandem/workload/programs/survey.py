@@ -28,6 +28,7 @@ __all__ = ["ENFORCEMENTS", "Outcome", "Survey"]
 
 ENFORCEMENTS = ("locks", "stm", "hybrid")
 _JOB_LIMIT_S = 600
+_MINUTE_S = 60
 # Findings that a table of `tandem analyze` does not show without --all, or shows in one line.
 _FOLDED = ("possible-race", "hidden-pointer")
 
@@ -46,6 +47,12 @@ class Outcome:
     locks: int = 0  # that the suggestion keeps
     kept: list[str] = field(default_factory=list)  # what the compiler refused of the suggestion
     seconds: dict[str, dict[int, float]] = field(default_factory=dict)
+    # Shares of the sections that ran as transactions under hybrid, by threads: in the job, and in
+    # what is done after a minute of such work. Absent: no section ran, or not for so long.
+    transactions: dict[int, float] = field(default_factory=dict)
+    transactions_later: dict[int, float] = field(default_factory=dict)
+    # What the threads of clang's build waited for its locks, of its threads' time; by threads.
+    waited: dict[int, float] = field(default_factory=dict)
     differ: list[str] = field(default_factory=list)
     failed: str = ""
 
@@ -157,17 +164,83 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _run_job(build: _Build, threads: int, given: Path) -> tuple[float, str]:
-    """CPU seconds of the job, and the digest of what it means."""
-    job = build.program.job
-    output = build.folder / "output"
+def _words(build: _Build, command: Sequence[str], threads: int, given: Path) -> list[str]:
     names = {
         "program": str(build.binary),
         "threads": str(threads),
         "input": str(given),
-        "output": str(output),
+        "output": str(build.folder / "output"),
     }
-    words = [word.format_map(names) for word in job.command]
+    return [word.format_map(names) for word in command]
+
+
+def _watched(build: _Build, after: int) -> dict[str, str]:
+    """An environment in which sections are counted, from so many seconds on."""
+    _counts_of(build).unlink(missing_ok=True)
+    counting = {"TANDEM_PHASES": str(_counts_of(build)), "TANDEM_PHASES_AFTER": str(after)}
+    return {k: v for k, v in os.environ.items() if not k.startswith("TANDEM_")} | counting
+
+
+def _counts_of(build: _Build) -> Path:
+    return build.folder / "phases"
+
+
+def _transactions(build: _Build) -> float | None:
+    """The share of the counted sections that were transactions; none: no section was counted."""
+    if not _counts_of(build).is_file():
+        return None
+    counts = [line.split() for line in _counts_of(build).read_text(encoding="ascii").splitlines()]
+    sections = sum(int(x[1]) for x in counts)
+    return sum(int(x[2]) for x in counts) / sections if sections else None
+
+
+def _work_for_a_minute(build: _Build, threads: int, given: Path) -> float | None:
+    """The share of transactions after a minute of work, which nobody compares."""
+    command = build.program.job.minute
+    if not command:
+        return None
+    with (build.folder / "minute.log").open("wb") as log:
+        subprocess.run(
+            _words(build, command, threads, given),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            cwd=build.folder,
+            env=_watched(build, _MINUTE_S),
+            timeout=_JOB_LIMIT_S,
+            check=True,
+        )
+    return _transactions(build)
+
+
+def _waited(build: _Build, threads: int, given: Path, library: Path) -> float | None:
+    """The share of its threads' time that the program waits for its locks in the job, by a profile
+    of locks; none: it acquires none.
+    """
+    for old in build.folder.glob("locks.*.json"):
+        old.unlink()
+    profiled = {
+        "LD_PRELOAD": str(library),
+        "TANDEM_LOCK_PROFILE": str(build.folder / "locks.%p.%e.json"),
+    }
+    _run_job(build, threads, given, profiled)
+    waited, there = 0.0, 0.0
+    for path in build.folder.glob("locks.*.json"):
+        profile = json.loads(path.read_text(encoding="utf-8"))
+        if Path(profile["run"]["program"]) == build.binary.resolve():
+            waited += sum(x["wait_ns"] for x in profile["locks"]) / 1e9
+            there += profile["run"]["wall_seconds"] * profile["run"]["threads"]
+        path.unlink()
+    return waited / there if there else None
+
+
+def _run_job(
+    build: _Build, threads: int, given: Path, more: Mapping[str, str] | None = None
+) -> tuple[float, str]:
+    """CPU seconds of the job, and the digest of what it means. `more`: of the environment."""
+    job = build.program.job
+    output = build.folder / "output"
+    words = _words(build, job.command, threads, given)
     output.unlink(missing_ok=True)  # of the run before
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with (
@@ -181,6 +254,7 @@ def _run_job(build: _Build, threads: int, given: Path) -> tuple[float, str]:
             stdout=sink,
             stderr=log,
             cwd=build.folder,
+            env=_watched(build, 0) | dict(more or {}),
             timeout=_JOB_LIMIT_S,
             check=False,
         )
@@ -222,6 +296,7 @@ class Survey:
     enforcements: Sequence[str]
     threads: Sequence[int]
     rounds: int
+    minute: bool  # whether hybrid's build works for a minute, too
 
     def run(self, program: Program) -> Outcome:
         """CommandError where it cannot be fetched, or not be built without a conversion."""
@@ -303,9 +378,25 @@ class Survey:
                         outcome.differ.append(f"{name} at {count} threads: {error}")
                         continue
                     wanted = wanted or digest
+                    if name == "hybrid" and (share := _transactions(build)) is not None:
+                        outcome.transactions[count] = share
                     taken[name].append(seconds)
                     if digest != wanted:
                         outcome.differ.append(f"{name} at {count} threads: other output")
+            say(f"{outcome.name}: locks of clang-lto, {count} threads")
+            preloaded = self.prefix / "lib" / "libtandem_locks.so"
+            waited = _waited(builds["clang-lto"], count, given, preloaded)
+            if waited is not None:
+                outcome.waited[count] = waited
+            if self.minute and "hybrid" in builds:
+                say(f"{outcome.name}: hybrid, {count} threads, more than a minute")
+                try:
+                    share = _work_for_a_minute(builds["hybrid"], count, given)
+                except (OSError, subprocess.SubprocessError) as error:
+                    outcome.differ.append(f"hybrid at {count} threads, for a minute: {error}")
+                    share = None
+                if share is not None:
+                    outcome.transactions_later[count] = share
             for name, seconds_of in taken.items():
                 if seconds_of:
                     outcome.seconds.setdefault(name, {})[count] = median(seconds_of)
