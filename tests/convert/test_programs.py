@@ -227,8 +227,11 @@ def test_locks_of_a_shared_library(converter: Converter, enforce: str, own: bool
     program = converter.folder / "user"
     compiler = [str(converter.build / "bin/tandem-cc"), f"-ftandem-enforce={enforce}"]
     subprocess.run(
-        [*(compiler if own else ["gcc"]), "-O2", "-pthread", "-I", PROGRAMS]
-        + [PROGRAMS / "library_user.c", library, f"-Wl,-rpath,{converter.folder}", "-o", program],
+        [
+            *(compiler if own else ["gcc"]),
+            *("-O2", "-pthread", "-I", PROGRAMS, PROGRAMS / "library_user.c", library),
+            *(f"-Wl,-rpath,{converter.folder}", "-o", program),
+        ],
         check=True,
     )
     for threads in THREADS:

@@ -56,7 +56,9 @@ def _rows(outcomes: Sequence[Outcome], threads: Sequence[int]) -> list[list[str]
                 *map(str, counts),
                 *("-" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
                 *(
-                    f"{getattr(outcome, where)[count]:.0%}" if count in getattr(outcome, where) else "-"
+                    f"{getattr(outcome, where)[count]:.0%}"
+                    if count in getattr(outcome, where)
+                    else "-"
                     for _, where, count in shares
                 ),
             ]
