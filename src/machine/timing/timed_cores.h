@@ -144,6 +144,8 @@ private:
     std::uint64_t drain_line = kNoLine; // that is being fetched for one
     std::uint32_t newest_store = 0;     // that a cycle was planned for
     bool serializing = false;           // its next instruction waits for the window to be empty
+    unsigned entered = 0;               // instructions, in the cycle that begins at `clock`
+    Spent entered_as = Spent::user;     // the first of them
     // Whether it concerns all harts: none runs past its cycle.
     [[nodiscard]] bool meets_all() const {
       return serves || want == Want::device || want == Want::hint;
@@ -195,6 +197,7 @@ private:
   [[nodiscard]] bool windowed() const { return !windows_.empty(); }
   void begin_cores();
   void enter_window(unsigned number);
+  void end_cycle(unsigned number);
   // Whether nobody's loads and stores may run before they are performed: transactions would not see
   // them.
   [[nodiscard]] bool in_order(unsigned number) const {
@@ -331,6 +334,8 @@ template <class P> void CoresOf<P>::leave() {
 // Until nothing is under way, in the memory system and in windows. What is performed meanwhile runs
 // its instruction.
 template <class P> void CoresOf<P>::drain() {
+  for (unsigned number = 0; number < cores_.size(); ++number)
+    end_cycle(number);
   flush_stores(now());
   post_devices();
   for (;;) {
@@ -403,6 +408,7 @@ template <class P> void CoresOf<P>::notice(Cycle at) {
       core.state = State::ready;
       core.clock = std::max(core.clock, at);
     } else if ((core.state == State::ready || core.state == State::draining) && !runs) {
+      end_cycle(number);
       core.state = State::idle;
       core.want = Want::nothing;
       core.serves = false;
@@ -499,7 +505,7 @@ template <class P> CoresEnd CoresOf<P>::loop() {
 
 template <class P> void CoresOf<P>::turn(unsigned number, Cycle at) {
   Core &core = cores_[number];
-  if (core.drain_at <= at)
+  if (core.drain_at <= at && core.entered == 0)
     return windowed() ? send_window(number) : drain_store(number);
   Hart &hart = harts_[number];
   if (core.state == State::idle) { // its timer

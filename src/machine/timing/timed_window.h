@@ -95,38 +95,48 @@ template <class P> auto CoresOf<P>::decoded(std::uint32_t word) -> const Decoded
   return kept;
 }
 
-// A cycle of the hart: what enters, until something stops it.
+// A cycle of the hart: what enters, until something stops it. A run that ends within the cycle
+// leaves it to the next one.
 template <class P> void CoresOf<P>::enter_window(unsigned number) {
   Core &core = cores_[number];
   Window &window = windows_[number];
-  const Cycle at = core.clock;
-  const Spent runs = running(number);
-  window.retire(at);
-  unsigned entered = 0;
+  const unsigned width = options_.configuration.core.issue_width;
+  if (core.entered == 0)
+    core.entered_as = running(number);
+  window.retire(core.clock);
+  bool over = false;
   bool stalls = false;
-  while (entered < options_.configuration.core.issue_width && left_ > 0) {
+  while (!over && core.entered < width && left_ > 0) {
     const bool serializing = core.serializing || in_order(number);
     stalls = serializing ? !window.empty() : window.full();
-    if (stalls || (serializing && entered > 0))
-      break;
-    if (serializing) {
+    if (stalls || (serializing && core.entered > 0)) {
+      over = true;
+    } else if (serializing) {
       core.serializing = false;
       return burst(number);
+    } else if (enter_one(number)) {
+      ++core.entered;
+    } else {
+      over = core.want != Want::nothing;
     }
-    if (enter_one(number))
-      ++entered;
-    else if (core.want != Want::nothing)
-      break;
   }
   core.pc = harts_[number].state().pc;
-  if (entered > 0) {
-    ++cycles_[number].busy;
-    count_system(number, 1);
-    spend(number, runs, at, at + 1);
-    core.clock = at + 1;
-  }
+  if (over || core.entered == width)
+    end_cycle(number);
   if (stalls)
     stall(number);
+}
+
+// If anything has entered in it.
+template <class P> void CoresOf<P>::end_cycle(unsigned number) {
+  Core &core = cores_[number];
+  if (core.entered == 0)
+    return;
+  core.entered = 0;
+  ++cycles_[number].busy;
+  count_system(number, 1);
+  spend(number, core.entered_as, core.clock, core.clock + 1);
+  ++core.clock;
 }
 
 // False: the instruction has not run; it wants a line of code or an entry of a page table, or is

@@ -240,12 +240,14 @@ TEST_P(Windows, StoresBreakReservations) {
   EXPECT_EQ(timed.word(kData), (std::uint64_t{kTurns} << 32) + 0x01010100);
 }
 
-TEST_P(Windows, RunTheSameWatchedAndWithCheckedValues) {
+TEST_P(Windows, RunTheSameWatchedInPartsAndWithCheckedValues) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const bool paged = seed % 4 == 3;
     const Left once = random_run(protocol(), seed, {}, paged, window_of(seed));
     const Left watched = random_run(protocol(), seed, {.timeline = true}, paged, window_of(seed));
     ASSERT_TRUE(same(once, watched)) << "seed " << seed;
+    const Left parts = random_run(protocol(), seed, {}, paged, window_of(seed), true);
+    ASSERT_TRUE(same(once, parts)) << "seed " << seed;
     const Left checked =
         random_run(protocol(), seed, {.check_values = true}, paged, window_of(seed));
     ASSERT_TRUE(once.harts == checked.harts) << "seed " << seed;

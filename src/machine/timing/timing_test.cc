@@ -57,6 +57,18 @@ TEST_P(Timing, RunningAheadChangesNothingOfStoreBuffers) {
   }
 }
 
+// Nor does it where a run ends and the next one goes on.
+TEST_P(Timing, RunsInPartsAreTheSame) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const std::vector<std::string> buffer =
+        seed % 2 == 0 ? std::vector<std::string>() : buffer_of(seed);
+    const bool paged = seed % 4 == 3;
+    const Left whole = random_run(protocol(), seed, {}, paged, buffer);
+    EXPECT_TRUE(same(whole, random_run(protocol(), seed, {}, paged, buffer, true)))
+        << "seed " << seed;
+  }
+}
+
 TEST_P(Timing, AHorizonTwoCyclesTooLongIsFoundWithStoreBuffers) {
   bool found = false;
   for (std::uint64_t seed = 1; seed <= 20 && !found; ++seed)

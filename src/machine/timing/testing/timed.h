@@ -156,9 +156,10 @@ struct Left {
   std::vector<std::pair<std::string, std::uint64_t>> counts;
 };
 
+// With `parts`, in many runs of a few instructions each.
 inline Left random_run(const ProtocolEntry &protocol, std::uint64_t seed,
                        const TimingOptions &given, bool paged = false,
-                       const std::vector<std::string> &more = {}) {
+                       const std::vector<std::string> &more = {}, bool parts = false) {
   std::mt19937_64 random(seed);
   const unsigned harts = 2 + seed % 7;
   const unsigned jitter = seed % 2 == 0 ? 0 : 7;
@@ -187,7 +188,10 @@ inline Left random_run(const ProtocolEntry &protocol, std::uint64_t seed,
     }
     timed.machine->hart(hart).changed();
   }
-  EXPECT_EQ(timed.run(3'000'000), CoresEnd::deadlock) << "seed " << seed;
+  CoresEnd end = timed.run(parts ? 1 : 3'000'000);
+  for (std::uint64_t run = 0; parts && end == CoresEnd::limit && run < 3'000'000; ++run)
+    end = timed.run(1 + random() % 20);
+  EXPECT_EQ(end, CoresEnd::deadlock) << "seed " << seed;
   Left left;
   for (unsigned hart = 0; hart < harts; ++hart) {
     left.harts.push_back(timed.machine->hart(hart).state());
