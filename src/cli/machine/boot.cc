@@ -107,43 +107,6 @@ Result<machine::Symbols> read_symbols(const std::string &path, bool named) {
   return std::move(file->symbols);
 }
 
-// A board that is to run on: restored, or new with its programs.
-Result<std::unique_ptr<machine::Board>> make_board(BootArguments &arguments, BootRun &run) {
-  const bool named = !arguments.symbols.empty();
-  if (!arguments.restore.empty()) {
-    Result<machine::Symbols> symbols =
-        read_symbols(named ? arguments.symbols : images_folder() + "/linux/vmlinux", named);
-    if (!symbols)
-      return symbols.error();
-    run.symbols = std::move(symbols).value();
-    return machine::restore_checkpoint(arguments.restore);
-  }
-  const bool default_image = arguments.kernel.empty();
-  if (Status chosen = choose_image(arguments); !chosen)
-    return chosen.error();
-  const Result<machine::BoardOptions> options = board_options(arguments, run.networks);
-  if (!options)
-    return options.error();
-  const Result<std::string> text = kernel_arguments(arguments, options->console, default_image);
-  if (!text)
-    return text.error();
-  Result<std::unique_ptr<machine::Board>> board = machine::Board::make(*options);
-  if (!board)
-    return board.error();
-  Result<machine::Symbols> own = machine::load_kernel(**board, {.kernel = arguments.kernel,
-                                                                .initrd = arguments.initrd,
-                                                                .tree = arguments.tree,
-                                                                .arguments = *text,
-                                                                .seed = arguments.watch.seed});
-  if (!own)
-    return own.error();
-  Result<machine::Symbols> symbols = read_symbols(arguments.symbols, named);
-  if (!symbols)
-    return symbols.error();
-  run.symbols = symbols->empty() ? std::move(own).value() : std::move(symbols).value();
-  return board;
-}
-
 // Options that cannot be together, and files that cannot be written.
 Status check(const BootArguments &arguments) {
   if (!arguments.restore.empty() &&
@@ -181,7 +144,7 @@ Result<int> boot(BootArguments &arguments) {
   if (!watching)
     return watching.error();
   BootRun run{.arguments = arguments, .watching = *watching, .symbols = {}, .networks = {}};
-  Result<std::unique_ptr<machine::Board>> board = make_board(arguments, run);
+  Result<std::unique_ptr<machine::Board>> board = make_board(arguments, run.symbols, run.networks);
   if (!board)
     return board.error();
   return run_board(**board, run);
@@ -242,6 +205,44 @@ void declare_run_options(Program &program, BootArguments &arguments) {
 }
 
 } // namespace
+
+Result<std::unique_ptr<machine::Board>> make_board(BootArguments &arguments,
+                                                   machine::Symbols &symbols,
+                                                   std::vector<NetworkOption> &networks) {
+  const bool named = !arguments.symbols.empty();
+  if (!arguments.restore.empty()) {
+    Result<machine::Symbols> read =
+        read_symbols(named ? arguments.symbols : images_folder() + "/linux/vmlinux", named);
+    if (!read)
+      return read.error();
+    symbols = std::move(read).value();
+    return machine::restore_checkpoint(arguments.restore);
+  }
+  const bool default_image = arguments.kernel.empty();
+  if (Status chosen = choose_image(arguments); !chosen)
+    return chosen.error();
+  const Result<machine::BoardOptions> options = board_options(arguments, networks);
+  if (!options)
+    return options.error();
+  const Result<std::string> text = kernel_arguments(arguments, options->console, default_image);
+  if (!text)
+    return text.error();
+  Result<std::unique_ptr<machine::Board>> board = machine::Board::make(*options);
+  if (!board)
+    return board.error();
+  Result<machine::Symbols> own = machine::load_kernel(**board, {.kernel = arguments.kernel,
+                                                                .initrd = arguments.initrd,
+                                                                .tree = arguments.tree,
+                                                                .arguments = *text,
+                                                                .seed = arguments.watch.seed});
+  if (!own)
+    return own.error();
+  Result<machine::Symbols> read = read_symbols(arguments.symbols, named);
+  if (!read)
+    return read.error();
+  symbols = read->empty() ? std::move(own).value() : std::move(read).value();
+  return board;
+}
 
 std::pair<std::string, std::string> change_of(const std::string &option) {
   const std::size_t at = option.rfind('=');

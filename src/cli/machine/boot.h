@@ -3,10 +3,14 @@
 // The command line of `tandem machine boot`.
 #pragma once
 
+#include "cli/machine/devices.h"
 #include "cli/machine/guest.h"
 #include "cli/machine/timing.h"
 #include "cli/machine/transactions.h"
+#include "machine/platform/board.h"
+#include "machine/platform/elf.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +33,12 @@ struct BootArguments {
   TransactionArguments transactions{};
   std::string change{}; // TEXT=MODE
 };
+
+// A board that is to run on: restored, or new with its kernel. What the user has not named becomes
+// the default image's in `arguments`. Error: the user's mistake.
+Result<std::unique_ptr<machine::Board>> make_board(BootArguments &arguments,
+                                                   machine::Symbols &symbols,
+                                                   std::vector<NetworkOption> &networks);
 
 // The two parts of --change TEXT=MODE, cut at the last '='; both empty if there is none.
 std::pair<std::string, std::string> change_of(const std::string &option);

@@ -6,7 +6,6 @@
 #include "cli/machine/interrupt.h"
 #include "machine/platform/checkpoint.h"
 #include "machine/relay/relay.h"
-#include "machine/run/console.h"
 #include "machine/run/keyboard.h"
 #include "machine/run/outcome.h"
 #include "machine/run/terminal_mode.h"
@@ -56,7 +55,6 @@ private:
   Status attach_input();
   void watch_console();
   void type_next();
-  [[nodiscard]] std::optional<std::string> panic_text(machine::Session::Stop stop) const;
   Status write_files(const machine::RunOutcome &outcome);
   [[nodiscard]] bool reproducible() const;
 
@@ -65,6 +63,7 @@ private:
   Interrupt interrupt_;
   machine::Session session_;
   machine::Console console_;
+  PanicWatch panic_{console_, session_};
   Watch watch_;
   std::unique_ptr<Timing> timing_; // null: harts without time
   std::vector<std::unique_ptr<machine::Relay>> relays_;
@@ -73,7 +72,6 @@ private:
   std::vector<machine::Typed> typed_; // by --type
   std::size_t next_line_ = 0;
   bool until_seen_ = false;
-  bool panicked_ = false;
 };
 
 Status BoardRunner::connect() {
@@ -150,23 +148,6 @@ void BoardRunner::watch_console() {
     console_.watch(arguments().prompt, [this] { type_next(); });
   if (const auto [text, mode] = change_of(arguments().change); timing_ && !text.empty())
     console_.watch(text, [this, mode] { timing_->change_mode(mode); });
-  console_.watch(kPanic, [this] { panicked_ = true; });
-  console_.watch(kPanicEnd, [this] { session_.stop(); });
-}
-
-// The kernel's own words, if it has panicked and not gone on to end as usual.
-std::optional<std::string> BoardRunner::panic_text(machine::Session::Stop stop) const {
-  const bool usual = stop == machine::Session::Stop::ended &&
-                     board_->end()->kind != machine::BoardEnd::Kind::reboot;
-  if (!panicked_ || usual || until_seen_ || stop == machine::Session::Stop::interrupted)
-    return std::nullopt;
-  const std::string &tail = console_.tail();
-  const std::size_t begin = tail.find(kPanic);
-  if (begin == std::string::npos)
-    return "its message is on the console";
-  std::string text = tail.substr(begin + std::string_view(kPanic).size());
-  text.resize(std::min(text.find_first_of("\r\n"), text.size()));
-  return printable(text);
 }
 
 bool BoardRunner::reproducible() const {
@@ -242,7 +223,7 @@ Result<int> BoardRunner::run() {
                           {.stop = *stop,
                            .until_given = !arguments().until.empty(),
                            .until_seen = until_seen_,
-                           .panic = panic_text(*stop)});
+                           .panic = until_seen_ ? std::nullopt : panic_.text(*board_, *stop)});
   if (Status written = write_files(outcome); !written)
     return written.error();
   // Where both are shown a line of its own.
@@ -256,6 +237,26 @@ Result<int> BoardRunner::run() {
 }
 
 } // namespace
+
+PanicWatch::PanicWatch(machine::Console &console, machine::Session &session) : console_(&console) {
+  console.watch(kPanic, [this] { panicked_ = true; });
+  console.watch(kPanicEnd, [&session] { session.stop(); });
+}
+
+std::optional<std::string> PanicWatch::text(const machine::Board &board,
+                                            machine::Session::Stop stop) const {
+  const bool usual =
+      stop == machine::Session::Stop::ended && board.end()->kind != machine::BoardEnd::Kind::reboot;
+  if (!panicked_ || usual || stop == machine::Session::Stop::interrupted)
+    return std::nullopt;
+  const std::string &tail = console_->tail();
+  const std::size_t begin = tail.find(kPanic);
+  if (begin == std::string::npos)
+    return "its message is on the console";
+  std::string text = tail.substr(begin + std::string_view(kPanic).size());
+  text.resize(std::min(text.find_first_of("\r\n"), text.size()));
+  return printable(text);
+}
 
 Result<int> run_board(machine::Board &board, const BootRun &run) {
   const bool live = run.arguments.replay.empty() && run.arguments.type.empty();

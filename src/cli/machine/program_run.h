@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runs a program of the guest to its end, for `tandem machine run --program` (run_program.cc).
+// Runs a program of the guest, or Linux and a command, to its end: for `tandem machine run
+// --program` and `--boot` (run_program.cc).
 #pragma once
 
 #include "base/result.h"
@@ -17,6 +18,10 @@ class ProgramRun {
 public:
   // `words`: an ELF file and its arguments. Errors are the user's.
   static Result<std::unique_ptr<ProgramRun>> make(const std::vector<std::string> &words,
+                                                  unsigned harts, std::uint64_t seed);
+  // The default image's Linux with a command, and disks as --disk says them. Errors are the user's.
+  static Result<std::unique_ptr<ProgramRun>> boot(const std::string &command,
+                                                  const std::vector<std::string> &disks,
                                                   unsigned harts, std::uint64_t seed);
   virtual ~ProgramRun() = default;
 

@@ -7,6 +7,8 @@
 #include "cli/machine/run_program.h"
 #include "cli/machine/simulate.h"
 
+#include <algorithm>
+
 namespace tandem::machine_cli {
 namespace {
 
@@ -27,9 +29,9 @@ Status check_intervals(const Arguments &arguments) {
   const std::uint64_t every = arguments.machine.every;
   if ((every == 0) != arguments.intervals.empty())
     return Error{"--every N and --intervals FILE go together"};
-  if (every != 0 && !arguments.program.program.empty())
-    return Error{"--every with --program: a program has no such intervals; take --workload or "
-                 "--trace"};
+  if (every != 0 && arguments.program.any())
+    return Error{"--every with --program or --boot: a program has no such intervals; take "
+                 "--workload or --trace"};
   if (every > arguments.machine.accesses && arguments.machine.trace.empty())
     return Error{fmt::format("--every {}: only {} accesses are measured (--accesses)", every,
                              arguments.machine.accesses)};
@@ -43,6 +45,8 @@ Status check_intervals(const Arguments &arguments) {
 const std::string &what_runs(const Arguments &arguments) {
   if (!arguments.program.program.empty())
     return arguments.program.program;
+  if (!arguments.program.boot.empty())
+    return arguments.program.boot;
   return arguments.workload.empty() ? arguments.machine.trace : arguments.workload;
 }
 
@@ -71,16 +75,28 @@ bool prints_file(const Arguments &arguments) {
   return arguments.json == "-" || arguments.csv == "-" || arguments.intervals == "-";
 }
 
-Result<int> run(const Arguments &arguments) {
-  const bool runs_program = !arguments.program.program.empty();
-  if (unsigned(!arguments.workload.empty()) + unsigned(!arguments.machine.trace.empty()) +
-          unsigned(runs_program) !=
-      1)
-    return Error{"say what the cores do: one of --workload NAME, --trace FILE and --program FILE"};
-  if (!runs_program && (!arguments.program.arguments.empty() || arguments.program.whole))
-    return Error{"--argument and --whole are about a program: say --program FILE"};
+// One thing that the cores do, and no option of another.
+Status check_workload(const Arguments &arguments) {
+  const ProgramOptions &program = arguments.program;
+  const std::string *all[] = {&arguments.workload, &arguments.machine.trace, &program.program,
+                              &program.boot};
+  if (std::ranges::count_if(all, [](const std::string *one) { return !one->empty(); }) != 1)
+    return Error{"say what the cores do: one of --workload NAME, --trace FILE, --program FILE and "
+                 "--boot COMMAND"};
+  if (program.program.empty() && !program.arguments.empty())
+    return Error{"--argument is about a program: say --program FILE"};
+  if (!program.any() && program.whole)
+    return Error{"--whole is about a program: say --program FILE, or --boot COMMAND"};
+  if (program.boot.empty() && !program.disks.empty())
+    return Error{"--disk is about Linux: say --boot COMMAND"};
   if (!arguments.machine.trace.empty() && arguments.machine.seeds > 1)
     return Error{"--seeds with --trace: a trace is the same for every seed"};
+  return Unit{};
+}
+
+Result<int> run(const Arguments &arguments) {
+  if (Status one = check_workload(arguments); !one)
+    return one.error();
   if (Status good = check_intervals(arguments); !good)
     return good.error();
   const Result<const machine::ProtocolEntry *> protocol =
@@ -99,14 +115,17 @@ Result<int> run(const Arguments &arguments) {
   if (Status fit = machine::check_fit(*configuration, **protocol); !fit)
     return fit.error();
   std::vector<std::string> inputs = inputs_of(arguments.machine);
-  inputs.push_back(what_runs(arguments));
+  if (arguments.program.boot.empty())
+    inputs.push_back(what_runs(arguments));
+  for (const std::string &disk : arguments.program.disks)
+    inputs.push_back(disk.substr(0, disk.find(',')));
   if (Status apart = check_outputs({arguments.json, arguments.csv, arguments.intervals}, inputs);
       !apart)
     return apart.error();
   say_unused_rows(*configuration, **protocol, "machine run");
   const Interrupt interrupt;
   const Result<std::vector<machine::RunResult>> results =
-      runs_program
+      arguments.program.any()
           ? simulate_program(*configuration, **protocol, arguments.program, arguments.machine,
                              interrupt)
           : simulate(*configuration, **protocol, arguments.workload, arguments.machine, interrupt);
@@ -127,7 +146,8 @@ Result<int> run(const Arguments &arguments) {
 
 int run_command(int argc, char **argv) {
   Program program("machine run",
-                  "simulate a protocol on a machine under synthetic traffic, a trace or a program");
+                  "simulate a protocol on a machine under synthetic traffic, a trace, a program or "
+                  "Linux");
   Arguments arguments;
   program.app()
       .add_option("-p,--protocol", arguments.protocol, "the coherence protocol")
@@ -162,6 +182,7 @@ int run_command(int argc, char **argv) {
                        "directory.provision_percent=5 --seeds 5 --json out.json\n"
                        "  tandem machine run -p flask --program build/workloads/kernels/fft "
                        "--argument 16\n"
+                       "  tandem machine run -p flask --boot 'sh /disk/run' --disk memcached.img\n"
                        "Names: tandem machine list");
   if (const std::optional<int> status = program.parse(argc, argv))
     return *status;

@@ -38,8 +38,10 @@ Result<machine::RunResult> run_once(const machine::Configuration &configuration,
                                     bool check_values, const Interrupt &interrupt) {
   std::vector<std::string> words{options.program};
   words.insert(words.end(), options.arguments.begin(), options.arguments.end());
+  const bool boots = !options.boot.empty();
   const Result<std::unique_ptr<ProgramRun>> made =
-      ProgramRun::make(words, configuration.cores, seed);
+      boots ? ProgramRun::boot(options.boot, options.disks, configuration.cores, seed)
+            : ProgramRun::make(words, configuration.cores, seed);
   if (!made)
     return made.error();
   machine::TimingOptions timing;
@@ -57,12 +59,12 @@ Result<machine::RunResult> run_once(const machine::Configuration &configuration,
   if (!mistake.empty())
     return Error{mistake};
   machine::RunResult result = (*cores)->result();
-  result.workload = options.program.substr(options.program.rfind('/') + 1);
+  result.workload = boots ? options.boot : options.program.substr(options.program.rfind('/') + 1);
   result.complete = !interrupt.asked();
   if (result.instructions == 0 && result.complete)
     return Error{fmt::format("{}: nothing was measured: it never says TANDEM_MACHINE_TIMING(); "
                              "--whole measures all of it",
-                             options.program)};
+                             result.workload)};
   return result;
 }
 
@@ -76,6 +78,15 @@ void declare_program(Program &program, ProgramOptions &options) {
       ->type_name("FILE");
   app.add_option("--argument", options.arguments, "of the program; may be given again")
       ->type_name("TEXT")
+      ->allow_extra_args(false);
+  app.add_option("--boot", options.boot,
+                 "Linux (tandem machine image linux) on the machine's cores instead, with this "
+                 "command, a program of which says what is measured")
+      ->type_name("COMMAND");
+  app.add_option("--disk", options.disks,
+                 "of --boot: a disk with the contents of a file, which is never written: "
+                 "FILE[,ro][,latency=5.5ms]; may be given again")
+      ->type_name("DISK")
       ->allow_extra_args(false);
   program.add_flag("--whole", options.whole, "measure all of the program, caches cold");
 }

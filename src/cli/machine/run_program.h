@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A program in place of synthetic traffic: RV64 harts on the machine's cores, with time.
+// A program, or Linux with one, in place of synthetic traffic: RV64 harts on the machine's cores,
+// with time.
 #pragma once
 
 #include "cli/machine/simulate.h"
@@ -13,7 +14,11 @@ namespace tandem::machine_cli {
 struct ProgramOptions {
   std::string program;                // an ELF file; empty: no program
   std::vector<std::string> arguments; // of the program
+  std::string boot;                   // a command for Linux; empty: none
+  std::vector<std::string> disks;     // of Linux
   bool whole = false;                 // measure all of it, whatever it says
+
+  [[nodiscard]] bool any() const { return !program.empty() || !boot.empty(); }
 };
 
 void declare_program(Program &program, ProgramOptions &options);
