@@ -122,7 +122,7 @@ def build_clients(folder: Path) -> Path:
 def build_sockets(folder: Path) -> Path:
     """The same clients as a program that connects over sockets. CommandError as above."""
     sources = [SOCKETS, SOURCES / "client.c", SOURCES / "load.c"]
-    return _compile(folder / "replay" / "sockets", [], sources)
+    return _compile(folder / "replay" / "sockets", [f"-I{ROOT / 'include'}"], sources)
 
 
 def _compile(output: Path, options: Sequence[str], sources: Sequence[Path]) -> Path:

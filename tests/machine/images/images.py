@@ -25,6 +25,7 @@ from typing import Any
 
 BUILD = Path(os.environ["TANDEM_BUILD"])
 TANDEM = BUILD / "bin" / "tandem"
+SOURCE = Path(__file__).resolve().parents[3]
 LIMIT = "4G"
 TIMEOUT_S = 3600
 STEPS = (
@@ -197,6 +198,7 @@ class Checks:
         for harts, protocol, words in [
             *((4, protocol, ["--mode", "timing"]) for protocol in PROTOCOLS),
             (1, "flask", ["--mode", "timing", "--check-values"]),
+            (4, "flask", ["--mode", "timing", "--set", "hart.model=window"]),
             (16, "flask", ["--mode", "timing"]),
             (16, "mesi-snoop", ["--mode", "warming", "--change", "init process=timing"]),
         ]:
@@ -245,6 +247,28 @@ class Checks:
                 f"{protocol}: {timed / 1e6:.1f} million instructions checked, "
                 f"{facts['host_seconds']:.1f} s"
             )
+
+    def workload(self) -> None:
+        """memcached as workloads/harts runs it: every answer right, something measured, twice."""
+        harts = self.folder / "harts"
+        subprocess.run(
+            ["make", "-s", "-f", SOURCE / "workloads/harts/Makefile", f"WORK={harts}",
+             harts / "memcached.disk"],
+            check=True,
+        )  # fmt: skip
+        runs = []
+        for _ in range(2):
+            done = subprocess.run(
+                [SOURCE / "workloads/harts/run", TANDEM.parents[1], self.folder, "memcached",
+                 "-p", "sparse-directory", "--json", "-"],
+                capture_output=True, check=False, timeout=TIMEOUT_S,
+            )  # fmt: skip
+            said = text_of(done.stderr)
+            demand(done.returncode == 0, f"status {done.returncode}: {said[-500:]}")
+            demand('"checked": ' in said, said[-500:])
+            runs.append(json.loads(done.stdout)["runs"][0])
+        demand(runs[0]["counts"] == runs[1]["counts"], "two runs differ")
+        demand(runs[0]["instructions"] > 5_000_000, f"{runs[0]['instructions']} instructions")
 
     def debugger(self) -> None:
         port = free_port()
@@ -343,7 +367,7 @@ def main() -> int:
         ]
         rest = [(check.__name__, check) for check in (
             checks.shell, checks.ends, checks.checkpoint, checks.network, checks.timing,
-            checks.values, checks.debugger,
+            checks.values, checks.workload, checks.debugger,
         )]  # fmt: skip
         for title, check in [*stress, *rest]:
             if options.only and title.split()[0] not in options.only:
