@@ -38,7 +38,7 @@ REGISTERS = {name: f"x{n}" for n, name in enumerate(ABI)} | {f"x{n}": f"x{n}" fo
 REGISTERS["fp"] = "x8"
 KEPT = [1, 8, 9, *range(18, 28)]  # by the calling convention
 FRAME = 8 * (len(KEPT) + 3) // 16 * 16
-OWN = {"x2", "x3", "x4"}  # of the program around the tests
+OWN = {"x2", "x3", "x4"}  # of the program around the tests, which get others instead
 
 ORDER = r"(\.aq|\.rl|\.aqrl)?"
 KNOWN = re.compile(
@@ -57,6 +57,7 @@ class FileTest:
     memory: dict[str, int]  # initial, where it is not 0
     quantifier: str  # exists, ~exists, forall; "": none
     condition: Condition
+    counts: Condition  # the filter: other states are of no interest
     observed: tuple[str, ...]  # registers by thread, then places
 
     def of_thread(self, thread: int) -> list[str]:
@@ -154,11 +155,14 @@ def parse(text: str, also: frozenset[str] = frozenset()) -> FileTest:
     table = head.group(5)[: end.start()] if end else head.group(5)
     threads = columns(table)
     clauses = head.group(5)[end.start() :] if end else ""
-    if re.search(r"^\s*filter\b", clauses, re.M):
-        raise UnknownError("a filter")
+    filtered = re.search(
+        r"^\s*filter\b(.*?)(?=^\s*(?:exists|~\s*exists|forall)\b|\Z)", clauses, re.DOTALL | re.M
+    )
     watched = re.search(r"locations\s*\[(.*?)\]\s*$", clauses, re.DOTALL | re.M)
     quantified = re.search(r"(~\s*exists|exists|forall)\b(.*)", clauses, re.DOTALL)
     condition, names = parse_condition(quantified.group(2)) if quantified else (bool, [])
+    counts, more = parse_condition(filtered.group(1)) if filtered else (lambda _: True, [])
+    names += more
     if watched:
         names += [
             location(each.split()[-1]) for each in watched.group(1).split(";") if each.strip()
@@ -171,7 +175,8 @@ def parse(text: str, also: frozenset[str] = frozenset()) -> FileTest:
     ordered += sorted(name for name in every if ":" not in name)
     made = FileTest(
         head.group(2), threads, registers, tuple(sorted(places)), memory,
-        quantified.group(1).replace(" ", "") if quantified else "", condition, tuple(ordered),
+        quantified.group(1).replace(" ", "") if quantified else "", condition, counts,
+        tuple(ordered),
     )  # fmt: skip
     check_size(made)
     return made
@@ -238,8 +243,12 @@ def body(test: FileTest, number: int, thread: int) -> list[str]:
     starts = dict.fromkeys(used, "0") | test.registers[thread]
     starts |= {name: starts.get(name, "0") for name in test.of_thread(thread)}
     starts.pop("x0", None)
-    if own := OWN & set(starts):
-        raise UnknownError(f"{min(own)}, which is the program's")
+    spare = (f"x{n}" for n in range(5, 32) if f"x{n}" not in starts)
+    other = {name: next(spare, "") for name in sorted(OWN & set(starts))}
+    if "" in other.values():
+        raise UnknownError("as many registers as there are")
+    code = [re.sub(r"\bx\d+\b", lambda m: other.get(m.group(), m.group()), line) for line in code]
+    starts = {other.get(name, name): value for name, value in starts.items()}
     lines = [f"body_{number}_{thread}:", f"addi sp, sp, -{FRAME}"]
     lines += [f"sd x{n}, {8 * i}(sp)" for i, n in enumerate(KEPT)]
     lines.append(f"sd a1, {8 * len(KEPT)}(sp)")
@@ -248,7 +257,7 @@ def body(test: FileTest, number: int, thread: int) -> list[str]:
         place = STRIDE * test.places.index(value) if value in test.places else None
         lines.append(f"li {name}, {value}" if place is None else f"addi {name}, x10, {place}")
     lines += code
-    shown = test.of_thread(thread)
+    shown = [other.get(name, name) for name in test.of_thread(thread)]
     free = next(f"x{n}" for n in range(5, 32) if f"x{n}" not in shown)
     lines.append(f"ld {free}, {8 * len(KEPT)}(sp)")
     lines += [f"sd {name}, {8 * i}({free})" for i, name in enumerate(shown)]
@@ -360,6 +369,8 @@ def read(folder: Path) -> Suite:
 
 def judge(suite: Suite, test: FileTest, state: State) -> str | None:
     """What is wrong with a state that was seen; None: nothing."""
+    if not test.counts(state):
+        return None
     if test.name in suite.allowed:
         known = suite.allowed[test.name]
         if not any(all(state[name] == value for name, value in each.items()) for each in known):
