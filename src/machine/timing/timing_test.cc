@@ -5,6 +5,7 @@
 #include "machine/timing/testing/timed.h"
 
 #include <gmock/gmock.h>
+#include <map>
 
 namespace tandem::machine {
 namespace {
@@ -67,6 +68,45 @@ TEST_P(Timing, RunsInPartsAreTheSame) {
     EXPECT_TRUE(same(whole, random_run(protocol(), seed, {}, paged, buffer, true)))
         << "seed " << seed;
   }
+}
+
+// FNV-1a of all that programs can see of what a run leaves: registers, memory, time.
+std::uint64_t hash_of(const Left &left) {
+  std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
+  const auto add = [&hash](std::uint64_t value, unsigned bytes = 8) {
+    for (; bytes > 0; --bytes, value >>= 8)
+      hash = (hash ^ (value & 0xff)) * 0x100'0000'01b3;
+  };
+  for (const HartState &hart : left.harts) {
+    add(hart.pc);
+    for (const std::uint64_t value : hart.x)
+      add(value);
+  }
+  for (const std::byte byte : left.memory)
+    add(std::to_integer<std::uint64_t>(byte), 1);
+  add(left.cycles);
+  return hash;
+}
+
+// On every machine, whatever compiled it: as it was recorded. Who changes what something costs
+// records what this prints.
+TEST_P(Timing, RunsAreThoseThatWereRecorded) {
+  const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> recorded{
+      {"mesi-snoop", {0x8d4f072696656c25, 0xefcf0c08bce8a0e0}},
+      {"token-b", {0xc015a5bbdb106d38, 0x906b0b13c33506ab}},
+      {"sparse-directory", {0x5760fe36ada443c3, 0xc582ad2d03d58a31}},
+      {"mosaic", {0xb6923a3de361aced, 0xa58d3e3394075e6b}},
+      {"flask", {0x8b07a2c3d134ff33, 0x68695d5261776a9e}},
+      {"flask-plus", {0xd5987b144c3362da, 0xde112dadf8418009}},
+  };
+  const auto run = [](const std::vector<std::string> &more) {
+    return hash_of(random_run(protocol(), 3, {}, true, more));
+  };
+  const std::uint64_t in_order = run({});
+  const std::uint64_t window = run(window_of(2));
+  const auto found = recorded.find(GetParam());
+  EXPECT_TRUE(found != recorded.end() && found->second == std::pair(in_order, window))
+      << fmt::format("{{\"{}\", {{{:#018x}, {:#018x}}}}},", GetParam(), in_order, window);
 }
 
 TEST_P(Timing, AHorizonTwoCyclesTooLongIsFoundWithStoreBuffers) {
