@@ -17,6 +17,7 @@
 #include "runtime/sync/futex.h"
 #include "runtime/sync/races.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <pthread.h>
@@ -113,10 +114,20 @@ private:
   const Engine *engine_;
 };
 
-// Waiting for a colour: some tens of microseconds, about what sleeping and being woken take.
-constexpr std::uint32_t kPausesBeforeSleep = 2048;
+// Waiting for a colour.
+constexpr std::uint32_t kLeastPatience = 64;
 constexpr std::uint32_t kMostPauses = 64;
 constexpr std::uint32_t kClosePauses = 2;
+
+// Looking was worth it, or was not: its holder sleeps or has lost its processor, so that looking only
+// takes that from it. Patience stays where six waits of seven end before it does.
+void learn(Colour &colour, bool slept) noexcept {
+  const std::uint32_t present = colour.patience.load(std::memory_order_relaxed);
+  const std::uint32_t next = slept ? std::max(present / 2, kLeastPatience)
+                                   : std::min(present + present / 8, kMostPatience);
+  if (next != present)
+    colour.patience.store(next, std::memory_order_relaxed);
+}
 
 // The word is held: nobody else has it, and its line is here.
 [[gnu::always_inline]] inline void count_acquisition(Colour &colour) noexcept {
@@ -132,7 +143,8 @@ template <class Sleeps, class Woken>
 bool lock_slowly(Colour &colour, const Sleeps &sleeps, const Woken &woken) noexcept {
   const Waiting waiting(colour);
   std::uint32_t last_seen = colour.acquired.load(std::memory_order_relaxed);
-  for (std::uint32_t pauses = 1, spent = 0; spent < kPausesBeforeSleep;) {
+  const std::uint32_t patience = colour.patience.load(std::memory_order_relaxed);
+  for (std::uint32_t pauses = 1, spent = 0; spent < patience;) {
     const std::uint32_t acquired = colour.acquired.load(std::memory_order_relaxed);
     const bool same = acquired == last_seen;
     last_seen = acquired;
@@ -146,9 +158,11 @@ bool lock_slowly(Colour &colour, const Sleeps &sleeps, const Woken &woken) noexc
     if (colour.word.load(std::memory_order_relaxed) == kFree &&
         colour.word.compare_exchange_strong(seen, kHeld)) {
       count_acquisition(colour);
+      learn(colour, false);
       return false;
     }
   }
+  learn(colour, true);
   sleeps();
   // Who may have left others sleeping must wake them later, so the state is "with waiters".
   while (colour.word.exchange(kHeldWithWaiters) != kFree) {

@@ -42,6 +42,9 @@ inline constexpr std::uint32_t kHeld = 1;
 inline constexpr std::uint32_t kHeldWithWaiters = 2; // somebody sleeps on the word
 
 // Begins as tandem_colour_state.
+// Some tens of microseconds, about what sleeping and being woken take.
+inline constexpr std::uint32_t kMostPatience = 2048;
+
 struct alignas(64) Colour {
   std::atomic<std::uint32_t> word{kFree};
   std::uint32_t flags; // tandem_colour_flags
@@ -50,6 +53,8 @@ struct alignas(64) Colour {
   std::atomic<std::uint32_t> acquired{0};
   const char *name; // copied: the output may be unloaded
   Colour *next;     // of the process's colours, by name
+  // Pauses that waiting for it takes before it sleeps, as far as that was worth it lately.
+  std::atomic<std::uint32_t> patience{kMostPatience};
 };
 
 // What a section needs, found once. Never freed, and no pointer in it but `section` leads into the

@@ -75,6 +75,7 @@ struct Part {
   std::atomic<std::int64_t> waited{0}; // nanoseconds for locks, since the window began
   std::atomic<std::int64_t> due{0};    // nobody has anything to judge before it
   std::atomic<bool> judging{false};    // one thread at a time; guards what follows
+  std::atomic<bool> converted{false};  // its sections were locks, so that processor time counts
   Trial trial;
   Share share;
 };
@@ -212,8 +213,17 @@ bool all_outside(std::uint32_t part) noexcept {
   return outside;
 }
 
+// 0: not known.
+std::int64_t processor_ns() noexcept {
+  timespec time{};
+  return ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0
+             ? std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec
+             : 0;
+}
+
 Progress progress_at(std::uint32_t part, std::int64_t time) noexcept {
-  return {time, all_entered(part), _TANDEM_colours_shared.comparisons.load(std::memory_order_relaxed)};
+  return {time, all_entered(part), _TANDEM_colours_shared.comparisons.load(std::memory_order_relaxed),
+          parts[part].converted.load(std::memory_order_relaxed) ? processor_ns() : 0};
 }
 
 // Ends phase `asked` (one of those "to" another) of a part, where no one else does. The caller is
@@ -462,6 +472,8 @@ TANDEM_EXPORT uint32_t _TANDEM_phase_enter(const tandem_section *section, uint32
   tandem_phase_mark &mark = _TANDEM_phase_mark;
   if (mark.state == TANDEM_STATE_NEW)
     join();
+  if (section->kind == TANDEM_KIND_LOCK_REGION)
+    parts[part].converted.store(true, std::memory_order_relaxed);
   for (;;) {
     switch (const std::uint32_t seen = phase(part)) {
     case TANDEM_PHASE_LOCKS:

@@ -18,6 +18,14 @@ bool is_slower(const double (&bounds)[N], std::size_t which, double transactions
   return transactions * bounds[std::min(which, N - 1)] < locks;
 }
 
+// Processor time of a section between two moments; 0: not known.
+double cost_between(const Progress &from, const Progress &to) noexcept {
+  return from.processor == 0 || to.entered == from.entered
+             ? 0
+             : static_cast<double>(to.processor - from.processor) /
+                   static_cast<double>(to.entered - from.entered);
+}
+
 } // namespace
 
 bool hopeless(std::size_t which, bool before, double transactions, double locks) noexcept {
@@ -53,7 +61,15 @@ bool Trial::is_disturbed(const Progress &progress) const noexcept {
   return compared && progress.time - phase_began_ < kComparingNs;
 }
 
+bool Trial::knows_cost(const Progress &progress) const noexcept {
+  return progress.processor == 0 || lock_cost_ > 0 || progress.time - cost_began_.time >= kCostNs;
+}
+
 void Trial::begin_phase(const Progress &progress, bool of_locks, bool asked_for) noexcept {
+  if (!of_locks && asked_for && cost_began_.processor != 0 &&
+      progress.time - cost_began_.time >= kCostNs)
+    lock_cost_ = cost_between(cost_began_, progress);
+  cost_began_ = progress;
   if (!asked_for) {
     // Transactions that could not be left are judged again soon, however rare trials are.
     next_trial_ = progress.time + (of_locks ? backoff_ : kBackoffNs);
@@ -73,6 +89,8 @@ bool Trial::ends_window(const Progress &progress) const noexcept {
 
 Advice Trial::judge_locks(const Progress &progress, std::int64_t waited) noexcept {
   // A long window tells of times without waiting.
+  if (cost_began_.processor == 0)
+    cost_began_ = progress;
   const bool worth = waited * kWaitedShare > progress.time - began_.time;
   const bool again = worth && waited_;
   const double before = lock_rate_;
@@ -87,7 +105,7 @@ Advice Trial::judge_locks(const Progress &progress, std::int64_t waited) noexcep
     next_trial_ = progress.time;
     return Advice::transactions;
   }
-  if (!again || progress.time < next_trial_)
+  if (!again || progress.time < next_trial_ || !knows_cost(progress))
     return Advice::stay;
   checked_ = false;
   return Advice::transactions;
@@ -123,8 +141,13 @@ Advice Trial::judge_window(const Progress &progress) noexcept {
   const double present = rate(progress);
   if (present > lock_rate_) {
     step_ = Step::staying;
-    backoff_ = kBackoffNs;
-    due_ = phase_began_ + kStayNs;
+    cost_began_ = progress;
+    if (lock_cost_ > 0 && !judged_) {
+      due_ = progress.time + kFirstStayNs;
+    } else {
+      backoff_ = kBackoffNs;
+      due_ = phase_began_ + kStayNs;
+    }
     return Advice::stay;
   }
   if (!is_disturbed(progress)) {
@@ -139,18 +162,35 @@ Advice Trial::judge_window(const Progress &progress) noexcept {
   return Advice::stay;
 }
 
+// They were faster until now; how fast they are now is measured beside locks.
+Advice Trial::judge_stay(const Progress &progress) noexcept {
+  checked_ = false;
+  if (cost_between(cost_began_, progress) > kMostCost * lock_cost_ && lock_cost_ > 0) {
+    // Nothing that a window could tell would change that.
+    judged_ = false;
+    checked_ = true;
+    backoff_ = kMostBackoffNs;
+    return fail(progress.time, false);
+  }
+  if (lock_cost_ > 0 && !judged_) {
+    judged_ = true;
+    backoff_ = kBackoffNs;
+    cost_began_ = progress;
+    due_ = std::max(phase_began_ + kStayNs, progress.time);
+    return Advice::stay;
+  }
+  step_ = Step::checking;
+  trial_rate_ = std::numeric_limits<double>::infinity();
+  return Advice::locks;
+}
+
 Advice Trial::judge_transactions(const Progress &progress) noexcept {
   // The next trial is in the future only where a change to locks was given up.
   // `checking`: the change to locks has been asked for.
   if (progress.time < next_trial_ || progress.time < due_ || step_ == Step::checking)
     return Advice::stay;
-  if (step_ == Step::staying) {
-    // They were faster until now; how fast they are now is measured beside locks.
-    step_ = Step::checking;
-    trial_rate_ = std::numeric_limits<double>::infinity();
-    checked_ = false;
-    return Advice::locks;
-  }
+  if (step_ == Step::staying)
+    return judge_stay(progress);
   const auto elapsed = static_cast<double>(progress.time - began_.time);
   if (!is_over(progress, elapsed * lock_rate_))
     return Advice::stay;

@@ -22,6 +22,8 @@ public:
   Advice locks_without_waiting(std::int64_t ms, double rate) { return run(ms, rate, true, 0); }
   // Transactions.
   Advice transactions(std::int64_t ms, double rate) { return run(ms, rate, false, 0); }
+  // From now on processor time counts: of a section, in nanoseconds.
+  void costs(double ns) { cost_ = ns; }
   void compares_algorithms() { ++progress_.comparisons; } // and again: no more
 
   // The change that was advised; how long the program has been in the phase then.
@@ -49,6 +51,7 @@ private:
       took += kStep;
       progress_.time += kStep;
       const double entered = rate / 10;
+      progress_.processor += static_cast<std::int64_t>(cost_ * entered);
       Advice advice = Advice::stay;
       if (of_locks) {
         advice = wait(waited * kStep, entered);
@@ -68,6 +71,7 @@ private:
   Progress progress_{1'000'000 * kMs, 0, 0};
   double entered_ = 0;
   double waited_ = 0;
+  double cost_ = 0;
 };
 
 // A program in the first phase of transactions, where locks did 1,000 sections a millisecond.
@@ -293,6 +297,43 @@ TEST(Trial, ComparedAgainOneWindowThatIsDisturbedDoesNotEndIt) {
   program.change(false);
   EXPECT_EQ(program.transactions(11, 400), Advice::stay);
   EXPECT_EQ(program.transactions(200, 2000), Advice::stay);
+}
+
+// A program whose locks' sections take a microsecond of a processor each, in the stay behind its first
+// trial, in which transactions did twice as many.
+Program in_a_stay(double cost) {
+  Program program;
+  program.costs(1'000);
+  EXPECT_EQ(program.locks(500, 1'000), Advice::transactions);
+  EXPECT_GE(program.took, kCostNs - 10 * kMs);
+  program.change(false);
+  program.costs(cost);
+  EXPECT_EQ(program.transactions(150, 2'000), Advice::stay);
+  return program;
+}
+
+TEST(Trial, TransactionsThatTakeMoreProcessorTimeAreLeft) {
+  Program program = in_a_stay(1'200);
+  EXPECT_EQ(program.transactions(200, 2'000), Advice::locks);
+  EXPECT_LT(program.took, kFirstStayNs);
+  program.change(true);
+  program.costs(1'000);
+  EXPECT_EQ(program.locks(29'000, 1'000), Advice::stay);
+  EXPECT_EQ(program.locks(2'000, 1'000), Advice::transactions);
+}
+
+TEST(Trial, TransactionsThatTakeAsMuchProcessorTimeStay) {
+  Program program = in_a_stay(1'000);
+  EXPECT_EQ(program.transactions(2'000, 2'000), Advice::locks); // to be compared again
+  EXPECT_GE(program.took, kStayNs - 200 * kMs);
+  program.change(true);
+  EXPECT_EQ(program.locks(50, 1'000), Advice::transactions);
+  program.change(false);
+  program.costs(1'300);
+  EXPECT_EQ(program.transactions(2'000, 2'000), Advice::locks);
+  program.change(true);
+  program.costs(1'000);
+  EXPECT_EQ(program.locks(29'000, 1'000), Advice::stay);
 }
 
 TEST(Share, CountsByPhases) {
