@@ -24,6 +24,8 @@ void declare_transactions(Program &program, TransactionArguments &arguments) {
                  "(stxlimit; default: 0, never, until the guest sets it)")
       ->type_name("N")
       ->check(CLI::Range(0U, 0xffffffffU));
+  app.add_flag("--tx-release", arguments.release,
+               "a rising stack pointer releases what its transaction has marked (stxctl, bit 0)");
   app.add_option("--profile", arguments.profile,
                  "what the transactions did, for `tandem report` and `tandem analyze --profile`")
       ->type_name("FILE");
@@ -36,9 +38,14 @@ bool only_about_transactions(const std::vector<std::string> &settings) {
 
 void prepare_transactions(const TransactionArguments &arguments, machine::Machine &machine,
                           const machine::Symbols &symbols, const char *command) {
-  if (arguments.limit != 0)
-    for (auto &hart : machine.harts())
+  for (auto &hart : machine.harts()) {
+    if (arguments.limit != 0)
       hart->state().stxlimit = arguments.limit;
+    if (arguments.release) {
+      hart->state().stxctl |= machine::stxctl::kEarlyRelease;
+      hart->changed();
+    }
+  }
   machine.harts().on_broken_rule([&symbols, command](machine::Hart &hart, const char *rule) {
     const std::uint64_t pc = hart.state().pc;
     fmt::print(stderr, "{}: hart {} at {:#x}{}: {}: illegal instruction\n", command, hart.id(), pc,

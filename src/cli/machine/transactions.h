@@ -17,6 +17,7 @@ namespace tandem::machine_cli {
 
 struct TransactionArguments {
   std::uint64_t limit = 0; // stxlimit of every hart; 0: as the guest sets it
+  bool release = false;    // early release on every hart (stxctl), until the guest sets it
   std::string profile{};   // a file
 };
 

@@ -231,6 +231,7 @@ struct HartCore {
   void leave_for_trap(bool to_machine, std::uint64_t cause);
   [[nodiscard]] std::uint64_t transaction_status() const;
   void release_stack();
+  void update_release(); // after a change of stxctl
   [[nodiscard]] bool releases() const {
     return inside && (state.stxctl & stxctl::kEarlyRelease) != 0;
   }

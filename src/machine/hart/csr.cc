@@ -224,8 +224,7 @@ void HartCore::write_csr(unsigned number, std::uint64_t value) {
     return;
   case csr::stxctl:
     s.stxctl = value & writable;
-    if ((s.stxctl & stxctl::kEarlyRelease) != 0)
-      code->watch_stack_pointer();
+    update_release();
     return;
   case csr::scounteren:
     s.scounteren = value & writable;

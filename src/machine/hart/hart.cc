@@ -43,6 +43,7 @@ void Hart::changed() {
   core_->flush_all();
   core_->update_contexts();
   core_->update_float();
+  core_->update_release();
   end_burst();
 }
 

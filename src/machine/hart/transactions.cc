@@ -198,6 +198,12 @@ void HartCore::leave_for_trap(bool to_machine, std::uint64_t cause) {
   trapped_from.push_back(where);
 }
 
+// Decoded code says what writes the stack pointer once a hart asks for early release.
+void HartCore::update_release() {
+  if ((state.stxctl & stxctl::kEarlyRelease) != 0)
+    code->watch_stack_pointer();
+}
+
 // Lines wholly below a risen stack pointer leave the sets, but never what lay above it at the
 // begin: a restart needs that as it was. A larger step is a change of stacks.
 void HartCore::release_stack() {

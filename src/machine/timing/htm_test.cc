@@ -360,11 +360,12 @@ TEST_P(Transactions, HandlersSaveTheirHandle) {
 
 // Early release: lines of dead frames leave the sets when the stack pointer rises, but never what
 // was above it at the begin.
-void release_stack(const HtmMachine &m) {
+void release_stack(const HtmMachine &m, bool asks = true) {
+  const std::uint32_t ask = asks ? csrw(csr::stxctl, 5) : addi(0, 0, 0);
   m.place(kHandler, {store(0, 2, -96), store(0, 2, 64), csrr(30, csr::sepc), addi(30, 30, 4),
                      csrw(csr::sepc, 30), kSret});
   // Align the stack to 64; write below it and above it in the transaction, return from both.
-  m.run_all({li(5, 1),          csrw(csr::stxctl, 5),
+  m.run_all({li(5, 1),          ask,
              li(5, -64),        0x00517133 /* and sp, sp, x5 */,
              addi(20, 2, 0),    li(8, 9),
              store(8, 2, 128),  store(8, 2, -128),
@@ -383,6 +384,18 @@ TEST_P(Transactions, EarlyReleaseStopsAtTheStackOfTheBegin) {
   EXPECT_EQ(m.x(5), 1U << 8 | 16U);
   EXPECT_EQ(m.x(21), 9U); // above: undone
   EXPECT_EQ(m.counters().released_bytes, 16U);
+}
+
+// The state of a hart from elsewhere (a saved machine, --tx-release) does the same.
+TEST_P(Transactions, EarlyReleaseNeedsNoWriteOfTheGuest) {
+  const HtmMachine off(GetParam(), 1);
+  release_stack(off, false);
+  EXPECT_EQ(off.counters().released_bytes, 0U);
+  const HtmMachine on(GetParam(), 1);
+  on.hart().state().stxctl = stxctl::kEarlyRelease;
+  on.hart().changed();
+  release_stack(on, false);
+  EXPECT_EQ(on.counters().released_bytes, 16U);
 }
 
 TEST_P(Transactions, FindEarlyReleaseAboveTheBegin) {
