@@ -12,12 +12,14 @@ from typing import Any
 
 BUILD = Path(os.environ["TANDEM_BUILD"])
 NOTHING = {"counts": [], "sum": 0, "max": 0}
+RETRIED = {"cause": "retries", "count": 2, "stack": []}
 
 
 def section(name: str, commits: int, time_ns: int, **fields: Any) -> dict[str, Any]:
     aborts = fields.get("aborts", [])
     return {
         "name": name,
+        **{x: fields[x] for x in ("group",) if x in fields},
         "output": "a.out",
         "file": "a.c",
         "line": 1,
@@ -62,6 +64,28 @@ def rows(text: str, title: str) -> list[list[str]]:
         [re.sub(r"<[^>]*>", "", x) for x in re.findall(r"<td.*?</td>", row)]
         for row in table.split("<tr>")[1:]
     ]
+
+
+def test_groups(tmp_path: Path) -> None:
+    sections = [
+        section("a/f", 10, 2000, group="a", aborts=[{"cause": "locked", "count": 3}]),
+        section("b/g", 5, 8000, group="b"),
+        section("a/h", 1, 4000, group="a", serialisations=[RETRIED]),
+        section("k", 7, 9000),
+    ]
+    text = page(tmp_path, *sections)
+    assert rows(text, "Groups") == [
+        ["b", "1", "5", "0", "0", "8.0 µs", "2.0 µs"],
+        ["a", "2", "11", "3", "2", "6.0 µs", "1.5 µs"],
+    ]
+    command = [str(BUILD / "bin" / "tandem"), "report", str(tmp_path / "profile.json")]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    told = shown.split("\nGroups\n")[1].split("\n\n")[0].splitlines()
+    assert [x.split()[:5] for x in told[1:]] == [
+        ["b", "1", "5", "0", "0"],
+        ["a", "2", "11", "3", "2"],
+    ]
+    assert "Groups" not in page(tmp_path, section("k", 7, 9000))
 
 
 def test_summary(tmp_path: Path) -> None:

@@ -158,6 +158,20 @@ std::string sections_table(const Profile &profile) {
   return page + kTail;
 }
 
+std::string groups_table(const Profile &profile) {
+  std::string rows;
+  for (const ProfileGroup &group : groups_of(profile))
+    rows += "<tr>" + cell(group.name) + number_cell(thousands(group.sections)) +
+            number_cell(thousands(group.commits)) + number_cell(thousands(group.aborts)) +
+            number_cell(thousands(group.serial)) + number_cell(time_text(group.section_ns)) +
+            number_cell(time_text(group.waiting_ns)) + "</tr>";
+  if (rows.empty())
+    return "";
+  return "<h2>Groups</h2>" +
+         head({"group", "#sections", "#commits", "#aborts", "#serial", "#time", "#waiting"}) +
+         rows + kTail;
+}
+
 // Rows: who was aborted. Columns: because of whom.
 std::string matrix(const Profile &profile) {
   const std::string unknown = "(not known)";
@@ -322,7 +336,7 @@ std::string profile_html(const Profile &profile) {
                        : fmt::format("{}, policy {}, back-off {}, ", markup(profile.algorithm),
                                      markup(profile.contention), markup(profile.backoff)),
       counted(profile.threads, "thread", "threads"), markup(profile.start), profile.wall_seconds,
-      sections_table(profile), matrix(profile), aborts_table(profile),
+      groups_table(profile) + sections_table(profile), matrix(profile), aborts_table(profile),
       serialisations_table(profile) + colour_waits_table(profile), histograms(profile),
       locks_table(profile), summary(profile), kPageFilterHash, kPageFilterScript,
       sampling_of(profile));

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -57,6 +59,7 @@ ProfileSerialisation serialisation_of(const json &value) {
 ProfileSection section_of(const json &value) {
   ProfileSection section;
   section.name = value.at("name");
+  section.group = value.value("group", "");
   section.output = value.at("output");
   section.file = value.at("file");
   section.line = value.at("line");
@@ -182,6 +185,27 @@ void expect_counts(const json &value) {
 }
 
 } // namespace
+
+std::vector<ProfileGroup> groups_of(const Profile &profile) {
+  std::map<std::string, ProfileGroup> groups;
+  for (const ProfileSection &section : profile.sections) {
+    if (section.group.empty())
+      continue;
+    ProfileGroup &group = groups[section.group];
+    group.name = section.group;
+    ++group.sections;
+    group.commits += section.commits;
+    group.aborts += section.aborted();
+    group.serial += section.serialised();
+    group.section_ns += section.section_ns;
+    group.waiting_ns += section.waiting_ns;
+  }
+  std::vector<ProfileGroup> sorted;
+  for (auto &[name, group] : groups)
+    sorted.push_back(std::move(group));
+  std::ranges::stable_sort(sorted, std::greater<>(), &ProfileGroup::section_ns);
+  return sorted;
+}
 
 Result<Profile> profile_from_json(const std::string &text, const std::string &file) {
   // The reader of JSON throws.

@@ -60,6 +60,7 @@ struct ProfileColourWait {
 
 struct ProfileSection {
   std::string name;
+  std::string group; // as a kernel's subsystem; may be empty
   std::string output;
   std::string file;
   std::uint64_t line = 0;
@@ -115,6 +116,20 @@ struct Profile {
   bool of_locks = false; // of the program's own locks, not of transactions
   std::vector<ProfileLock> locks;
 };
+
+// The sections of one group together.
+struct ProfileGroup {
+  std::string name;
+  std::uint64_t sections = 0;
+  std::uint64_t commits = 0;
+  std::uint64_t aborts = 0;
+  std::uint64_t serial = 0;
+  std::uint64_t section_ns = 0;
+  std::uint64_t waiting_ns = 0;
+};
+
+// Those that took most time first; sections without a group are in none.
+std::vector<ProfileGroup> groups_of(const Profile &profile);
 
 // What a cause of an abort or a serialisation means, in a few words; empty for one that is not
 // known.

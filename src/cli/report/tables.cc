@@ -63,6 +63,22 @@ std::string sections_text(const Profile &profile, const Terminal &terminal, std:
   return table.text(terminal, limit);
 }
 
+std::string groups_text(const Profile &profile, const Terminal &terminal, std::size_t limit) {
+  using Align = Column::Align;
+  Table table({{.header = "group", .least = 10, .cut = Cut::end},
+               {.header = "sections", .align = Align::right},
+               {.header = "commits", .align = Align::right},
+               {.header = "aborts", .align = Align::right},
+               {.header = "serial", .align = Align::right},
+               {.header = "time", .align = Align::right},
+               {.header = "waiting", .align = Align::right, .optional = true}});
+  for (const ProfileGroup &group : groups_of(profile))
+    table.add({group.name, thousands(group.sections), thousands(group.commits),
+               thousands(group.aborts), thousands(group.serial), time_text(group.section_ns),
+               time_text(group.waiting_ns)});
+  return table.rows() == 0 ? "" : "\nGroups\n" + table.text(terminal, limit);
+}
+
 std::string aborts_text(const Profile &profile, const Terminal &terminal, std::size_t limit) {
   Table table({{.header = "aborts", .align = Column::Align::right},
                {.header = "section", .least = 10, .cut = Cut::middle},
@@ -223,6 +239,7 @@ std::string profile_text(const Profile &profile, const Terminal &terminal, bool 
   text += '\n';
   if (!profile.sections.empty())
     text += sections_text(profile, terminal, limit);
+  text += groups_text(profile, terminal, limit);
   text += aborts_text(profile, terminal, limit);
   text += serialisations_text(profile, terminal, limit);
   text += colour_waits_text(profile, terminal, limit);

@@ -90,9 +90,10 @@ def _subsystem_of_place(place: str) -> str:
 
 
 def group_profile(profile: dict[str, Any]) -> None:
-    """Puts its subsystem before every place of a profile: slab/deactivate_slab+0x10."""
+    """Gives every place of a profile its subsystem, also in its name: slab/deactivate_slab+0x10."""
     for section in profile["sections"]:
-        section["name"] = f"{_subsystem_of_place(section['name'])}/{section['name']}"
+        section["group"] = _subsystem_of_place(section["name"])
+        section["name"] = f"{section['group']}/{section['name']}"
         for abort in section["aborts"]:
             if abort.get("other"):
                 abort["other"] = f"{_subsystem_of_place(abort['other'])}/{abort['other']}"
