@@ -27,6 +27,7 @@ from tandem.workload.txlinux.tables import tables_of
         (["run", "untar"], "there is no workload 'untar'; there are counter,"),
         (["image", "counter"], "image takes no workload; use run"),
         (["image", "--variant", "bsd"], "invalid choice: 'bsd'"),
+        (["image", "--early-release", "on"], "--early-release is an option of boot and run and co"),
         (["image", "--seed", "2"], "--seed is an option of boot and run"),
         (["run", "counter", "--harts", "65"], "'65' is not a number from 1 to 64"),
         (["run", "counter", "--policy", "best"], "invalid choice: 'best'"),
@@ -132,6 +133,7 @@ def test_two_machines_run_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         "protocol": "none",
         "settings": [],
         "folder": tmp_path,
+        "early_release": False,
     }
     runs = comparison.compare(images, ["counter"], seeds=3, short=True, jobs=2, **options)
     assert [(x.variant, x.seed) for x in runs] == [
@@ -144,6 +146,7 @@ def test_a_profile_has_subsystems() -> None:
     profile = {"sections": [{"name": "rmqueue_bulk+0x60", "aborts": aborts}]}
     group_profile(profile)
     assert profile["sections"][0]["name"] == "zone/rmqueue_bulk+0x60"
+    assert profile["sections"][0]["group"] == "zone"
     assert [x.get("other") for x in aborts] == ["dcache/dput+0x4", None]
 
 

@@ -60,6 +60,7 @@ _ACTIONS_OF = {
     "protocol": ("run", "compare"),
     "harts": ("boot", "run", "compare"),
     "limit": ("boot", "run", "compare"),
+    "early_release": ("boot", "run", "compare"),
 }
 POLICIES = (
     "polite",
@@ -145,6 +146,12 @@ def _add_options(to: argparse.ArgumentParser) -> None:
         help="restarts after which a section takes its lock [8]",
     )
     add(
+        "--early-release",
+        choices=("on", "off"),
+        metavar="NAME",
+        help="a rising stack pointer releases what its section has marked [off]",
+    )
+    add(
         "--protocol",
         metavar="NAME",
         help="of coherence; none: without time (run, compare) [mesi-snoop]",
@@ -172,7 +179,8 @@ def _add_options(to: argparse.ArgumentParser) -> None:
 def _check_options(asked: argparse.Namespace) -> None:
     for option, actions in _ACTIONS_OF.items():
         if getattr(asked, option) is not None and asked.action not in actions:
-            raise UserError(f"--{option} is an option of {' and '.join(actions)}")
+            name = option.replace("_", "-")
+            raise UserError(f"--{name} is an option of {' and '.join(actions)}")
     for name in asked.workload:
         if name not in WORKLOADS:
             raise UserError(f"there is no workload '{name}'; there are {', '.join(WORKLOADS)}")
@@ -213,6 +221,8 @@ def _boot(asked: argparse.Namespace) -> int:
     command += of_machine(image, asked.harts or 8, 1 if asked.seed is None else asked.seed)
     if image.variant in ELIDING:
         command += ["--tx-limit", str(asked.limit or 8)]
+    if asked.early_release == "on":
+        command.append("--tx-release")
     for each in settings_of(asked):
         command += ["--set", each]
     os.execv(command[0], command)
@@ -232,6 +242,7 @@ def _run(asked: argparse.Namespace) -> int:
         settings=settings_of(asked),
         folder=asked.folder.resolve(),
         short=asked.length == "short",
+        early_release=asked.early_release == "on",
         profile=asked.profile,
     )
     if asked.profile is not None:
@@ -265,6 +276,7 @@ def _compare(asked: argparse.Namespace) -> int:
         settings=settings_of(asked),
         folder=asked.folder.resolve(),
         short=asked.length == "short",
+        early_release=asked.early_release == "on",
         jobs=asked.jobs or os.cpu_count() or 1,
     )
     print_comparison(comparison)

@@ -26,6 +26,7 @@ def compare(
     settings: Sequence[str],
     folder: Path,
     short: bool,
+    early_release: bool,
     jobs: int,
 ) -> list[Run]:
     """Every workload on every kernel, with seeds 1 to `seeds`; `jobs` of them at once."""
@@ -43,6 +44,7 @@ def compare(
             settings=settings,
             folder=folder,
             short=short,
+            early_release=early_release,
         )
 
     cases = itertools.product(workloads, range(1, seeds + 1), images)

@@ -234,12 +234,14 @@ def measure(
     settings: Sequence[str],
     folder: Path,
     short: bool = False,
+    early_release: bool = False,
     profile: Path | None = None,
     arguments: str = "",
 ) -> Run:
     """`protocol`: of coherence, or none: without time. `short`: the short size. `limit`: restarts
-    before a section takes its lock. `settings`: fields of the machine's configuration. `arguments`:
-    of the kernel. RunError where the guest finds a wrong result.
+    before a section takes its lock. `settings`: fields of the machine's configuration.
+    `early_release`: by every hart's stack pointer. `arguments`: of the kernel. RunError
+    where the guest finds a wrong result.
     """
     usual = WORKLOADS[workload]
     size = size or (usual.short if short else usual.size)
@@ -253,6 +255,8 @@ def measure(
         options += ["--protocol", protocol, "--set", JITTER]
     for each in settings:
         options += ["--set", each]
+    if early_release:
+        options.append("--tx-release")
     if profile is not None:
         options += ["--profile", str(profile)]
     say(f"{image.variant}: {words}, {harts} harts, seed {seed}")
