@@ -169,6 +169,7 @@ def test_what_the_papers_tables_have() -> None:
     found = tables_of(replace(tx, transactions={**tx.transactions, **counted}))
     assert found["fallback_percent"] == 1
     assert found["in_system_calls_percent"] == 50
+    assert found["outside_system_calls_percent"] == 50
     assert found["mean_backoff_cycles"] == 2.5
     assert found["mean_section_cycles"] == 3
     assert found["sections_per_s"] == 200 * 1e9 / 1000

@@ -75,6 +75,8 @@ def tables_of(run: Run) -> dict[str, Any]:
         "fallback_percent": _percent(t["fallbacks"], sections),
         "in_interrupts_percent": _percent(t["begun_in_interrupts"], sections),
         "in_system_calls_percent": _percent(t["begun_in_system_calls"], sections),
+        # Of the paper: "in interrupts, etc."; faults and kernel threads are among them.
+        "outside_system_calls_percent": _percent(sections - t["begun_in_system_calls"], sections),
         "mean_backoff_cycles": t["backoff_cycles"] / t["backoffs"] if t["backoffs"] else 0.0,
         "mean_section_cycles": t["cycles"] / t["commits"] if t["commits"] else 0.0,
         "sizes": {name: _distribution(x) for name, x in t["sizes"].items()},
