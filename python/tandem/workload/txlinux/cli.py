@@ -132,7 +132,7 @@ def _add_options(to: argparse.ArgumentParser) -> None:
         help="which kernel [txlinux]; again for each that compare is to run [linux, txlinux]",
     )
     add("--harts", type=_harts, metavar="N", help="1 to 64 [8]")
-    add("--copies", type=_count, metavar="N", help="that run at once (run) [one a hart]")
+    add("--copies", type=_count, metavar="N", help="that run at once (run); see docs/txlinux.md")
     add("--size", type=_count, metavar="N", help="of each copy (run); see docs/txlinux.md")
     add(
         "--length", choices=("usual", "short"), metavar="NAME", help="usual or short (run, compare)"
