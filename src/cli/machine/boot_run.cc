@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -176,9 +177,14 @@ Status BoardRunner::write_files(const machine::RunOutcome &outcome) {
         !written)
       return written;
   Places places(run_->symbols);
-  const std::string kernel = arguments().kernel.empty() ? "Linux" : arguments().kernel;
+  // What a profile says ran: the kernel; of a restored machine its symbols', else the machine.
+  std::string kernel = arguments().restore;
+  for (const std::string &file : {arguments().symbols, arguments().kernel})
+    if (!file.empty())
+      kernel = file;
   if (Status written =
-          write_profile(arguments().transactions, *board_, places, kernel,
+          write_profile(arguments().transactions, *board_, places,
+                        std::filesystem::absolute(kernel).lexically_normal(),
                         {"tandem", "machine", "boot"}, timing_ ? timing_->clock_mhz() : 1000);
       !written)
     return written;

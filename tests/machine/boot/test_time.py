@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
-from guests import Run, boot
+from guests import Run, boot, restored
+
+SCHEMA = Path(os.environ["TANDEM_SOURCE"]) / "docs" / "formats" / "profile.schema.json"
 
 PROTOCOLS = (
     "mesi-snoop",
@@ -171,3 +175,16 @@ def test_transactions_are_counted(guest: Path, tmp_path: Path, time: tuple[str, 
     described = json.loads(profile.read_text())
     assert [x["commits"] for x in described["sections"]] == [70]
     assert described["run"]["policy"]["serialise_after"] == 3
+
+
+def test_profiles_name_what_ran(guest: Path, tmp_path: Path) -> None:
+    schema = json.loads(SCHEMA.read_text())
+    profile = tmp_path / "profile.json"
+    saved = tmp_path / "saved"
+    words = ["--run", "transactions 70", "--profile", str(profile)]
+    boot(guest, *words, "--limit", "1000", "--save", str(saved))
+    for done in (boot(guest, *words), restored(saved, guest, "--profile", str(profile))):
+        assert (done.console, done.status) == ("70\n", 0)
+        described = json.loads(profile.read_text())
+        jsonschema.validate(described, schema)
+        assert described["run"]["program"] == str(guest)
