@@ -50,6 +50,14 @@ struct FetchEntry {
 
 class TransactionalMemory;
 
+// Bytes of a line that the transaction which a hart runs has marked, as far as is remembered.
+struct Claimed {
+  std::uint64_t line = kNoLine;
+  std::uint64_t claims = 0; // HartCore::claims as it was
+  ByteMask any = 0;         // in either set
+  ByteMask written = 0;
+};
+
 struct HartCore {
   HartState state;
 
@@ -87,8 +95,11 @@ struct HartCore {
   std::uint64_t cross_line = 0;    // of its second half
 
   HartTiming timing;
-  KeptWalks walks; // with timing
-  Touched touched; // the same
+  // With timing. Who runs no transaction, or another one, has none of those that are kept.
+  std::array<Claimed, 64> claimed{};
+  std::uint64_t claims = 1; // how often what is marked may have become less
+  KeptWalks walks;          // with timing
+  Touched touched;          // the same
 
   // --- the rest -------------------------------------------------------------------------------
   unsigned id = 0;
@@ -217,8 +228,14 @@ struct HartCore {
   void update_asking();
   bool ask(std::uint64_t physical, unsigned size, AccessMode mode);
   bool ask_granted(std::uint64_t physical, unsigned size, AccessMode mode, Want kind);
+  bool claim(std::uint64_t physical, unsigned size, AccessMode mode, Want kind);
   bool refuse(AbortCause cause);
-  bool transaction_step(); // whether the machine may change a transaction's state now
+  // Whether the machine may change a transaction's state now; `ahead`: before all others have come
+  // to this cycle.
+  bool transaction_step(bool ahead = false);
+  [[nodiscard]] bool begins_ahead() const;
+  [[nodiscard]] bool ends_ahead() const;
+  [[nodiscard]] bool alone() const; // till behind this cycle
   std::uint64_t begin_transaction(unsigned rd, std::uint64_t place);
   bool end_transaction();
   std::uint64_t suspend_transaction(bool by_trap); // the handle

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/check.h"
+#include "machine/event/wheel.h"
 #include "machine/hart/store_buffer.h"
 
 #include <array>
@@ -55,6 +56,8 @@ public:
   virtual ~HartLines() = default;
   // Of the L1 for code or for data; an entry without readable if the line is not there.
   virtual LineEntry find(unsigned hart, std::uint64_t line, bool code) = 0;
+  // Before this cycle nobody does anything but this hart in its burst.
+  [[nodiscard]] virtual Cycle alone_until(unsigned hart) const = 0;
 };
 
 // How an instruction went that was let run.
@@ -134,6 +137,16 @@ struct HartTiming {
       return true;
     want = Want::drain;
     return false;
+  }
+  // Whether the filters let the hart use the line, which then may() does.
+  bool hits(unsigned hart, std::uint64_t wanted_line, Want kind) {
+    if (granted != Want::nothing || records || kind == Want::load_reserved ||
+        kind == Want::store_conditional)
+      return false;
+    LineEntry &entry = data[wanted_line % data.size()];
+    if ((kind == Want::load ? entry.readable : entry.writable) != wanted_line)
+      entry = lines->find(hart, wanted_line, false);
+    return (kind == Want::load ? entry.readable : entry.writable) == wanted_line;
   }
   // Whether the hart may use the line now, by a filter or because it is granted; else it is wanted.
   bool may(unsigned hart, std::uint64_t wanted_line, Want kind) {

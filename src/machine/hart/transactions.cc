@@ -31,11 +31,24 @@ bool HartCore::ask(std::uint64_t physical, unsigned size, AccessMode mode) {
   return false;
 }
 
-// With timing: what adds no marks and hits the L1 is done at once, all else when it is granted.
+// Marks bytes of a line that is in the filters, if that may be done ahead of the other harts.
+bool HartCore::claim(std::uint64_t physical, unsigned size, AccessMode mode, Want kind) {
+  const std::uint64_t line = physical >> kLineShift;
+  if (!timing.hits(id, line, kind))
+    return false;
+  const Marks::Entry *marks = htm->mark_ahead(id, physical, size, mode);
+  if (marks == nullptr)
+    return false;
+  claimed[line % claimed.size()] = {line, claims, marks->read | marks->write, marks->write};
+  return true;
+}
+
+// With timing: in a transaction what hits the L1 and meets no marks of others is done at once, and
+// leaves its own; all else when it is granted.
 bool HartCore::ask_granted(std::uint64_t physical, unsigned size, AccessMode mode, Want kind) {
   const std::uint64_t line = physical >> kLineShift;
   const bool granted = timing.granted == kind && timing.granted_line == line;
-  if (inside && !granted && !htm->covers(id, physical, size, mode)) {
+  if (inside && !granted && !claim(physical, size, mode, kind)) {
     timing.want = kind;
     timing.wanted = line;
     return false;
@@ -49,11 +62,13 @@ bool HartCore::ask_granted(std::uint64_t physical, unsigned size, AccessMode mod
   return true;
 }
 
-bool HartCore::transaction_step() {
+bool HartCore::transaction_step(bool ahead) {
   if (timing.lines == nullptr || timing.granted == Want::transaction)
     return true;
   if (!timing.drained())
     return false;
+  if (ahead)
+    return true;
   timing.want = Want::transaction;
   return false;
 }
@@ -76,23 +91,21 @@ bool HartCore::refuse(AbortCause cause) {
   return false;
 }
 
+bool HartCore::begins_ahead() const { return htm->begins_ahead() || alone(); }
+
+bool HartCore::ends_ahead() const { return depth() > 1 || alone(); }
+
+bool HartCore::alone() const {
+  return timing.lines != nullptr && clock->now < timing.lines->alone_until(id);
+}
+
 std::uint64_t HartCore::begin_transaction(unsigned rd, std::uint64_t place) {
-  RegisterCheckpoint now;
-  if (!has_transaction()) {
-    fold_flags();
-    now = {.x = state.x,
-           .f = state.f,
-           .pc = state.pc,
-           .rd = static_cast<std::uint8_t>(rd),
-           .fflags = state.fflags,
-           .frm = state.frm,
-           .privilege = state.privilege,
-           .status = state.status & kCheckpointStatus};
-  }
+  fold_flags();
   state.reservation = kNoReservation;
   const BeganIn where = trapped_from.empty() ? BeganIn::elsewhere : trapped_from.back();
-  const std::uint64_t answer = htm->begin(id, now, place, state.stxlimit, where);
+  const std::uint64_t answer = htm->begin(id, state, rd, place, where);
   inside = htm->depth(id) > 0;
+  ++claims;
   update_asking();
   return answer;
 }
@@ -137,6 +150,7 @@ bool HartCore::resume_transaction(std::uint64_t handle) {
   state.reservation = kNoReservation;
   htm->resume(id, handle);
   inside = htm->depth(id) > 0;
+  ++claims;
   update_asking();
   return inside;
 }
@@ -208,6 +222,7 @@ void HartCore::update_release() {
 // begin: a restart needs that as it was. A larger step is a change of stacks.
 void HartCore::release_stack() {
   watches_stack = false;
+  ++claims;
   constexpr std::uint64_t kLargestStep = 16 << 10; // bytes
   const std::uint64_t now = state.x[2];
   if (!releases() || now <= stack_before || now - stack_before > kLargestStep)

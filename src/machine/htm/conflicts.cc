@@ -49,26 +49,32 @@ struct TransactionalMemory::View {
 
 namespace {
 
-bool conflicts(const Marks::Entry &entry, ByteMask bytes, AccessMode mode) {
-  const ByteMask against = mode == AccessMode::read ? entry.write : entry.read | entry.write;
-  return (against & bytes) != 0;
+bool conflicts(ByteMask read, ByteMask written, ByteMask bytes, AccessMode mode) {
+  return ((mode == AccessMode::read ? written : read | written) & bytes) != 0;
 }
 
-} // namespace
+bool conflicts(const Marks::Entry &entry, ByteMask bytes, AccessMode mode) {
+  return conflicts(entry.read, entry.write, bytes, mode);
+}
 
-bool TransactionalMemory::covers(unsigned hart, std::uint64_t address, unsigned size,
-                                 AccessMode mode) const {
-  const HardwareTransaction &own = *current_[hart];
-  const std::uint32_t at = marks_.find(address >> kMarkShift, own.slot);
-  if (at == Marks::kNone || history_ != nullptr)
-    return false;
-  const Marks::Entry &entry = marks_[at];
-  const ByteMask bytes = bytes_of(address, size);
+// How many bytes they are; most often a run of them, for which no bits have to be counted.
+unsigned count_of(ByteMask bytes) {
+  if (bytes == 0)
+    return 0;
+  const int first = std::countr_zero(bytes);
+  const auto run = static_cast<unsigned>(std::countr_one(bytes >> first));
+  return bytes >> first >> (run - 1) == 1 ? run : static_cast<unsigned>(std::popcount(bytes));
+}
+
+// Whether the access adds nothing.
+bool covers(const Marks::Entry &entry, ByteMask bytes, AccessMode mode) {
   const ByteMask have = mode == AccessMode::read    ? entry.read | entry.write
                         : mode == AccessMode::write ? entry.write
                                                     : entry.read & entry.write;
   return (bytes & ~have) == 0;
 }
+
+} // namespace
 
 bool TransactionalMemory::allows(unsigned hart, std::uint64_t block, bool write) const {
   const HardwareTransaction *own = current_[hart];
@@ -82,17 +88,21 @@ bool TransactionalMemory::allows(unsigned hart, std::uint64_t block, bool write)
 }
 
 // Fills holders_ with those whose marks stand against the access.
-void TransactionalMemory::collect(const HardwareTransaction *own, std::uint64_t block,
-                                  ByteMask bytes, AccessMode mode) {
+void TransactionalMemory::collect(HardwareTransaction *own, std::uint64_t block, ByteMask bytes,
+                                  AccessMode mode) {
   holders_.clear();
+  if (own != nullptr)
+    settle_all(*own);
   for (std::uint32_t at = marks_.head(block); at != Marks::kNone; at = marks_[at].next) {
     const Marks::Entry &entry = marks_[at];
     if (entry.block != block || (own != nullptr && entry.owner == own->slot))
       continue;
-    if (conflicts(entry, bytes, mode))
+    if (conflicts(entry, bytes, mode)) {
+      settle(*slots_[entry.owner]);
       holders_.push_back({slots_[entry.owner].get(), (entry.write & bytes) != 0});
-    else if ((entry.released & bytes) != 0)
+    } else if (conflicts(entry.released_read, entry.released_write, bytes, mode)) {
       ++counters_.saved_conflicts;
+    }
   }
   // In an order that does not depend on who marked the block first.
   if (holders_.size() > 1)
@@ -113,16 +123,75 @@ Verdict TransactionalMemory::access(unsigned hart, std::uint64_t address, unsign
       return verdict;
   if (own != nullptr) {
     settle_stall(*own);
-    mark(*own, block, bytes, mode);
+    std::uint32_t at = marks_.find(block, own->slot);
+    grow(*own, mark(*own, at, block, bytes, mode));
   }
   if (mode != AccessMode::write)
     remember(HistoryEvent::Kind::read, own != nullptr ? own->handle : 0, hart, address, size);
   return Verdict::done;
 }
 
-void TransactionalMemory::mark(HardwareTransaction &own, std::uint64_t block, ByteMask bytes,
-                               AccessMode mode) {
-  std::uint32_t at = marks_.find(block, own.slot);
+const Marks::Entry *TransactionalMemory::mark_ahead(unsigned hart, std::uint64_t address,
+                                                    unsigned size, AccessMode mode) {
+  HardwareTransaction &own = *current_[hart];
+  if (history_ != nullptr || own.stalled_since)
+    return nullptr;
+  const std::uint64_t block = address >> kMarkShift;
+  const ByteMask bytes =
+      options_.granularity == Granularity::line ? ~ByteMask{0} : bytes_of(address, size);
+  std::uint32_t mine = Marks::kNone;
+  bool released = false; // by others: counted at the access's cycle
+  for (std::uint32_t at = marks_.head(block); at != Marks::kNone; at = marks_[at].next) {
+    const Marks::Entry &entry = marks_[at];
+    if (entry.block != block)
+      continue;
+    if (entry.owner == own.slot) {
+      mine = at;
+      continue;
+    }
+    CHECK(!conflicts(entry, bytes, mode), "hart {} has a line that {} has marked", hart,
+          slots_[entry.owner]->handle);
+    released |= (entry.released_read | entry.released_write) != 0;
+  }
+  if (mine != Marks::kNone && covers(marks_[mine], bytes, mode))
+    return &marks_[mine];
+  if (released)
+    return nullptr;
+  if (const unsigned added = mark(own, mine, block, bytes, mode); added != 0)
+    own.ahead.push_back({host_->now(), added});
+  return &marks_[mine];
+}
+
+// What is in the sets by now: before the present step, which is done in the turn of a hart.
+void TransactionalMemory::settle(HardwareTransaction &other) const {
+  const Cycle now = host_->now();
+  while (other.settled < other.ahead.size()) {
+    const HardwareTransaction::Ahead &next = other.ahead[other.settled];
+    if (next.at > now || (next.at == now && other.hart >= turn_))
+      return;
+    grow(other, next.bytes);
+    ++other.settled;
+  }
+  other.ahead.clear();
+  other.settled = 0;
+}
+
+// Of what has come to its own next step.
+void TransactionalMemory::settle_all(HardwareTransaction &own) {
+  for (; own.settled < own.ahead.size(); ++own.settled)
+    grow(own, own.ahead[own.settled].bytes);
+  own.ahead.clear();
+  own.settled = 0;
+}
+
+void TransactionalMemory::grow(HardwareTransaction &own, unsigned bytes) {
+  own.size += bytes;
+  own.priority += bytes != 0 && own.priority != ~std::uint64_t{0} ? 1 : 0;
+}
+
+// The bytes that are new in the sets. `at`: the block's entry, made where there is none.
+unsigned TransactionalMemory::mark(HardwareTransaction &own, std::uint32_t &at, std::uint64_t block,
+                                   ByteMask bytes, AccessMode mode) {
   if (at == Marks::kNone) {
     at = marks_.add(block, own.slot, own.marks);
     ++own.blocks;
@@ -133,19 +202,14 @@ void TransactionalMemory::mark(HardwareTransaction &own, std::uint64_t block, By
     entry.read |= mode == AccessMode::read ? bytes & ~entry.write : bytes;
   if (mode != AccessMode::read) {
     if (const ByteMask fresh = bytes & ~entry.write; fresh != 0) {
-      const std::byte *place = memory_->host(block << kMarkShift);
-      for (unsigned i = 0; i < kMarkBytes; ++i)
-        if ((fresh >> i & 1) != 0)
-          entry.old[i] = place[i];
+      copy_bytes(entry.old.data(), memory_->host(block << kMarkShift), fresh);
       own.written_blocks += entry.write == 0 ? 1 : 0;
-      own.written += static_cast<unsigned>(std::popcount(fresh));
+      own.written += count_of(fresh);
       entry.write |= bytes;
     }
   }
-  const ByteMask added = (entry.read | entry.write) & ~before;
-  own.size += static_cast<unsigned>(std::popcount(added));
-  own.priority += added != 0 && own.priority != ~std::uint64_t{0} ? 1 : 0;
   own.losses = 0;
+  return count_of((entry.read | entry.write) & ~before);
 }
 
 void TransactionalMemory::settle_stall(HardwareTransaction &own) {
@@ -342,7 +406,7 @@ void TransactionalMemory::kill(HardwareTransaction &loser, unsigned by_hart,
     return;
   }
   loser.kill_pending = true;
-  kills_.push_back({now + delay, loser.handle, loser.attempt, site, seed});
+  kills_.push_back({now + delay, loser.handle, loser.slot, loser.attempt, site, seed});
   retry_at_ = std::max(retry_at_, now + delay);
 }
 
@@ -356,8 +420,8 @@ Cycle TransactionalMemory::first_kill() const {
 Cycle TransactionalMemory::first_kill_of(unsigned hart) const {
   Cycle next = kNever;
   for (const Kill &kill : kills_)
-    if (const HardwareTransaction *loser = of_handle(kill.handle);
-        loser != nullptr && loser->hart == hart)
+    if (const HardwareTransaction &loser = *slots_[kill.slot];
+        loser.handle == kill.handle && loser.hart == hart)
       next = std::min(next, kill.at);
   return next;
 }
@@ -371,12 +435,12 @@ std::uint64_t TransactionalMemory::run_kills(Cycle now) {
     }
     const Kill kill = kills_[i];
     kills_.erase(kills_.begin() + static_cast<std::ptrdiff_t>(i));
-    HardwareTransaction *loser = of_handle(kill.handle);
-    if (loser == nullptr || loser->attempt != kill.attempt)
+    HardwareTransaction &loser = *slots_[kill.slot];
+    if (loser.handle != kill.handle || loser.attempt != kill.attempt)
       continue; // it has committed or restarted
-    if (loser->state != State::suspended)
-      harts |= std::uint64_t{1} << (loser->hart % 64);
-    abort_attempt(*loser, AbortCause::conflict, 0, kill.winner_site, kill.seed);
+    if (loser.state != State::suspended)
+      harts |= std::uint64_t{1} << (loser.hart % 64);
+    abort_attempt(loser, AbortCause::conflict, 0, kill.winner_site, kill.seed);
   }
   return harts;
 }

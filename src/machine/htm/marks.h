@@ -10,8 +10,10 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace tandem::machine {
@@ -27,6 +29,15 @@ constexpr ByteMask bytes_of(std::uint64_t address, unsigned size) {
   return low << (address % kMarkBytes);
 }
 
+inline void copy_bytes(std::byte *to, const std::byte *from, ByteMask bytes) {
+  while (bytes != 0) {
+    const int first = std::countr_zero(bytes);
+    const int count = std::countr_one(bytes >> first);
+    std::memcpy(to + first, from + first, static_cast<std::size_t>(count));
+    bytes &= first + count < 64 ? ~ByteMask{0} << (first + count) : 0;
+  }
+}
+
 class Marks {
 public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -38,7 +49,8 @@ public:
     std::uint32_t next_of_owner = kNone;
     ByteMask read = 0;
     ByteMask write = 0;
-    ByteMask released = 0;                   // had been in a set before an early release
+    ByteMask released_read = 0; // had been in the sets before an early release
+    ByteMask released_write = 0;
     std::array<std::byte, kMarkBytes> old{}; // of the bytes in `write`
   };
 
@@ -65,7 +77,7 @@ public:
     Entry &entry = pool_[index];
     entry.block = block;
     entry.owner = owner;
-    entry.read = entry.write = entry.released = 0;
+    entry.read = entry.write = entry.released_read = entry.released_write = 0;
     entry.next = heads_[slot(block)];
     heads_[slot(block)] = index;
     entry.next_of_owner = first_of_owner;

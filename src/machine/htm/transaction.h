@@ -51,7 +51,10 @@ enum class BeganIn : std::uint8_t { elsewhere, interrupt, system_call };
 
 inline constexpr unsigned kNoHart = ~0U;
 
-struct HardwareTransaction {
+struct HtmSite;
+
+// What a new one starts with.
+struct TransactionState {
   enum class State : std::uint8_t {
     running,   // on `hart`, inside
     waiting,   // on `hart`, aborted; its xbegin comes again after `wait_until`
@@ -72,17 +75,18 @@ struct HardwareTransaction {
   unsigned hart = kNoHart;  // that runs it, or ran it last
   std::uint64_t ran_on = 0; // harts, as bits
   unsigned depth = 0;
-  RegisterCheckpoint checkpoint;
-  std::uint64_t site = 0;  // what the outermost xbegin said; else its pc, in S x1
+  std::uint64_t site = 0; // what the outermost xbegin said; else its pc, in S x1
+  HtmSite *counts = nullptr;
   std::uint64_t limit = 0; // stxlimit at the begin
   Cycle started = 0;       // the first begin
   Cycle wait_until = 0;
   std::uint32_t attempt = 0;
   std::uint32_t restarts = 0;
   std::uint32_t waits = 0;  // backoffs
-  std::uint32_t losses = 0; // since it last won or committed
+  std::uint32_t losses = 0; // since an access of its was last done
   std::uint64_t priority = 0;
-  std::uint64_t size = 0; // bytes in either set, of this attempt
+  std::uint64_t size = 0;  // bytes in either set, of this attempt
+  std::size_t settled = 0; // of HardwareTransaction::ahead: what is in size and priority
   std::uint64_t written = 0;
   std::uint64_t blocks = 0;
   std::uint64_t written_blocks = 0;
@@ -91,8 +95,18 @@ struct HardwareTransaction {
   std::uint32_t marks = Marks::kNone;
   std::uint64_t waits_for = 0; // handle of a holder, while stalled
   std::optional<Cycle> stalled_since;
-  std::vector<std::uint64_t> deferred; // Kindergarten: handles
   contention::Standing standing;
+};
+
+struct HardwareTransaction : TransactionState {
+  RegisterCheckpoint checkpoint;
+  std::vector<std::uint64_t> deferred; // Kindergarten: handles
+  // Accesses that were marked before all others had come to their cycle, in order.
+  struct Ahead {
+    Cycle at;
+    unsigned bytes; // new ones, at least one
+  };
+  std::vector<Ahead> ahead;
 };
 
 } // namespace tandem::machine

@@ -41,8 +41,10 @@ bool TransactionalMemory::others_marked(unsigned hart) const {
 }
 
 HardwareTransaction *TransactionalMemory::of_handle(std::uint64_t handle) const {
-  const auto found = by_handle_.find(handle);
-  return found == by_handle_.end() ? nullptr : slots_[found->second].get();
+  for (const auto &transaction : slots_) // few
+    if (transaction->handle == handle)
+      return transaction.get();
+  return nullptr;
 }
 
 HardwareTransaction &TransactionalMemory::make_transaction(unsigned hart) {
@@ -66,19 +68,17 @@ HardwareTransaction &TransactionalMemory::make_transaction(unsigned hart) {
   if (!slots_[slot])
     slots_[slot] = std::make_unique<HardwareTransaction>();
   HardwareTransaction &made = *slots_[slot];
-  std::vector<std::uint64_t> deferred = std::move(made.deferred); // for its memory
-  deferred.clear();
-  made = HardwareTransaction{};
-  made.deferred = std::move(deferred);
-  made.handle = next_handle_++;
+  static_cast<TransactionState &>(made) = {};
+  made.deferred.clear();
+  made.ahead.clear();
+  made.handle =
+      host_->now() * current_.size() + hart + 1; // in the order of begins, whoever is ahead
   made.slot = slot;
-  by_handle_[made.handle] = slot;
   ++live_;
   return made;
 }
 
 void TransactionalMemory::destroy(HardwareTransaction &transaction) {
-  by_handle_.erase(transaction.handle);
   free_slots_.push_back(transaction.slot);
   if (transaction.state != State::suspended)
     current_[transaction.hart] = nullptr;
@@ -86,8 +86,8 @@ void TransactionalMemory::destroy(HardwareTransaction &transaction) {
   --live_;
 }
 
-std::uint64_t TransactionalMemory::begin(unsigned hart, const RegisterCheckpoint &checkpoint,
-                                         std::uint64_t place, std::uint64_t limit, BeganIn where) {
+std::uint64_t TransactionalMemory::begin(unsigned hart, const HartState &state, unsigned rd,
+                                         std::uint64_t place, BeganIn where) {
   HardwareTransaction *own = current_[hart];
   if (own != nullptr && own->state == State::running) {
     ++own->depth;
@@ -98,16 +98,23 @@ std::uint64_t TransactionalMemory::begin(unsigned hart, const RegisterCheckpoint
     own = &make_transaction(hart);
     current_[hart] = own;
     own->hart = hart;
-    own->checkpoint = checkpoint;
+    RegisterCheckpoint &checkpoint = own->checkpoint;
+    checkpoint.x = state.x;
+    checkpoint.f = state.f;
+    checkpoint.pc = state.pc;
+    checkpoint.rd = static_cast<std::uint8_t>(rd);
+    checkpoint.fflags = state.fflags;
+    checkpoint.frm = state.frm;
+    checkpoint.privilege = state.privilege;
+    checkpoint.status = state.status & kCheckpointStatus;
     // A kernel begins in functions of its own: the place is where they were called from.
-    own->site = place != 0                                ? place
-                : checkpoint.privilege == Privilege::user ? checkpoint.pc
-                                                          : checkpoint.x[1];
-    own->limit = limit;
+    own->site = place != 0 ? place : state.privilege == Privilege::user ? state.pc : state.x[1];
+    own->counts = &counters_.sites[own->site];
+    own->limit = state.stxlimit;
     own->started = host_->now();
     own->began_in = where;
     ++counters_.transactions;
-    ++counters_.sites[own->site].transactions;
+    ++own->counts->transactions;
     counters_.begun_in_interrupts += where == BeganIn::interrupt ? 1 : 0;
     counters_.begun_in_system_calls += where == BeganIn::system_call ? 1 : 0;
   } else if (own->final_answer) {
@@ -132,11 +139,12 @@ bool TransactionalMemory::end(unsigned hart) {
   CHECK(own.state == State::running && own.depth > 0);
   if (--own.depth > 0)
     return false;
+  settle_all(own);
   remember(HistoryEvent::Kind::commit, own.handle, hart);
   const Cycle took = host_->now() - own.wait_until;
   counters_.cycles += took;
   ++counters_.commits;
-  HtmSite &site = counters_.sites[own.site];
+  HtmSite &site = *own.counts;
   site.cycles += took;
   ++site.commits;
   site.retries.add(own.restarts);
@@ -239,7 +247,7 @@ void TransactionalMemory::abort_attempt(HardwareTransaction &loser, AbortCause c
                                         std::uint64_t own_code, std::uint64_t winner_site,
                                         std::uint64_t seed) {
   const Cycle now = host_->now();
-  HtmSite &site = counters_.sites[loser.site];
+  HtmSite &site = *loser.counts;
   settle_stall(loser);
   if (loser.state != State::waiting) {
     ++counters_.causes[unsigned(cause)];
@@ -254,6 +262,7 @@ void TransactionalMemory::abort_attempt(HardwareTransaction &loser, AbortCause c
       ++counters_.unique_restarts;
     site.lost_cycles += now - loser.wait_until;
   }
+  settle_all(loser);
   unmark(loser);
   ++loser.attempt;
   loser.depth = 0;
@@ -308,9 +317,7 @@ void TransactionalMemory::roll_back(HardwareTransaction &loser) {
 void TransactionalMemory::undo(const Marks::Entry &entry) {
   const std::uint64_t address = entry.block << kMarkShift;
   std::byte *place = memory_->host(address);
-  for (unsigned i = 0; i < kMarkBytes; ++i)
-    if ((entry.write >> i & 1) != 0)
-      place[i] = entry.old[i];
+  copy_bytes(place, entry.old.data(), entry.write);
   if (memory_->holds_code(address))
     memory_->written(address, kMarkBytes);
 }
@@ -337,6 +344,7 @@ void TransactionalMemory::release(unsigned hart, std::uint64_t address, std::uin
   HardwareTransaction *own = current_[hart];
   if (own == nullptr || own->state != State::running)
     return;
+  settle_all(*own);
   for (std::uint64_t block = (address + kMarkBytes - 1) >> kMarkShift;
        (block + 1) << kMarkShift <= address + size; ++block) {
     const std::uint32_t at = marks_.find(block, own->slot);
@@ -348,7 +356,8 @@ void TransactionalMemory::release(unsigned hart, std::uint64_t address, std::uin
     own->size -= freed;
     own->written -= static_cast<unsigned>(std::popcount(entry.write));
     own->written_blocks -= entry.write != 0 ? 1 : 0;
-    entry.released |= entry.read | entry.write;
+    entry.released_read |= entry.read;
+    entry.released_write |= entry.write;
     entry.read = entry.write = 0;
     remember(HistoryEvent::Kind::release, own->handle, hart, block << kMarkShift, kMarkBytes);
   }

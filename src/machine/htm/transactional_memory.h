@@ -4,7 +4,7 @@
 // at the granularity of bytes or lines, flat nesting, strong atomicity, suspension by handle. One
 // registry of marks decides what conflicts are; it is complete whatever caches and protocol do.
 //
-// Who drives the harts calls everything but covers() and allows() in the order of the cycles of its
+// Who drives the harts calls everything but allows() in the order of the cycles of its
 // steps: marks, states and priorities change nowhere else. A transaction that loses to another
 // hart's step is killed `kill_delay` cycles later, when no hart has run past that (0: at once); its
 // marks stand until then, and the access that won is tried again.
@@ -23,7 +23,6 @@
 
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 namespace tandem::machine {
@@ -60,11 +59,11 @@ public:
   // Whether bytes are marked by any other transaction than the one that this hart runs.
   [[nodiscard]] bool others_marked(unsigned hart) const;
 
-  // A first or nested begin, or the next attempt. The answer for rd. `checkpoint` and `place` are
-  // looked at only for an outermost first begin; `place` is what the program says about where that
-  // is, 0 if nothing.
-  std::uint64_t begin(unsigned hart, const RegisterCheckpoint &checkpoint, std::uint64_t place,
-                      std::uint64_t limit, BeganIn where);
+  // A first or nested begin, or the next attempt, by the instruction at state.pc. The answer for
+  // its `rd`. `place` is what the program says about where an outermost first begin is, 0 if
+  // nothing.
+  std::uint64_t begin(unsigned hart, const HartState &state, unsigned rd, std::uint64_t place,
+                      BeganIn where);
   // Only inside. The outermost end commits; the result is then true.
   bool end(unsigned hart);
   // Undoes all. `own_code`: what xabort said. Causes io, call, csr, user are final.
@@ -80,6 +79,16 @@ public:
   void drop(std::uint64_t handle);
   // A trap from U: all that U runs on the hart or has suspended there is over (cause user).
   void abort_user(unsigned hart);
+
+  // Whether a begin may be ahead of others: nobody meets a transaction without marks.
+  [[nodiscard]] bool begins_ahead() const { return live_ < kHtmLiveOfHart && history_ == nullptr; }
+  // Marks an access that does not leave its block, before all others have come to its cycle, and
+  // whose line the hart's L1 has, for that use, without marks that stand against it (allows()). Who
+  // would meet the marks before that cycle needs the line first, and no hart runs past the loss of
+  // one; what policies compare is as of the cycle of who asks. All marks of the block by then, till
+  // the next call; null: nothing has changed, access() is to be asked at the access's cycle.
+  const Marks::Entry *mark_ahead(unsigned hart, std::uint64_t address, unsigned size,
+                                 AccessMode mode);
 
   // Asks for an access that does not leave its block, by what the hart runs, or from outside.
   Verdict access(unsigned hart, std::uint64_t address, unsigned size, AccessMode mode);
@@ -104,9 +113,6 @@ public:
                           std::uint64_t among);
   // Whether a transaction of this hart has marked bytes of the block.
   [[nodiscard]] bool marked(unsigned hart, std::uint64_t block) const;
-  // Whether what the hart runs has marked the bytes already, so that the access changes nothing.
-  [[nodiscard]] bool covers(unsigned hart, std::uint64_t address, unsigned size,
-                            AccessMode mode) const;
   // Whether no other transaction's marks stand against this hart's use of the whole line.
   [[nodiscard]] bool allows(unsigned hart, std::uint64_t block, bool write) const;
   // Memory is read or written by what is no hart's instruction: devices, kernels, page walks
@@ -118,6 +124,9 @@ public:
   void count_live_stack();
 
   // --- for who drives ----------------------------------------------------------------------------
+  // Whose step the present one is: of the harts' steps of this cycle, those of lower ones are done.
+  // 0: it comes before them all.
+  void set_turn(unsigned hart) { turn_ = hart; }
   // Asked in each turn of a hart: inline where there is none.
   [[nodiscard]] Cycle next_kill() const { return kills_.empty() ? kNever : first_kill(); }
   // The next kill that may roll this hart back.
@@ -160,6 +169,7 @@ private:
   struct Kill {
     Cycle at;
     std::uint64_t handle;
+    std::uint32_t slot;
     std::uint32_t attempt;
     std::uint64_t winner_site;
     std::uint64_t seed; // of Polka
@@ -191,8 +201,7 @@ private:
   HardwareTransaction &make_transaction(unsigned hart);
   void destroy(HardwareTransaction &transaction);
   HardwareTransaction *of_handle(std::uint64_t handle) const;
-  void collect(const HardwareTransaction *own, std::uint64_t block, ByteMask bytes,
-               AccessMode mode);
+  void collect(HardwareTransaction *own, std::uint64_t block, ByteMask bytes, AccessMode mode);
   Judgement judge_all(unsigned hart, HardwareTransaction *own, AccessMode mode);
   Verdict resolve(unsigned hart, HardwareTransaction *own, AccessMode mode);
   Verdict give_way(HardwareTransaction &own, const Judgement &judgement);
@@ -207,7 +216,11 @@ private:
                      std::uint64_t winner_site, std::uint64_t seed);
   void undo(HardwareTransaction &transaction);
   void undo(const Marks::Entry &entry);
-  void mark(HardwareTransaction &own, std::uint64_t block, ByteMask bytes, AccessMode mode);
+  unsigned mark(HardwareTransaction &own, std::uint32_t &at, std::uint64_t block, ByteMask bytes,
+                AccessMode mode);
+  static void grow(HardwareTransaction &own, unsigned bytes);
+  void settle(HardwareTransaction &other) const;
+  static void settle_all(HardwareTransaction &own);
   void unmark(HardwareTransaction &transaction);
   void roll_back(HardwareTransaction &transaction);
   void settle_stall(HardwareTransaction &own);
@@ -220,15 +233,14 @@ private:
   Marks marks_;
   std::vector<std::unique_ptr<HardwareTransaction>> slots_;
   std::vector<std::uint32_t> free_slots_;
-  std::unordered_map<std::uint64_t, std::uint32_t> by_handle_;
   std::vector<HardwareTransaction *> current_;
   std::vector<Refusal> refusals_; // that the access of each hart has met
   std::vector<contention::Xorshift> random_;
   std::vector<Holder> holders_; // of one access
   std::vector<Kill> kills_;
-  std::uint64_t next_handle_ = 1;
   std::size_t live_ = 0;
   Cycle kill_delay_ = 0;
+  unsigned turn_ = 0;
   Cycle retry_at_ = 0;
   std::unique_ptr<HtmCounters> counts_;
   HtmCounters &counters_;

@@ -121,6 +121,8 @@ public:
     return entry;
   }
 
+  [[nodiscard]] Cycle alone_until(unsigned number) const override;
+
 private:
   enum class State : std::uint8_t {
     idle,     // the hart is stopped, or waits for an interrupt
@@ -169,6 +171,7 @@ private:
   void drain();
   void notice(Cycle at);
   CoresEnd loop();
+  [[nodiscard]] Cycle next_turn(unsigned number) const;
   [[nodiscard]] int choose(Cycle &at);
   [[nodiscard]] Cycle bound(unsigned number) const;
   void turn(unsigned number, Cycle at);
@@ -416,18 +419,22 @@ template <class P> void CoresOf<P>::notice(Cycle at) {
   }
 }
 
+// When a hart is to take a turn next.
+template <class P> Cycle CoresOf<P>::next_turn(unsigned number) const {
+  const Core &core = cores_[number];
+  if (core.state == State::ready)
+    return std::min(core.drain_at, core.clock);
+  if (core.state == State::idle && harts_[number].state().activity == Activity::waiting)
+    return std::min(core.drain_at, std::max(harts_[number].timer(), core.clock));
+  return core.drain_at;
+}
+
 // The hart that is next and when; -1: none.
 template <class P> int CoresOf<P>::choose(Cycle &at) {
   int best = -1;
   at = kNever;
   for (unsigned number = 0; number < cores_.size(); ++number) {
-    const Core &core = cores_[number];
-    Cycle when = core.drain_at;
-    if (core.state == State::ready)
-      when = std::min(when, core.clock);
-    else if (core.state == State::idle && harts_[number].state().activity == Activity::waiting)
-      when = std::min(when, std::max(harts_[number].timer(), core.clock));
-    if (when < at) {
+    if (const Cycle when = next_turn(number); when < at) {
       at = when;
       best = static_cast<int>(number);
     }
@@ -458,6 +465,20 @@ template <class P> Cycle CoresOf<P>::bound(unsigned number) const {
   least = least > kNever - options_.too_far ? kNever : least + options_.too_far;
   least = std::min(least, htm_.next_kill_of(number));
   return agenda_ != nullptr ? std::min(least, agenda_->next()) : least;
+}
+
+// Steps of others come no earlier than those that are planned: the hart that runs plans none before
+// its own cycle.
+template <class P> Cycle CoresOf<P>::alone_until(unsigned number) const {
+  if (windowed())
+    return 0;
+  Cycle least = std::min({system_.next_event(), htm_.next_kill(), cores_[number].drain_at});
+  if (agenda_ != nullptr)
+    least = std::min(least, agenda_->next());
+  for (unsigned other = 0; other < cores_.size(); ++other)
+    if (const Cycle next = next_turn(other); other != number && next != kNever)
+      least = std::min(least, next + (number < other ? 1 : 0));
+  return least;
 }
 
 template <class P> CoresEnd CoresOf<P>::loop() {
@@ -497,7 +518,9 @@ template <class P> CoresEnd CoresOf<P>::loop() {
       }
       system_.run(1);
     } else {
+      htm_.set_turn(static_cast<unsigned>(number));
       turn(static_cast<unsigned>(number), at);
+      htm_.set_turn(0);
     }
   }
   return CoresEnd::limit;
