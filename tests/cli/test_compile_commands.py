@@ -162,3 +162,94 @@ def test_what_cmake_writes(tandem: Tandem, project: Path) -> None:
     )
     report = tandem.output("analyze", "-p", "made", "--json", "-", folder=project)
     assert names(report) == {"add": "src/count.c:3"}
+
+
+TARGETS = """\
+cmake_minimum_required(VERSION 3.16)
+project(two C)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+find_package(Threads REQUIRED)
+add_library(store STATIC store.c spare.c)
+add_library(shown SHARED shown.c)
+foreach(name one two)
+  add_executable(${name} main.c)
+  target_compile_definitions(${name} PRIVATE NAME=${name}_step)
+  target_link_libraries(${name} store Threads::Threads)
+endforeach()
+"""
+STORE = """\
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int stored;
+void store(int n) { pthread_mutex_lock(&m); stored += n; pthread_mutex_unlock(&m); }
+"""
+USER = """\
+#include <pthread.h>
+void store(int n);
+static void *NAME(void *unused) { store(1); return unused; }
+int main(void) {
+  pthread_t other;
+  if (pthread_create(&other, 0, NAME, 0) != 0)
+    return 1;
+  return pthread_join(other, 0);
+}
+"""
+
+
+@pytest.fixture(params=["Ninja", "Unix Makefiles", "no link commands"])
+def built(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A project with two programs, a static and a shared library, configured in `made`."""
+    (tmp_path / "CMakeLists.txt").write_text(TARGETS)
+    (tmp_path / "store.c").write_text(STORE)
+    (tmp_path / "spare.c").write_text(STORE.replace("store", "spare"))
+    (tmp_path / "shown.c").write_text(STORE.replace("store", "shown"))
+    (tmp_path / "main.c").write_text(USER)
+    generator = "Ninja" if request.param == "Ninja" else "Unix Makefiles"
+    subprocess.run(
+        ["cmake", "-S", tmp_path, "-B", tmp_path / "made", "-G", generator],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    if request.param == "no link commands":
+        # As Bear writes it: two programs of a file each.
+        for name in ("one", "two"):
+            (tmp_path / f"{name}.c").write_text(USER.replace("NAME", f"{name}_step"))
+        files = ["store.c", "spare.c", "one.c", "two.c"]
+        (tmp_path / "apart").mkdir()
+        (tmp_path / "apart/compile_commands.json").write_text(
+            json.dumps(
+                [{"directory": str(tmp_path), "file": f, "command": f"cc -c {f}"} for f in files]
+            )
+        )
+        (tmp_path / "made").rename(tmp_path / "unused")
+        (tmp_path / "apart").rename(tmp_path / "made")
+    return tmp_path
+
+
+def test_one_answer_a_target(tandem: Tandem, built: Path) -> None:
+    tandem.output("analyze", "-p", "made", "--json", "%o.json", folder=built)
+    reports = {file.stem: json.loads(file.read_text()) for file in built.glob("*.json")}
+    linked = {"one", "two", "libshown"} - (
+        set() if (built / "made/CMakeFiles").exists() else {"libshown"}
+    )
+    assert {name.split(".")[0] for name in reports} == linked
+    for name in ("one", "two"):
+        # What the static library's other object has is not in the program.
+        assert [s["name"] for s in reports[name]["sections"]] == ["store_1"]
+        assert f"{name}_step" in [t["function"] for t in reports[name]["threads"]]
+    text = tandem.output("analyze", "-p", "made", folder=built)
+    assert text.count("PROGRAM") == len(linked)
+
+
+def test_one_target(tandem: Tandem, built: Path) -> None:
+    report = json.loads(
+        tandem.output("analyze", "-p", "made", "--target", "two", "--json", "-", folder=built)
+    )
+    assert "two_step" in [t["function"] for t in report["threads"]]
+    message = tandem.mistake("analyze", "-p", "made", "--target", "thre", folder=built)
+    assert "--target thre: the build links no such program or library" in message
+    message = tandem.mistake("analyze", "-p", "made", "--json", "-", folder=built)
+    assert "standard output: would be of each of" in message
+    message = tandem.mistake("analyze", "store.c", "--target", "one", folder=built)
+    assert message == "tandem analyze: --target: is for -p; add it"

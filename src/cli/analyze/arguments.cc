@@ -8,6 +8,7 @@
 #include "compiler/options/options.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 namespace tandem {
@@ -23,9 +24,13 @@ void declare_input(CLI::App &app, Arguments &arguments) {
       ->type_name("FILE");
   app.add_option(
          "-p,--compile-commands", arguments.database,
-         "compile as this compile_commands.json (or the one in this folder) says: all its C "
-         "and C++ files, or the SOURCES; FLAGS come after its own")
+         "compile as this compile_commands.json (or the one in this folder) says: each program "
+         "and library that the build links, or the SOURCES as one; FLAGS come after its own")
       ->type_name("FILE");
+  app.add_option("--target", arguments.target,
+                 "with -p: only this program or library; else there is one answer for each, and %o "
+                 "in the names of files to write is its name")
+      ->type_name("NAME");
   app.add_option("--points-to", arguments.points_to,
                  "points-to analysis: sensitive or insensitive (the default) to the calling "
                  "context")
@@ -125,17 +130,38 @@ void declare(Program &program, Arguments &arguments) {
   declare_view(program, arguments);
   program.set_epilogue("Examples:\n"
                        "  tandem analyze queue.c main.c -- -Iinclude -DNDEBUG\n"
-                       "  tandem analyze -p build --html report.html --error-on-findings\n"
+                       "  tandem analyze -p build --html %o.html --error-on-findings\n"
+                       "  tandem analyze -p build --target server --sarif server.sarif\n"
                        "  tandem analyze --sort lock --all memcached.json");
 }
 
+namespace {
+
+constexpr std::array kOutputs{&Arguments::json, &Arguments::html, &Arguments::sarif,
+                              &Arguments::svg,  &Arguments::dot,  &Arguments::suggest};
+
+} // namespace
+
 std::vector<std::string> outputs_of(const Arguments &arguments) {
   std::vector<std::string> outputs;
-  for (const std::string *path : {&arguments.json, &arguments.html, &arguments.sarif,
-                                  &arguments.svg, &arguments.dot, &arguments.suggest})
-    if (!path->empty())
-      outputs.push_back(*path);
+  for (std::string Arguments::*output : kOutputs)
+    if (!(arguments.*output).empty())
+      outputs.push_back(arguments.*output);
   return outputs;
+}
+
+Arguments for_target(Arguments arguments, const std::string &target) {
+  if (arguments.database.empty())
+    return arguments;
+  std::string name = target;
+  std::replace(name.begin(), name.end(), '/', '-');
+  for (std::string Arguments::*output : kOutputs) {
+    std::string &path = arguments.*output;
+    for (std::size_t at = path.find("%o"); at != std::string::npos;
+         at = path.find("%o", at + name.size()))
+      path.replace(at, 2, name);
+  }
+  return arguments;
 }
 
 std::vector<std::string> inputs_of(const Arguments &arguments) {
@@ -154,6 +180,10 @@ Status check(const Arguments &arguments) {
   if (!arguments.error_rules.empty() && arguments.error_rules != kAllRules)
     if (const auto rules = parse_rules(arguments.error_rules); !rules)
       return Error{"--error-on-findings: " + rules.error().message};
+  if (!arguments.target.empty() && arguments.database.empty())
+    return Error{"--target: is for -p; add it"};
+  if (!arguments.target.empty() && !arguments.files.empty())
+    return Error{"--target: says which sources there are: leave SOURCES away"};
   if (!arguments.profiles.empty() && arguments.suggest.empty())
     return Error{"--profile: is for --suggest; add it"};
   return check_outputs(outputs_of(arguments), inputs_of(arguments));

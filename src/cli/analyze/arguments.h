@@ -14,6 +14,7 @@ struct Arguments {
   std::vector<std::string> files; // sources, or one report
   std::vector<std::string> flags; // of the compilers
   std::string database;           // compile_commands.json, or its folder
+  std::string target;             // of the database's build; empty: all
   std::string points_to = "insensitive";
   std::string catalogue;
 
@@ -50,5 +51,8 @@ std::vector<std::string> inputs_of(const Arguments &arguments);
 
 // The files to write that are asked for.
 std::vector<std::string> outputs_of(const Arguments &arguments);
+
+// The arguments with the names of outputs that `target` of a database has: %o in them is its name.
+Arguments for_target(Arguments arguments, const std::string &target);
 
 } // namespace tandem

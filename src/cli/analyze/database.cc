@@ -45,6 +45,16 @@ bool drops_value(const std::string &word, bool &joined) {
   return false;
 }
 
+// The object that a compiler's command line makes, as it names it; empty: by the source's name.
+std::string output_of(const std::vector<std::string> &words) {
+  for (std::size_t index = 0; index < words.size(); ++index)
+    if (words[index].starts_with("-o"))
+      return words[index].size() > 2     ? words[index].substr(2)
+             : index + 1 < words.size() ? words[index + 1]
+                                        : "";
+  return "";
+}
+
 // The options of a compiler's command line.
 std::vector<std::string> flags_of(const std::vector<std::string> &words, const std::string &source,
                                   const fs::path &folder) {
@@ -79,8 +89,6 @@ public:
       return Error{fmt::format("{}: names no C or C++ file", path_)};
     return std::move(units_);
   }
-
-  [[nodiscard]] const std::map<std::string, std::size_t> &numbers() const { return numbers_; }
 
 private:
   Result<std::string> text(const json &entry, const char *key, std::size_t index) const {
@@ -122,9 +130,15 @@ private:
     const Result<std::string> compiler = compiler_of(*file);
     // A folder that is not absolute begins where the database is.
     const fs::path place = fs::absolute(fs::path(path_).parent_path() / *folder).lexically_normal();
-    if (!compiler || !numbers_.emplace(true_name(place / *file), units_.size()).second)
-      return Unit{};
     std::vector<std::string> &line = *command;
+    const auto named = entry.find("output");
+    const std::string output = named != entry.end() && named->is_string()
+                                   ? named->get<std::string>()
+                                   : output_of(line);
+    const std::string object =
+        output.empty() ? "" : (place / output).lexically_normal().string();
+    if (!compiler || !known_.emplace(true_name(place / *file), object).second)
+      return Unit{};
     while (!line.empty() && (base_name(line.front()).ends_with("ccache") ||
                              base_name(line.front()) == "distcc" || line.front() == "env"))
       line.erase(line.begin());
@@ -132,14 +146,14 @@ private:
                      (!line.empty() && base_name(line.front()).find("++") != std::string::npos);
     if (!line.empty())
       line.erase(line.begin());
-    units_.push_back({*file, cxx, place.string(), flags_of(line, *file, place)});
+    units_.push_back({*file, cxx, place.string(), flags_of(line, *file, place), object});
     return Unit{};
   }
 
   std::string path_;
   const json &document_;
   std::vector<CompileUnit> units_;
-  std::map<std::string, std::size_t> numbers_; // of units_, by the file's one true name
+  std::set<std::pair<std::string, std::string>> known_; // a file's one true name, and an object
 };
 
 Result<json> parse(const std::string &path) {
@@ -181,28 +195,39 @@ std::vector<std::string> split_command(std::string_view text) {
   return words;
 }
 
-Result<std::vector<CompileUnit>> load_database(const std::string &path,
-                                               const std::vector<std::string> &sources) {
+std::string database_file(const std::string &path) {
   std::error_code error;
-  const std::string file =
-      fs::is_directory(path, error) ? (fs::path(path) / "compile_commands.json").string() : path;
+  return fs::is_directory(path, error) ? (fs::path(path) / "compile_commands.json").string() : path;
+}
+
+Result<std::vector<CompileUnit>> read_database(const std::string &path) {
+  const std::string file = database_file(path);
   const Result<json> document = parse(file);
   if (!document)
     return document.error();
-  Reader reader(file, *document);
-  Result<std::vector<CompileUnit>> all = reader.run();
-  if (!all || sources.empty())
-    return all;
+  return Reader(file, *document).run();
+}
+
+Result<std::vector<CompileUnit>> first_of_each_file(const std::string &path,
+                                                    std::vector<CompileUnit> all,
+                                                    const std::vector<std::string> &sources) {
+  std::map<std::string, std::size_t> numbers; // of units, by the file's one true name
   std::vector<CompileUnit> units;
+  for (CompileUnit &unit : all)
+    if (numbers.emplace(true_name(fs::path(unit.folder) / unit.source), units.size()).second)
+      units.push_back(std::move(unit));
+  if (sources.empty())
+    return units;
+  std::vector<CompileUnit> named;
   std::set<std::size_t> taken;
   for (const std::string &source : sources) {
-    const auto found = reader.numbers().find(true_name(fs::absolute(source)));
-    if (found == reader.numbers().end())
-      return Error{fmt::format("{}: not in {}", source, file)};
+    const auto found = numbers.find(true_name(fs::absolute(source)));
+    if (found == numbers.end())
+      return Error{fmt::format("{}: not in {}", source, database_file(path))};
     if (taken.insert(found->second).second)
-      units.push_back((*all)[found->second]);
+      named.push_back(units[found->second]);
   }
-  return units;
+  return named;
 }
 
 } // namespace tandem

@@ -23,7 +23,8 @@ protected:
   Result<std::vector<CompileUnit>> load(const std::string &text,
                                         const std::vector<std::string> &sources = {}) {
     EXPECT_TRUE(write_file(folder_ + "/compile_commands.json", text).ok());
-    return load_database(folder_, sources);
+    Result<std::vector<CompileUnit>> all = read_database(folder_);
+    return all ? first_of_each_file(folder_, std::move(*all), sources) : std::move(all);
   }
   std::string error_of(const std::string &text) {
     const auto units = load(text);
@@ -84,7 +85,7 @@ TEST_F(Database, Mistakes) {
   EXPECT_EQ(error_of(R"([{"file": "a.c", "directory": "/"}])"), name + "/0/command: is missing");
   EXPECT_EQ(error_of(R"([{"file": "a.c", "directory": "/", "arguments": [3]}])"),
             name + "/0/arguments: must be a list of strings");
-  EXPECT_THAT(load_database("/nonexistent/x.json", {}).error().message,
+  EXPECT_THAT(read_database("/nonexistent/x.json").error().message,
               HasSubstr("cannot be read"));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cli/analyze/link.h"
 
+#include "base/file.h"
+
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -9,6 +11,9 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+
+#include <algorithm>
+#include <set>
 
 namespace tandem {
 namespace {
@@ -31,41 +36,130 @@ private:
   std::string &message_;
 };
 
-Result<std::unique_ptr<llvm::Module>>
-read_bitcode(llvm::LLVMContext &context, const std::string &path, const std::string &source) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  if (!buffer)
-    return Error{fmt::format("{}: the compiler wrote no object for it: leave options that choose "
-                             "another output (-E, -S, -fsyntax-only) away",
-                             source)};
-  auto module = llvm::parseBitcodeFile(**buffer, context);
+// `lazy`: without what is in functions.
+Result<std::unique_ptr<llvm::Module>> read_bitcode(llvm::LLVMContext &context,
+                                                   const BitcodeFile &file, bool lazy = false) {
+  const llvm::MemoryBufferRef bytes(file.bytes, file.source);
+  auto module =
+      lazy ? llvm::getLazyBitcodeModule(bytes, context) : llvm::parseBitcodeFile(bytes, context);
   if (module)
     return std::move(*module);
   llvm::consumeError(module.takeError());
   return Error{fmt::format("{}: the compiler wrote no bitcode for it: leave options that choose "
                            "another output (-E, -S, -fno-lto) away",
-                           source)};
+                           file.source)};
+}
+
+// The names that a file has for others, and those that it needs of them.
+struct Symbols {
+  std::set<std::string> defined;
+  std::set<std::string> needed;
+};
+
+Result<Symbols> symbols_of(const BitcodeFile &file) {
+  llvm::LLVMContext context;
+  const Result<std::unique_ptr<llvm::Module>> module = read_bitcode(context, file, /*lazy=*/true);
+  if (!module)
+    return module.error();
+  Symbols symbols;
+  for (const llvm::GlobalValue &value : (*module)->global_values())
+    if (!value.hasLocalLinkage() && !value.getName().starts_with("llvm."))
+      (value.isDeclarationForLinker() ? symbols.needed : symbols.defined)
+          .insert(value.getName().str());
+  return symbols;
+}
+
+// Those of `archived` that `files` need, and that these need in turn; the first that defines a name
+// is taken.
+Result<BitcodeList> needed_of(const BitcodeList &archived, const BitcodeList &files) {
+  std::set<std::string> defined;
+  std::set<std::string> needed;
+  const auto take = [&](const Symbols &symbols) {
+    defined.insert(symbols.defined.begin(), symbols.defined.end());
+    needed.insert(symbols.needed.begin(), symbols.needed.end());
+  };
+  for (const BitcodeFile *file : files) {
+    const Result<Symbols> symbols = symbols_of(*file);
+    if (!symbols)
+      return symbols.error();
+    take(*symbols);
+  }
+  std::vector<Symbols> members;
+  for (const BitcodeFile *file : archived) {
+    Result<Symbols> symbols = symbols_of(*file);
+    if (!symbols)
+      return symbols.error();
+    members.push_back(std::move(*symbols));
+  }
+  std::vector<bool> taken(archived.size());
+  BitcodeList found;
+  const auto is_missing = [&](const std::string &name) {
+    return needed.contains(name) && !defined.contains(name);
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t index = 0; index < members.size(); ++index)
+      if (!taken[index] && std::ranges::any_of(members[index].defined, is_missing)) {
+        taken[index] = changed = true;
+        take(members[index]);
+        found.push_back(archived[index]);
+      }
+  }
+  return found;
 }
 
 } // namespace
 
+Result<std::vector<BitcodeFile>> read_bitcode_files(const std::vector<std::string> &paths,
+                                                    const std::vector<std::string> &sources) {
+  CHECK(paths.size() == sources.size());
+  std::vector<BitcodeFile> files;
+  for (std::size_t index = 0; index < paths.size(); ++index) {
+    Result<std::string> bytes = read_file(paths[index]);
+    if (!bytes)
+      return Error{fmt::format("{}: the compiler wrote no object for it: leave options that choose "
+                               "another output (-E, -S, -fsyntax-only) away",
+                               sources[index])};
+    files.push_back({std::move(*bytes), sources[index]});
+  }
+  return files;
+}
+
+Result<std::vector<std::size_t>> with_main(const std::vector<BitcodeFile> &files) {
+  std::vector<std::size_t> found;
+  for (std::size_t index = 0; index < files.size(); ++index) {
+    const Result<Symbols> symbols = symbols_of(files[index]);
+    if (!symbols)
+      return symbols.error();
+    if (symbols->defined.contains("main"))
+      found.push_back(index);
+  }
+  return found;
+}
+
 Result<std::unique_ptr<llvm::Module>> link_bitcode(llvm::LLVMContext &context,
-                                                   const std::vector<std::string> &bitcode,
-                                                   const std::vector<std::string> &sources) {
-  CHECK(!bitcode.empty() && bitcode.size() == sources.size());
+                                                   const BitcodeList &files,
+                                                   const BitcodeList &archived) {
+  CHECK(!files.empty());
   std::string message;
   context.setDiagnosticHandler(std::make_unique<FirstError>(message));
-  Result<std::unique_ptr<llvm::Module>> whole = read_bitcode(context, bitcode[0], sources[0]);
+  BitcodeList all = files;
+  if (!archived.empty()) {
+    const Result<BitcodeList> more = needed_of(archived, files);
+    if (!more)
+      return more.error();
+    all.insert(all.end(), more->begin(), more->end());
+  }
+  Result<std::unique_ptr<llvm::Module>> whole = read_bitcode(context, *all[0]);
   if (!whole)
     return whole;
   llvm::Linker linker(**whole);
-  for (std::size_t index = 1; index < bitcode.size(); ++index) {
-    Result<std::unique_ptr<llvm::Module>> part =
-        read_bitcode(context, bitcode[index], sources[index]);
+  for (std::size_t index = 1; index < all.size(); ++index) {
+    Result<std::unique_ptr<llvm::Module>> part = read_bitcode(context, *all[index]);
     if (!part)
       return part;
     if (linker.linkInModule(std::move(*part)))
-      return Error{fmt::format("{}: does not link with the files before it: {}", sources[index],
+      return Error{fmt::format("{}: does not link with the files before it: {}", all[index]->source,
                                message.empty() ? "unknown reason" : message)};
   }
   // Sources with a `main` are a whole program, as for a linker: nothing else is visible from

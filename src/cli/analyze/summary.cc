@@ -37,7 +37,7 @@ std::string program_text(const Report &report, const std::string &name,
   }
   const ClassTotals totals = count_classes(sections);
   constexpr auto kRight = Column::Align::right;
-  Table table({{.header = "PROGRAM", .least = 12, .cut = Cut::middle},
+  Table table({{.header = "PROGRAM", .least = 12, .cut = Cut::end},
                {.header = "SECTIONS", .align = kRight},
                {.header = "NON-REVOC", .align = kRight},
                {.header = "HYBRID", .align = kRight},

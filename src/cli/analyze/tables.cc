@@ -49,7 +49,7 @@ std::string table_part(const Table &table, std::size_t most, const View &view,
 std::string sections_part(const Sections &sections, const View &view, const Terminal &terminal) {
   if (sections.empty())
     return "";
-  Table table({{.header = "ATOMIC SECTION", .least = 20, .cut = Cut::middle},
+  Table table({{.header = "ATOMIC SECTION", .least = 20, .cut = Cut::end},
                {.header = "PLACE", .least = 12, .cut = Cut::start},
                {.header = "KIND"},
                {.header = "COLOURS", .least = 8, .optional = true},
@@ -79,9 +79,9 @@ std::string sections_part(const Sections &sections, const View &view, const Term
 std::string regions_part(const Sections &regions, const View &view, const Terminal &terminal) {
   if (regions.empty())
     return "";
-  Table table({{.header = "LOCK REGION", .least = 18, .cut = Cut::middle},
+  Table table({{.header = "LOCK REGION", .least = 18, .cut = Cut::end},
                {.header = "PLACE", .least = 12, .cut = Cut::start},
-               {.header = "LOCK", .least = 12, .cut = Cut::middle},
+               {.header = "LOCK", .least = 12, .cut = Cut::end},
                {.header = "KIND"},
                {.header = "SHAPE"},
                {.header = "EXITS", .align = Align::right},
@@ -111,7 +111,7 @@ std::string locks_part(const Sections &regions, const View &view, const Terminal
   const auto locks = count_by_lock(regions);
   if (locks.empty())
     return "";
-  Table table({{.header = "LOCK", .least = 12, .cut = Cut::middle},
+  Table table({{.header = "LOCK", .least = 12, .cut = Cut::end},
                {.header = "REGIONS", .align = Align::right},
                {.header = "MUTEX", .align = Align::right},
                {.header = "TRYLOCK", .align = Align::right},

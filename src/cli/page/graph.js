@@ -61,7 +61,7 @@ function drawNode(layout, section) {
   const [x, y] = [layout.places[2 * section.index], layout.places[2 * section.index + 1]];
   const radius = nodeRadius(section);
   const label = layout.beside ? { x: x + 12, y: y + 4 } : { x, y: y + radius + 13, "text-anchor": "middle" };
-  const shown = section.name.length > 30 ? section.name.slice(0, 14) + "…" + section.name.slice(-15) : section.name;
+  const shown = section.name.length > 30 ? section.name.slice(0, 29) + "…" : section.name;
   return svg("g", {
     class: "node " + section.class, tabindex: "-1", role: "button", "data-section": section.name,
     "aria-label": `${section.name}, ${section.class}, conflicts with ${counted(section.neighbours.size, "section", "sections")}`,

@@ -115,9 +115,14 @@ Result<Report> analyse_sources(const Arguments &arguments, const Catalogue &cata
   const Result<std::vector<std::string>> bitcode = compile_units(units, *folder, signals);
   if (!bitcode)
     return bitcode.error();
+  const Result<std::vector<BitcodeFile>> files = read_bitcode_files(*bitcode, arguments.files);
+  if (!files)
+    return files.error();
+  BitcodeList all;
+  for (const BitcodeFile &file : *files)
+    all.push_back(&file);
   llvm::LLVMContext context;
-  const Result<std::unique_ptr<llvm::Module>> module =
-      link_bitcode(context, *bitcode, arguments.files);
+  const Result<std::unique_ptr<llvm::Module>> module = link_bitcode(context, all);
   if (!module)
     return module.error();
   PassOptions options;

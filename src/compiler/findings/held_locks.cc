@@ -7,6 +7,7 @@
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/flags.h"
+#include "compiler/sections/hidden_operations.h"
 #include "compiler/sections/origin.h"
 #include "compiler/sections/trylock.h"
 
@@ -125,10 +126,44 @@ SmallVector<const Function *, 1> once_targets(const CallBase &call,
   return run;
 }
 
+namespace {
+
+// What a call does with the semaphore that is its first argument.
+std::optional<SemaphoreOperation> semaphore_operation(const CallBase &call) {
+  const Function *callee = called_function(call);
+  if (callee == nullptr || call.arg_size() == 0)
+    return std::nullopt;
+  const StringRef name = callee->getName();
+  if (name == "sem_init")
+    return SemaphoreOperation::begin;
+  if (name == "sem_wait")
+    return SemaphoreOperation::wait;
+  if (name == "sem_post")
+    return SemaphoreOperation::post;
+  if (!name.starts_with("_ZNSt18counting_semaphoreI"))
+    return std::nullopt;
+  if (name.ends_with("7acquireEv"))
+    return SemaphoreOperation::wait;
+  if (name.contains("7releaseE"))
+    return SemaphoreOperation::post;
+  return name.contains("C1E") || name.contains("C2E") ? std::optional(SemaphoreOperation::begin)
+                                                      : std::nullopt;
+}
+
+// Whether a semaphore begins with one: then it is free once.
+bool begins_with_one(const CallBase &call) {
+  const auto *value = dyn_cast<ConstantInt>(call.getArgOperand(call.arg_size() - 1));
+  return value != nullptr && value->isOne();
+}
+
+} // namespace
+
 HeldLocks::HeldLocks(const Module &module, const LockCalls &locks,
                      const PointsToAnalysis &points_to)
     : locks_(locks), points_to_(points_to) {
   classify(module);
+  find_semaphores(module);
+  find_hidden(module);
   propagate(module);
 }
 
@@ -256,6 +291,67 @@ void HeldLocks::classify(const Module &module) {
     }
 }
 
+// Which lock it is, and until when it is held, is not known: it counts as any, to the function's end.
+void HeldLocks::find_hidden(const Module &module) {
+  HiddenOperations operations(module);
+  for (const llvm::Function &function : module)
+    if (!is_library_function(function))
+      for (const Instruction &instruction : instructions(function))
+        if (const auto *call = dyn_cast<CallBase>(&instruction);
+            call != nullptr && operations.behind(*call) != nullptr)
+          hidden_.insert(call);
+  if (hidden_.empty())
+    return;
+  any_ = static_cast<std::uint32_t>(classes_.size());
+  classes_.push_back({.name = "a lock in a guard", .many = true, .unknown = true});
+}
+
+// Of variables, and of single objects; how often others may be had is not known.
+void HeldLocks::find_semaphores(const Module &module) {
+  using Key = std::pair<const void *, std::int64_t>;
+  struct Call {
+    const CallBase *call;
+    SemaphoreOperation operation;
+    std::optional<Key> key;
+  };
+  std::vector<Call> calls;
+  std::map<Key, bool> binary; // whether it is begun with one everywhere
+  for (const llvm::Function &function : module)
+    for (const Instruction &instruction : instructions(function)) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      const auto operation = call == nullptr ? std::nullopt : semaphore_operation(*call);
+      if (!operation || (is_library_function(function) && !function.getName().contains("_GLOBAL_")))
+        continue;
+      const Value *address = call->getArgOperand(0);
+      std::optional<Key> key;
+      if (const auto element = element_of({address, {0}}, module.getDataLayout()))
+        key = Key{element->first, element->second};
+      else if (const auto here = places_of({address, {0}}, points_to_); here && here->size() == 1)
+        key = Key{points_to_.label(here->begin()->first),
+                  static_cast<std::int64_t>(here->begin()->second)};
+      calls.push_back({call, *operation, key});
+      if (key && *operation == SemaphoreOperation::begin) {
+        const bool one = begins_with_one(*call);
+        const auto [known, fresh] = binary.try_emplace(*key, one);
+        known->second = known->second && one;
+      }
+    }
+  std::map<Key, std::uint32_t> classes;
+  for (const Call &one : calls) {
+    if (!one.key || one.key->first == nullptr || one.operation == SemaphoreOperation::begin)
+      continue;
+    const auto begun = binary.find(*one.key);
+    if (begun == binary.end() || !begun->second)
+      continue;
+    const auto [known, fresh] =
+        classes.try_emplace(*one.key, static_cast<std::uint32_t>(classes_.size()));
+    if (fresh)
+      classes_.push_back(
+          {.name = access_path(one.call->getArgOperand(0), 1).print(), .many = false});
+    semaphores_.emplace(one.call, SemaphoreCall{one.operation, known->second});
+  }
+}
+
 const LockSet &HeldLocks::classes_of(const LockSite &site) const {
   static const LockSet kNone;
   const auto found = classes_of_.find(site.call);
@@ -285,7 +381,8 @@ void HeldLocks::propagate(const Module &module) {
       const auto *call = dyn_cast<CallBase>(&instruction);
       if (call == nullptr)
         continue;
-      if (locks_.at(instruction) != nullptr || once_.contains(call))
+      if (locks_.at(instruction) != nullptr || once_.contains(call) ||
+          semaphores_.contains(call) || hidden_.contains(call))
         locks = true;
       else
         add_caller(likely_targets(*call, points_to_), function);
@@ -381,6 +478,9 @@ void HeldLocks::summarise(const llvm::Function &function, FunctionLocks &result)
       result.summary.at_return = state;
     returns = true;
   }
+  if (!hidden_.empty())
+    for (LockSet *set : {&result.summary.at_return.may, &result.summary.at_return.must})
+      set->erase(any_);
 }
 
 void HeldLocks::transfer(const Instruction &instruction, HeldState &state,
@@ -409,6 +509,23 @@ void HeldLocks::call(const CallBase &call, HeldState &state, LockSet &released) 
   }
   if (const auto once = once_.find(&call); once != once_.end()) {
     state.once.insert(once->second);
+    return;
+  }
+  if (hidden_.contains(&call)) {
+    state.may.insert(any_);
+    state.must.insert(any_);
+    return;
+  }
+  if (const auto semaphore = semaphores_.find(&call); semaphore != semaphores_.end()) {
+    const std::uint32_t klass = semaphore->second.klass;
+    if (semaphore->second.operation == SemaphoreOperation::wait) {
+      state.may.insert(klass);
+      state.must.insert(klass);
+    } else {
+      if (state.may.erase(klass) == 0)
+        released.insert(klass);
+      state.must.erase(klass);
+    }
     return;
   }
   const Returned &returned = returned_of(likely_targets(call, points_to_));

@@ -5,7 +5,8 @@
 // array of locks as one, or the field of a struct type; a lock that is only known by a pointer
 // belongs to the class that the pointer denotes, if that is one.
 //
-// Paths through a function are told apart by its local flags.
+// A semaphore that begins with one counts as a lock. Paths through a function are told apart by its
+// local flags.
 //
 // For advice, not for soundness: two locks of one class count as one, and what a function releases
 // that its caller holds is known only by class.
@@ -16,6 +17,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 
@@ -34,6 +36,9 @@ struct LockClass {
   bool unknown = false;
   bool once = false; // no lock: the control of a function that runs once
 };
+
+// What a call does with a semaphore: POSIX's, or the C++ library's.
+enum class SemaphoreOperation { begin, wait, post };
 
 // Whether the call lets one thread run a function, and all others wait for it: pthread_once,
 // call_once of C11 and of C++.
@@ -109,6 +114,8 @@ private:
   };
 
   void classify(const llvm::Module &module);
+  void find_semaphores(const llvm::Module &module);
+  void find_hidden(const llvm::Module &module);
   void propagate(const llvm::Module &module);
   FunctionLocks run(const llvm::Function &function) const;
   void summarise(const llvm::Function &function, FunctionLocks &result) const;
@@ -123,6 +130,14 @@ private:
   std::set<std::pair<std::uint32_t, std::uint32_t>> may_be_one_;
   llvm::DenseMap<const llvm::Instruction *, LockSet> classes_of_; // of lock sites
   std::map<const llvm::CallBase *, std::uint32_t> once_;          // of calls that are once's
+  // Calls that wait for, and post, semaphores that one thread at a time has.
+  struct SemaphoreCall {
+    SemaphoreOperation operation;
+    std::uint32_t klass;
+  };
+  std::map<const llvm::CallBase *, SemaphoreCall> semaphores_;
+  llvm::DenseSet<const llvm::CallBase *> hidden_; // calls that acquire inside a library's template
+  std::uint32_t any_ = 0;                         // the class of what these acquire
   llvm::DenseMap<const llvm::Function *, std::vector<const LockSite *>>
       trylocks_; // and locks: their results are asked for
   std::map<const llvm::Function *, FunctionLocks> functions_; // those that matter

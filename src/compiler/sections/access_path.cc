@@ -197,11 +197,55 @@ const Value *only_stored(const AllocaInst &slot) {
   return only;
 }
 
-// `Queue<Job>` as it is, `Queue<...>` where the arguments are long.
+// The '>' that closes the '<' at `begin`; npos where there is none.
+std::size_t end_of_arguments(StringRef name, std::size_t begin) {
+  int angles = 0;
+  int others = 0; // parentheses and braces, in which '>' compares
+  for (std::size_t at = begin; at < name.size(); ++at) {
+    const char byte = name[at];
+    others += (byte == '(' || byte == '{') - (byte == ')' || byte == '}');
+    if (others == 0 && byte == '<')
+      ++angles;
+    if (others == 0 && byte == '>' && name[at - 1] != '-' && --angles == 0)
+      return at;
+  }
+  return StringRef::npos;
+}
+
+// A C++ name as people write it: the library's strings by their usual names, `Queue<Job>` as it is,
+// `Queue<...>` where the arguments are long.
 std::string shortened(StringRef name) {
   constexpr std::size_t kLongArguments = 24;
-  const auto [head, arguments] = name.split('<');
-  return arguments.size() <= kLongArguments ? name.str() : (head + "<...>").str();
+  constexpr StringRef kString =
+      "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>";
+  constexpr StringRef kOperator = "operator";
+  std::string result;
+  while (!name.empty()) {
+    if (name.starts_with(kString)) {
+      StringRef rest = name.drop_front(kString.size()).ltrim();
+      if (rest.consume_front(">")) {
+        result += "std::string";
+        name = rest;
+        continue;
+      }
+    }
+    if (name.starts_with(kOperator)) { // what follows is no bracket
+      const std::size_t end = name.find_first_not_of("<>=-", kOperator.size());
+      result += name.take_front(end);
+      name = name.drop_front(std::min(end, name.size()));
+      continue;
+    }
+    const std::size_t end = name.front() == '<' ? end_of_arguments(name, 0) : StringRef::npos;
+    if (end != StringRef::npos && end > kLongArguments) {
+      const std::string inner = shortened(name.substr(1, end - 1));
+      result += inner.size() < kLongArguments ? "<" + inner + ">" : "<...>";
+      name = name.drop_front(end + 1);
+      continue;
+    }
+    result += name.front();
+    name = name.drop_front();
+  }
+  return result;
 }
 
 class Resolver {
@@ -399,7 +443,7 @@ std::string source_name(const llvm::GlobalObject &object) {
     if (const DISubprogram *program = function->getSubprogram();
         program != nullptr && program->getLinkageName().empty())
       return program->getName().str();
-  return llvm::demangle(object.getName());
+  return shortened(llvm::demangle(object.getName()));
 }
 
 } // namespace tandem

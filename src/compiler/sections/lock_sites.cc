@@ -2,14 +2,21 @@
 #include "base/check.h"
 #include "compiler/report/coverage.h"
 #include "compiler/sections/access_path.h"
+#include "compiler/sections/called_function.h"
+#include "compiler/sections/hidden_operations.h"
 #include "compiler/sections/regions.h"
 #include "compiler/sections/section.h"
 #include "compiler/sections/unwrap.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InstIterator.h"
 
 #include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <set>
 
 namespace tandem {
 namespace {
@@ -30,7 +37,7 @@ std::string operation_name(LockOperation operation) {
   CHECK(false, "lock operation {}", static_cast<int>(operation));
 }
 
-ReportLockSite site_at(const CallBase &call) {
+ReportLockSite site_at(const Instruction &call) {
   ReportLockSite site;
   site.function = source_name(*call.getFunction());
   if (const DILocation *location = operation_place(call)) {
@@ -74,6 +81,87 @@ std::string reason_of(const Section &section) {
              : fmt::format("some path of {} returns without releasing it{}", name, more);
 }
 
+// The mutex that a call is given; "?" where none of its arguments is one.
+std::string mutex_given_to(const CallBase &call) {
+  for (const Value *argument : call.args())
+    if (argument->getType()->isPointerTy())
+      if (const AccessPath path = access_path(argument, 0);
+          path.type != nullptr && path.type->getName().ends_with("mutex"))
+        return path.print();
+  return "?";
+}
+
+void add_hidden(const Module &module, const LockCalls &calls, std::vector<ReportLockSite> &sites) {
+  HiddenOperations hidden(module);
+  for (const Function &function : module)
+    if (!is_library_function(function))
+      for (const Instruction &instruction : instructions(function))
+        if (const auto *call = dyn_cast<CallBase>(&instruction);
+            call != nullptr && calls.at(*call) == nullptr)
+          if (const LockFunction *does = hidden.behind(*call)) {
+            ReportLockSite site = site_at(*call);
+            site.operation = operation_name(*does->operation);
+            site.primitive = does->primitive;
+            site.lock = mutex_given_to(*call);
+            site.reason = fmt::format("inside {}, which gives the lock on to a guard that is not "
+                                      "followed",
+                                      source_name(*called_function(*call)));
+            sites.push_back(std::move(site));
+          }
+}
+
+// The variables that are initialised with a constant.
+void holders_of(const Constant &constant, std::set<const GlobalVariable *> &holders) {
+  for (const User *user : constant.users())
+    if (const auto *variable = dyn_cast<GlobalVariable>(user))
+      holders.insert(variable);
+    else if (const auto *part = dyn_cast<Constant>(user); part && !isa<GlobalValue>(part))
+      holders_of(*part, holders);
+}
+
+// Operations of C whose address the program takes, but for tables that never change (unwrap.h).
+void add_by_address(const Module &module, std::vector<ReportLockSite> &sites) {
+  for (const Function &function : module) {
+    const std::optional<LockFunction> does = lock_function(function);
+    if (!function.isDeclaration() || !does || !does->operation ||
+        does->operation == LockOperation::unlock)
+      continue;
+    const auto add = [&](ReportLockSite site) {
+      site.operation = operation_name(*does->operation);
+      site.primitive = does->primitive;
+      site.lock = "?";
+      site.reason = fmt::format("the address of {} is taken: calls by pointer are not followed",
+                                source_name(function));
+      sites.push_back(std::move(site));
+    };
+    std::set<std::pair<std::string, std::uint32_t>> places;
+    for (const User *user : function.users()) {
+      const auto *taken = dyn_cast<Instruction>(user);
+      const auto *call = dyn_cast_or_null<CallBase>(taken);
+      if (taken != nullptr && !is_library_function(*taken->getFunction()) &&
+          (call == nullptr || call->getCalledOperand() != &function))
+        if (ReportLockSite site = site_at(*taken); places.emplace(site.file, site.line).second)
+          add(std::move(site));
+    }
+    std::set<const GlobalVariable *> holders;
+    holders_of(function, holders);
+    for (const GlobalVariable &variable : module.globals()) {
+      if (!holders.contains(&variable) || variable.getName().starts_with("llvm.") ||
+          never_changes(variable))
+        continue;
+      ReportLockSite site;
+      site.function = source_name(variable);
+      SmallVector<DIGlobalVariableExpression *, 1> expressions;
+      variable.getDebugInfo(expressions);
+      if (!expressions.empty()) {
+        site.file = expressions.front()->getVariable()->getFilename().str();
+        site.line = expressions.front()->getVariable()->getLine();
+      }
+      add(std::move(site));
+    }
+  }
+}
+
 } // namespace
 
 std::vector<ReportLockSite> lock_sites(const Module &module, const std::vector<Section> &sections) {
@@ -106,6 +194,8 @@ std::vector<ReportLockSite> lock_sites(const Module &module, const std::vector<S
         described.reason = reason_of(*section);
       found.push_back(std::move(described));
     }
+  add_hidden(module, calls, found);
+  add_by_address(module, found);
   for (const SignalSite &signal : calls.signals()) {
     ReportLockSite described = site_at(*signal.call);
     described.operation = "signal";

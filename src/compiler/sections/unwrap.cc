@@ -245,6 +245,14 @@ bool is_never_written(const Value &address, unsigned depth = 0) {
                           });
 }
 
+} // namespace
+
+bool never_changes(const GlobalVariable &variable) {
+  return variable.isConstant() || (variable.hasLocalLinkage() && is_never_written(variable));
+}
+
+namespace {
+
 // The function that a table of the program has where a call by pointer looks; null where that may
 // change.
 Function *function_in_table(const CallBase &call) {
@@ -255,7 +263,7 @@ Function *function_in_table(const CallBase &call) {
   const auto [base, offset] = base_of(load->getPointerOperand(), layout);
   const auto *table = dyn_cast<GlobalVariable>(base);
   if (table == nullptr || !table->hasDefinitiveInitializer() || offset < 0 ||
-      !(table->isConstant() || (table->hasLocalLinkage() && is_never_written(*table))))
+      !never_changes(*table))
     return nullptr;
   const Constant *found = ConstantFoldLoadFromConst(
       const_cast<Constant *>(table->getInitializer()), // NOLINT: it reads

@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Module.h"
 
 #include <string>
@@ -28,6 +29,9 @@ std::vector<std::string> unwrap_locks(llvm::Module &module,
 // Where the program operates on a lock at `call`: of an operation that came from a wrapper, where
 // that was called. Null without debug information.
 const llvm::DILocation *operation_place(const llvm::Instruction &call);
+
+// Whether no code of the program writes to a variable: calls through such a table have names.
+bool never_changes(const llvm::GlobalVariable &variable);
 
 // Why a function cannot be put into all of its callers, as the end of a sentence about the
 // function; empty where it can.
