@@ -192,6 +192,51 @@ static void *other(void *p) {
 """
     + AT_A_BARRIER,
     # --- semaphores
+    "joined-unless-it-is-itself": """static pthread_t thread;
+static void *work(void *p) { x++; return p; }
+static void stop(void) {
+  if (!pthread_equal(thread, pthread_self()))
+    pthread_join(thread, 0);
+}
+int main(void) {
+  pthread_create(&thread, 0, work, 0);
+  @x++;|@
+  stop();
+  @|x++;@
+  return (int)x;
+}
+""",
+    "semaphore-with-two": """#include <semaphore.h>
+static sem_t some;
+static void *work(void *p) { sem_wait(&some); x++; sem_post(&some); return p; }
+int main(void) {
+  pthread_t s, t;
+  sem_init(&some, 0, @2|1@);
+  pthread_create(&s, 0, work, 0);
+  pthread_create(&t, 0, work, 0);
+  pthread_join(s, 0);
+  pthread_join(t, 0);
+  return (int)x;
+}
+""",
+    "object-of-each-turn": """struct job { struct job *next; long n; };
+static struct job *first;
+static void *work(void *p) {
+  for (int i = 0; i < 4; i++) {
+    struct job *j = malloc(sizeof(*j));
+    @|j->n = 1;@
+    lock(&a);
+    j->next = first;
+    first = j;
+    if (first->next)
+      first->next->n++;
+    unlock(&a);
+    @j->n = 1;|@
+  }
+  return p;
+}
+"""
+    + EACH,
     "semaphore-as-a-lock": """#include <semaphore.h>
 static sem_t one;
 static void *work(void *p) { sem_wait(&one); x++; sem_post(&one); return p; }
@@ -456,6 +501,50 @@ int main() {
   f.wait();
   g.wait();
   return static_cast<int>(x);
+}
+""",
+    "joins-what-is-joinable": """static void end(std::thread &one) {
+  if (one.joinable())
+    one.join();
+}
+int main(int argc, char **) {
+  std::thread t;
+  if (argc > 1)
+    t = std::thread([] { ++x; });
+  @++x;|@
+  end(t);
+  @|++x;@
+  return static_cast<int>(x);
+}
+""",
+    "vector-of-joinable-threads": """#include <vector>
+int main() {
+  std::vector<std::thread> all;
+  for (int i = 0; i < 4; i++)
+    all.emplace_back([] { std::lock_guard hold(m); ++x; });
+  @++x;|@
+  for (std::thread &t : all)
+    if (t.joinable())
+      t.join();
+  @|++x;@
+  return static_cast<int>(x);
+}
+""",
+    "guard-of-a-field": """struct counter {
+  std::mutex lock;
+  long n = 0;
+  long once = 0;
+  void add() {
+    { std::lock_guard<std::mutex> hold(lock); ++n; @|++once;@ }
+    @++once;|@
+  }
+};
+static counter all;
+int main() {
+  std::thread s([] { all.add(); }), t([] { all.add(); });
+  s.join();
+  t.join();
+  return static_cast<int>(all.n);
 }
 """,
     "vector-of-threads": """#include <vector>

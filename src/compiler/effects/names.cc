@@ -4,6 +4,9 @@
 #include "compiler/effects/effects.h"
 
 #include "compiler/sections/access_path.h"
+#include "compiler/sections/called_function.h"
+#include "compiler/sections/lock_functions.h"
+#include "compiler/sections/origin.h"
 
 #include "llvm/IR/DebugInfoMetadata.h"
 
@@ -31,12 +34,33 @@ bool better(const Candidate &a, const Candidate &b) {
          std::tuple(a_known, a.global, a.count, b.text.size(), b.text);
 }
 
+// Whether the C++ library computes the address: the program does not know such names as `__x`.
+bool is_in_library(const Value &address) {
+  const auto *instruction = dyn_cast<Instruction>(&address);
+  const auto *argument = dyn_cast<Argument>(&address);
+  const Function *function = instruction != nullptr ? instruction->getFunction()
+                             : argument != nullptr  ? argument->getParent()
+                                                    : nullptr;
+  return function != nullptr && is_library_function(*function);
+}
+
+// The function outside the program that has returned the object at `address`; null if it is none.
+const Function *returned_by(const Value &address) {
+  const auto *instruction = dyn_cast<Instruction>(&address);
+  const auto *call =
+      instruction == nullptr
+          ? nullptr
+          : dyn_cast<CallBase>(base_of(&address, instruction->getModule()->getDataLayout()).first);
+  const Function *callee = call == nullptr ? nullptr : called_function(*call);
+  return callee != nullptr && callee->isDeclaration() ? callee : nullptr;
+}
+
 } // namespace
 
 // What lies there, for a location that no access names.
 std::string Effects::object_name(const Location &location) const {
   if (points_to_.is_external(location.node))
-    return "(external memory)";
+    return "(memory of code outside the program)";
   const Value *label = points_to_.label(location.object);
   if (label == nullptr) {
     const NodeObjects objects = points_to_.objects(location.node);
@@ -60,7 +84,12 @@ std::string Effects::object_name(const Location &location) const {
 
 std::string Effects::name_of(std::uint32_t location) const {
   std::map<std::string, Candidate> candidates;
+  const Function *outside = nullptr;
   for (const Sample &sample : samples_[location]) {
+    if (is_in_library(*sample.address))
+      continue;
+    if (outside == nullptr)
+      outside = returned_by(*sample.address);
     const AccessPath path = access_path(
         sample.address, sample.size == PointsToAnalysis::kUnknownSize ? 0 : sample.size);
     Candidate &candidate = candidates[path.print()];
@@ -73,15 +102,18 @@ std::string Effects::name_of(std::uint32_t location) const {
     if (best.text.empty() || better(candidate, best))
       best = candidate;
   }
-  return best.text.empty() || best.text == "*?" || best.text == "?"
-             ? object_name(locations_[location])
-             : best.text;
+  if (!best.text.empty() && best.text != "*?" && best.text != "?")
+    return best.text;
+  return outside != nullptr && points_to_.is_external(locations_[location].node)
+             ? "(memory of " + source_name(*outside) + ")"
+             : object_name(locations_[location]);
 }
 
 std::vector<std::string> Effects::aliases(std::uint32_t location) const {
   std::set<std::string> names;
   for (const Sample &sample : samples_[location])
-    names.insert(
+    if (!is_in_library(*sample.address))
+      names.insert(
         access_path(sample.address, sample.size == PointsToAnalysis::kUnknownSize ? 0 : sample.size)
             .print());
   names.erase(locations_[location].name);

@@ -48,16 +48,23 @@ bool is_marker(const Instruction &instruction) {
          (intrinsic->isAssumeLikeIntrinsic() || intrinsic->doesNotAccessMemory());
 }
 
-bool may_follow(const Instruction &to, const Instruction &from) {
+bool may_follow(const Instruction &to, const Instruction &from, const Instruction *but_by) {
+  const auto is_between = [&](const Instruction &begin, const Instruction &end) {
+    return but_by != nullptr && but_by->getParent() == end.getParent() &&
+           begin.comesBefore(but_by) && but_by->comesBefore(&end);
+  };
+  const BasicBlock *avoided = but_by == nullptr ? nullptr : but_by->getParent();
   if (from.getParent() == to.getParent() && from.comesBefore(&to))
-    return true;
+    return !is_between(from, to);
+  if (avoided == from.getParent() && from.comesBefore(but_by))
+    return false;
   SmallPtrSet<const BasicBlock *, 32> seen;
   SmallVector<const BasicBlock *, 32> work(successors(from.getParent()));
   while (!work.empty()) {
     const BasicBlock *block = work.pop_back_val();
-    if (block == to.getParent())
+    if (block == to.getParent() && !(block == avoided && but_by->comesBefore(&to)))
       return true;
-    if (seen.insert(block).second)
+    if (block != avoided && seen.insert(block).second)
       append_range(work, successors(block));
   }
   return false;
@@ -65,9 +72,24 @@ bool may_follow(const Instruction &to, const Instruction &from) {
 
 namespace {
 
+// Where a pointer comes from: `object` is the value that the instruction uses, a load of a variable
+// or the allocation itself; `birth` gives the variable a new object, or is the allocation.
+struct Born {
+  const Instruction *object;
+  const Instruction *birth;
+};
+
+// Whether the object that an instruction uses may have been known to others since `told`: this is
+// between the two, or came before the object was read and no new one was made since.
+bool was_told(const Instruction &told, const Instruction &instruction, const Born &born) {
+  return may_follow(instruction, told, born.object) ||
+         (born.object != nullptr && born.object != born.birth &&
+          may_follow(*born.object, told, born.birth));
+}
+
 // The places where control may be once the object that `copy` leads to is known to others: uses of
 // the pointer, and of what is computed from it, that tell them.
-bool is_published_before(const Value &copy, const Instruction &instruction,
+bool is_published_before(const Value &copy, const Instruction &instruction, const Born &born,
                          const PointsToAnalysis &points_to) {
   SmallPtrSet<const Value *, 8> seen;
   SmallVector<const Value *, 8> work{&copy};
@@ -82,7 +104,7 @@ bool is_published_before(const Value &copy, const Instruction &instruction,
       if (isa<GetElementPtrInst, CastInst>(user) && user->getType()->isPointerTy())
         work.push_back(user);
       else if ((publishes(use, points_to) || isa<PHINode, SelectInst, PtrToIntInst>(user)) &&
-               may_follow(instruction, *user))
+               was_told(*user, instruction, born))
         return true;
     }
   }
@@ -90,9 +112,10 @@ bool is_published_before(const Value &copy, const Instruction &instruction,
 }
 
 // Finds the copies of the address of what `object` leads to, if it is one that its function has
-// allocated, or, with `argument`, its caller's.
+// allocated, or, with `argument`, its caller's. `birth`: where it alone gets it, if one place does.
 bool find_copies(const Value &object, const PointsToAnalysis &points_to,
-                 std::vector<const Value *> &copies, const Argument **argument) {
+                 std::vector<const Value *> &copies, const Argument **argument,
+                 const Instruction *&birth) {
   const auto is_known = [&](const Value *value) {
     if (argument != nullptr && (*argument == nullptr || *argument == value) &&
         isa<Argument>(value)) {
@@ -102,9 +125,12 @@ bool find_copies(const Value &object, const PointsToAnalysis &points_to,
     return (argument == nullptr || *argument == nullptr) && allocates(value, points_to);
   };
   copies.push_back(&object);
+  birth = nullptr;
   const auto *load = dyn_cast<LoadInst>(&object);
-  if (load == nullptr)
+  if (load == nullptr) {
+    birth = dyn_cast<Instruction>(&object);
     return is_known(&object);
+  }
   const auto *variable = dyn_cast<AllocaInst>(load->getPointerOperand());
   if (variable == nullptr)
     return false;
@@ -115,6 +141,8 @@ bool find_copies(const Value &object, const PointsToAnalysis &points_to,
       if (store->getPointerOperand() != variable ||
           (!isa<ConstantPointerNull>(stored) && !is_known(stored)))
         return false;
+      if (!isa<ConstantPointerNull>(stored))
+        birth = known ? nullptr : store;
       known = known || !isa<ConstantPointerNull>(stored);
     } else if (isa<LoadInst>(user)) {
       copies.push_back(user);
@@ -130,10 +158,15 @@ bool is_unpublished(const Value &pointer, const Instruction &instruction,
     return false;
   std::vector<const Value *> copies;
   const Argument *argument = nullptr;
-  if (!find_copies(*getUnderlyingObject(&pointer, /*MaxLookup=*/0), points_to, copies,
-                   callers == 0 ? nullptr : &argument) ||
-      any_of(copies,
-             [&](const Value *copy) { return is_published_before(*copy, instruction, points_to); }))
+  const Value &object = *getUnderlyingObject(&pointer, /*MaxLookup=*/0);
+  Born born{nullptr, nullptr};
+  if (!find_copies(object, points_to, copies, callers == 0 ? nullptr : &argument, born.birth))
+    return false;
+  if (born.birth != nullptr)
+    born.object = dyn_cast<Instruction>(&object);
+  if (any_of(copies, [&](const Value *copy) {
+        return is_published_before(*copy, instruction, born, points_to);
+      }))
     return false;
   if (argument == nullptr)
     return true;

@@ -15,8 +15,10 @@ namespace tandem {
 bool is_marker(const llvm::Instruction &instruction);
 
 // Whether control may come from one instruction to another of the same function. Exact for the
-// control flow graph, however large (LLVM's isPotentiallyReachable gives up after 32 blocks).
-bool may_follow(const llvm::Instruction &to, const llvm::Instruction &from);
+// control flow graph, however large (LLVM's isPotentiallyReachable gives up after 32 blocks); only
+// ways on which `but_by` is not executed in between count.
+bool may_follow(const llvm::Instruction &to, const llvm::Instruction &from,
+                const llvm::Instruction *but_by = nullptr);
 
 // Whether `pointer`, used by `instruction`, leads into an object that its function, or each
 // function that calls it, has allocated and, on every way to the instruction, has not yet let

@@ -10,6 +10,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
 
 #include <string>
 #include <vector>
@@ -65,6 +66,25 @@ AccessKinds::Range AccessKinds::known_range(const Access &access) const {
   return {};
 }
 
+namespace {
+
+// Whether a function or a variable is given the address of the part of a variable that begins
+// `begin` bytes in it.
+bool is_part_given(const Value &variable, std::uint64_t begin, const DataLayout &layout) {
+  return any_of(variable.users(), [&](const User *user) {
+    const auto *part = dyn_cast<GEPOperator>(user);
+    APInt offset(layout.getIndexTypeSizeInBits(variable.getType()), 0);
+    return part != nullptr && part->accumulateConstantOffset(layout, offset) && offset == begin &&
+           any_of(part->uses(), [](const Use &use) {
+             const auto *store = dyn_cast<StoreInst>(use.getUser());
+             return (isa<CallBase>(use.getUser()) && !isa<IntrinsicInst>(use.getUser())) ||
+                    (store != nullptr && use.getOperandNo() == 0);
+           });
+  });
+}
+
+} // namespace
+
 std::uint32_t AccessKinds::field_of(const Value &pointer) {
   const auto [known, fresh] = field_of_pointer_.try_emplace(&pointer, 0);
   if (!fresh)
@@ -79,7 +99,9 @@ std::uint32_t AccessKinds::field_of(const Value &pointer) {
 }
 
 AccessKinds::Kind AccessKinds::of(const Access &access) {
-  const Description description{known_range(access), access.type, field_of(*access.pointer)};
+  Description description{known_range(access), access.type, field_of(*access.pointer)};
+  description.given = description.field != 0 && description.range.object != nullptr &&
+                      is_part_given(*description.range.object, description.range.begin, layout_);
   const auto [known, fresh] = kinds_.try_emplace(description, descriptions_.size());
   if (fresh)
     descriptions_.push_back(description);
@@ -94,6 +116,12 @@ bool AccessKinds::likely_meet(Kind first, Kind second) const {
            b.range.begin < a.range.end;
   if (a.type == nullptr || a.type != b.type)
     return false;
+  // What is in a record may be reached by a pointer to it alone.
+  const auto is_of = [](const Description &part, const Description &plain) {
+    return part.given && plain.field == 0 && plain.range.object == nullptr;
+  };
+  if (is_of(a, b) || is_of(b, a))
+    return true;
   // A byte or a pointer that is in no record says too little.
   return a.field == b.field && !(a.field == 0 && (a.type->isIntegerTy(8) || a.type->isPointerTy()));
 }

@@ -39,7 +39,7 @@ public:
   Kind of(const Access &access);
 
   // Both are by constant offsets from one variable and overlap, or one is by a pointer and both are
-  // of one type, in one field of one record.
+  // of one type, in one field of one record or one a pointer to the field that the other has.
   [[nodiscard]] bool likely_meet(Kind a, Kind b) const;
   // Whether both are by constant offsets from one variable.
   [[nodiscard]] bool name_one_variable(Kind a, Kind b) const {
@@ -61,6 +61,7 @@ private:
     Range range;
     const llvm::Type *type = nullptr;
     std::uint32_t field = 0; // 0: in no record
+    bool given = false;      // a part of a variable, whose own address is given away
     auto operator<=>(const Description &) const = default;
   };
 

@@ -71,6 +71,13 @@ std::optional<LockPlaces> places_of(const LockSite::Target &target,
   return places.empty() ? std::nullopt : std::optional(places);
 }
 
+// Whether there is one such object at a time: a variable of the program, or one of main's.
+bool is_single(const Value *label) {
+  const auto *slot = dyn_cast_or_null<AllocaInst>(label);
+  return isa_and_nonnull<GlobalVariable>(label) ||
+         (slot != nullptr && slot->getFunction()->getName() == "main");
+}
+
 // A variable, and bytes from its begin.
 using Element = std::pair<const GlobalVariable *, std::int64_t>;
 
@@ -209,17 +216,18 @@ void HeldLocks::classify(const Module &module) {
   };
   const auto add = [&](const LockSite &site, std::size_t i) {
     const std::string &name = site.locks[i];
-    std::vector<Cell> cells = lock_cells(site, site.targets[i], points_to_);
-    const std::string field = lock_field(site.targets[i]);
+    const LockSite::Target &target = site.resolved[i];
+    std::vector<Cell> cells = lock_cells(site, target, points_to_);
+    const std::string field = lock_field(target);
     // What a variable points to has other names, too.
     const bool direct = site.named && name.find_first_of("*>") == std::string::npos;
     if (!direct && field.empty()) {
-      by_pointer.push_back({&site, &site.targets[i], name, std::move(cells)});
+      by_pointer.push_back({&site, &target, name, std::move(cells)});
       return;
     }
     bool many = name.find('[') != std::string::npos;
     const std::optional<Element> element =
-        direct ? element_of(site.targets[i], module.getDataLayout()) : std::nullopt;
+        direct ? element_of(target, module.getDataLayout()) : std::nullopt;
     const std::string key = many && element ? fmt::format("{}+{}", name, element->second) : name;
     many = many && !element;
     const std::uint32_t klass = direct ? class_with("variable " + key, {name, many})
@@ -227,7 +235,7 @@ void HeldLocks::classify(const Module &module) {
     if (element)
       elements.try_emplace(klass, *element);
     classes_of_[site.call].insert(klass);
-    add_places(klass, site.targets[i]);
+    add_places(klass, target);
     for (const Cell &cell : cells)
       at_cell[cell].insert(klass);
   };
@@ -256,11 +264,23 @@ void HeldLocks::classify(const Module &module) {
             possible.insert(klass);
     }
     const std::string function = pointer.site->call->getFunction()->getName().str();
+    const bool single = !pointer.site->named && here && here->size() == 1 &&
+                        is_single(points_to_.label(here->begin()->first));
     const std::uint32_t klass =
         known && possible.size() == 1 ? *possible.begin()
+        : single ? class_with(fmt::format("object {}+{}", here->begin()->first,
+                                          here->begin()->second),
+                              {.name = pointer.name, .many = false})
         : pointer.site->named
             ? class_with("variable " + pointer.name, {pointer.name, true})
-            : class_with("pointer " + function + " " + pointer.name, {pointer.name, true, true});
+            : class_with("pointer " + function + " " + pointer.name,
+                         {.name = pointer.name,
+                          .many = true,
+                          .unknown = true,
+                          .several = here && here->size() > 1 &&
+                                     all_of(*here, [&](const auto &place) {
+                                       return is_single(points_to_.label(place.first));
+                                     })});
     classes_of_[pointer.site->call].insert(klass);
     add_places(klass, *pointer.target);
     for (const Cell &cell : pointer.cells)
@@ -347,7 +367,9 @@ void HeldLocks::find_semaphores(const Module &module) {
         classes.try_emplace(*one.key, static_cast<std::uint32_t>(classes_.size()));
     if (fresh)
       classes_.push_back(
-          {.name = access_path(one.call->getArgOperand(0), 1).print(), .many = false});
+          {.name = access_path(one.call->getArgOperand(0), 1).print(),
+           .many = false,
+           .semaphore = true});
     semaphores_.emplace(one.call, SemaphoreCall{one.operation, known->second});
   }
 }

@@ -197,6 +197,32 @@ std::pair<const BranchInst *, unsigned> decided_by(const CallBase &call) {
   return {branch, branch->getSuccessor(0) == block ? 0 : 1};
 }
 
+// Whether a condition asks if the thread with the handle at `handle` is one to be joined: there is
+// none (`if (t.joinable())`, `if (t != 0)`), or it is the one that asks (pthread_equal).
+bool asks_for_thread(const Value &condition, const Value &handle, const PointsToAnalysis &points_to,
+                     unsigned depth = 5) {
+  const auto *instruction = dyn_cast<Instruction>(&condition);
+  if (instruction == nullptr || depth == 0)
+    return false;
+  if (const auto *load = dyn_cast<LoadInst>(instruction))
+    return same_slot(*load->getPointerOperand(), handle, points_to, true);
+  if (const auto *call = dyn_cast<CallBase>(instruction)) {
+    const Function *callee = called_function(*call);
+    const StringRef name = callee == nullptr ? "" : callee->getName();
+    if (name == "pthread_equal" || name == "thrd_equal")
+      return any_of(call->args(), [&](const Value *argument) {
+        const LoadInst *asked = handle_of(argument);
+        return asked != nullptr && same_slot(*asked->getPointerOperand(), handle, points_to, true);
+      });
+    return (name == "_ZNKSt6thread8joinableEv" || name == "_ZNKSt7jthread8joinableEv") &&
+           same_slot(*call->getArgOperand(0), handle, points_to, true);
+  }
+  return isa<CmpInst, CastInst, BinaryOperator>(instruction) &&
+         any_of(instruction->operands(), [&](const Value *operand) {
+           return asks_for_thread(*operand, handle, points_to, depth - 1);
+         });
+}
+
 } // namespace
 
 Joins::Joins(const Module &module, const PointsToAnalysis &points_to) {
@@ -299,6 +325,9 @@ void Joins::find(const Module &module) {
 void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
   const Loops loops(*join.call->getFunction());
   const Loop *around = loops.around(*join.call);
+  const auto [decides, joined_side] = decided_by(*join.call);
+  const bool asks =
+      decides != nullptr && asks_for_thread(*decides->getCondition(), *join.address, points_to);
   for (std::uint32_t creation = 0; creation < creations_.size(); ++creation) {
     // A constructor's object that is made in two places may be two threads.
     if (handles_[creation].size() != 1)
@@ -318,15 +347,18 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
       if (!same_slot(*handles_[creation].front().address, *join.address, points_to, true))
         continue;
       behind_[join.call].push_back(creation);
-      // Created and joined on one condition: on its other side there is no thread.
+      // Created and joined on one condition, or joined if there is one: on the other side there is
+      // no thread.
       const auto [create, created_side] = decided_by(created);
-      const auto [branch, side] = decided_by(*join.call);
-      if (together && create != nullptr && branch != nullptr && created_side == side &&
-          create != branch && same_value(*create->getCondition(), *branch->getCondition()))
-        edges_[{branch->getParent(), branch->getSuccessor(1 - side)}].push_back(creation);
+      const bool alike = together && create != nullptr && decides != nullptr &&
+                         created_side == joined_side && create != decides &&
+                         same_value(*create->getCondition(), *decides->getCondition());
+      if (alike || asks)
+        edges_[{decides->getParent(), decides->getSuccessor(1 - joined_side)}].push_back(creation);
       continue;
     }
-    if (around == nullptr || !loops.always(*around, *join.call) ||
+    if (around == nullptr ||
+        !(loops.always(*around, *join.call) || (asks && loops.always(*around, *decides))) ||
         !(handle.in_vector || covers(*around, making, created)))
       continue;
     SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> ends;

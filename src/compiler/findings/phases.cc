@@ -2,6 +2,7 @@
 #include "compiler/findings/phases.h"
 
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/lock_functions.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/CFG.h"
@@ -37,6 +38,25 @@ Phases::Phases(const Module &module, const PointsToAnalysis &points_to, const Sh
   summarise();
 }
 
+namespace {
+
+// Whether the program hands a function to templates of the C++ library and does nothing else with
+// its address: std::thread, std::async and std::call_once keep it for threads that are entries of
+// their own, or for a function that runs once. So with the library's own function that stores what
+// a std::async has computed.
+bool is_only_handed_on(const Function &function) {
+  if (function.getName().starts_with("_ZNSt13__future_base13_State_baseV29_M_do_setE"))
+    return true;
+  return !function.use_empty() && all_of(function.uses(), [](const Use &use) {
+    const auto *call = dyn_cast<CallBase>(use.getUser());
+    const Function *callee = call == nullptr ? nullptr : called_function(*call);
+    return callee != nullptr && (callee == use.get() || (!callee->isDeclaration() &&
+                                                         is_library_function(*callee)));
+  });
+}
+
+} // namespace
+
 void Phases::find_shadows() {
   std::set<const Function *> by_class; // std::thread's
   std::set<const Function *> others;
@@ -49,9 +69,11 @@ void Phases::find_shadows() {
   const bool is_program = sharing_.start().main != nullptr;
   for (const Entry &entry : sharing_.entries()) {
     const bool runs = StringRef(entry.function->getName()).contains("_M_run");
-    shadows_.push_back(is_program && by_class.contains(entry.function) &&
-                       !others.contains(entry.function) &&
-                       (entry.kind == EntryKind::exported || !runs));
+    shadows_.push_back(is_program && ((by_class.contains(entry.function) &&
+                                       !others.contains(entry.function) &&
+                                       (entry.kind == EntryKind::exported || !runs)) ||
+                                      (entry.kind == EntryKind::exported &&
+                                       is_only_handed_on(*entry.function))));
   }
 }
 

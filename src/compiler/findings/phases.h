@@ -85,7 +85,8 @@ private:
   const BarrierRounds barriers_;
   const unsigned count_; // of sites
   // Entries that are there only because memory with functions in it leaves the program with a
-  // std::thread: its state's other functions, and its _M_run as a function that others may call.
+  // std::thread: its state's other functions, its _M_run as a function that others may call, and
+  // functions that are only handed to the library.
   std::vector<bool> shadows_;
   std::vector<Sites> starts_;                       // by site: it, and all that its threads create
   std::vector<std::vector<std::uint32_t>> runs_;    // by site: the entries that its threads run

@@ -243,6 +243,14 @@ private:
                   [&](std::uint32_t held) { return !held_.classes()[lock_of(held)].once; });
   }
 
+  // Whether one of the locks makes sections, which unprotected-access looks at.
+  [[nodiscard]] bool has_section(SetId set) const {
+    return any_of(*sets_[set], [&](std::uint32_t held) {
+      const LockClass &lock = held_.classes()[lock_of(held)];
+      return !lock.once && !lock.semaphore;
+    });
+  }
+
   void find_contexts() {
     set_id({});
     std::deque<std::pair<const Function *, Context>> work;
@@ -389,11 +397,12 @@ private:
     });
   }
 
-  // `fixed`: what is accessed is one variable, which an element of an array of locks guards only
-  // where it is known which one.
+  // `fixed`: what is accessed is one variable, which an element of an array of locks, or one of
+  // several locks by a pointer, guards only where it is known which one.
   [[nodiscard]] bool have_common_lock(SetId a, SetId b, bool fixed) const {
     const auto is_known = [&](std::uint32_t held) {
-      return !held_.classes()[lock_of(held)].unknown;
+      const LockClass &lock = held_.classes()[lock_of(held)];
+      return !lock.unknown || (fixed && lock.several);
     };
     for (const SetId set : {a, b}) // any lock may be in it
       if (!all_of(*sets_[set], is_known))
@@ -402,7 +411,8 @@ private:
       return any_of(*sets_[b], [&](std::uint32_t other) {
         const LockClass &lock = held_.classes()[lock_of(one)];
         return !(one & other & kReader) && held_.may_be_one(lock_of(one), lock_of(other)) &&
-               !(fixed && one == other && lock.many && lock.name.find('[') != std::string::npos);
+               !(fixed && one == other && lock.many &&
+                 (lock.several || lock.name.find('[') != std::string::npos));
       });
     });
   }
@@ -421,11 +431,13 @@ private:
         !kinds_.likely_meet(one.kind, other.kind))
       return;
     // One with a lock and one without: unprotected-access has looked at those.
-    const bool locked = has_lock(one.context.locks);
+    const bool alike = has_lock(one.context.locks) == has_lock(other.context.locks);
+    const bool locked = has_lock(one.context.locks) || has_lock(other.context.locks);
     const bool fixed = names_variable(one) && names_variable(other);
     const bool on_some_paths = have_common_lock(one.context.locks, other.context.locks, fixed);
-    if (on_some_paths ? have_common_lock(one.certain, other.certain, fixed)
-                      : locked != has_lock(other.context.locks))
+    if (on_some_paths
+            ? have_common_lock(one.certain, other.certain, fixed)
+            : !alike && (has_section(one.context.locks) || has_section(other.context.locks)))
       return;
     if (!phases_.may_meet(one.context.entry, *one.instruction, other.context.entry,
                           *other.instruction))
@@ -547,11 +559,11 @@ private:
       if (const LockClass &lock = held_.classes()[lock_of(held)]; !lock.once)
         text += fmt::format("{}'{}'{}", text.empty() ? "" : ", ", lock.name,
                             held & kReader ? " (as a reader)" : "");
-    return text;
+    return text.empty() ? "no lock" : text;
   }
 
   void report(const Pair &pair) {
-    const bool locked = has_lock(pair.one.context.locks);
+    const bool locked = has_lock(pair.one.context.locks) || has_lock(pair.other.context.locks);
     const char *rule = !pair.sure ? "possible-race"
                        : locked   ? "different-locks"
                                   : "unguarded-access";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/sections/access_path.h"
 
+#include "compiler/sections/lock_functions.h"
+
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DebugInfo.h"
@@ -357,6 +359,12 @@ private:
         if (const DISubprogram *program = callee->getSubprogram(); program && program->getType())
           if (const auto types = program->getType()->getTypeArray(); types.size() > 0)
             type = pointee(types[0]);
+        if (is_element_of_array(*callee)) {
+          AccessPath path = address(call->getArgOperand(0), 0, depth + 1);
+          add_index(path);
+          path.type = type;
+          return path;
+        }
         return AccessPath{.text = source_name(*callee) + "()", .deref = true, .type = type};
       }
     if (const DILocalVariable *variable = variable_of(value))

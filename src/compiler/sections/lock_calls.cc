@@ -375,13 +375,29 @@ static bool is_conditional(const Function &function, const LockSite &site) {
   return false;
 }
 
+// Whether the lock is an element of an array whose number the function is given: only its callers
+// tell which (unwrap.h puts it into them).
+static bool is_element_given(const LockSite &site, const DataLayout &layout) {
+  return any_of(site.targets, [&](const LockSite::Target &target) {
+    const auto *element = dyn_cast_or_null<GetElementPtrInst>(target.base);
+    return element != nullptr && !element->hasAllConstantIndices() &&
+           any_of(element->indices(), [&](const Use &index) {
+             const Value *number = index.get();
+             while (isa<SExtInst, ZExtInst, TruncInst>(number))
+               number = cast<Instruction>(number)->getOperand(0);
+             return !isa<Constant>(number) && origin_of(number, layout).has_value();
+           });
+  });
+}
+
 bool LockCalls::find_wrapper(const Function &function) {
   if (function.isDeclaration() || function.isVarArg() || wrappers_.contains(&function))
     return false;
   bool pauses = false;
   const LockSite *only = only_site(function, pauses);
   const bool loops = only != nullptr && acquires_in_loop(function, *only, *this);
-  if (only == nullptr || (pauses && !loops) || is_conditional(function, *only))
+  if (only == nullptr || (pauses && !loops) || is_conditional(function, *only) ||
+      (only->named && is_element_given(*only, function.getParent()->getDataLayout())))
     return false;
   Wrapper wrapper;
   LockFunction &does = wrapper.does;

@@ -306,6 +306,12 @@ bool is_library_function(const Function &function) {
          (name.starts_with("_ZL") && (name.contains("__gthread_") || name.contains("__glibcxx_")));
 }
 
+bool is_element_of_array(const Function &function) {
+  const StringRef name = function.getName();
+  return function.arg_size() == 2 && name.ends_with("EixEm") &&
+         (name.starts_with("_ZNSt5arrayI") || name.starts_with("_ZNKSt5arrayI"));
+}
+
 bool returns_its_argument(const Function &function) {
   const StringRef name = function.getName();
   return function.arg_size() == 1 &&

@@ -58,6 +58,9 @@ std::optional<LockFunction> lock_function(const llvm::Function &function);
 // Whether the function belongs to the C++ library: what it does with locks inside is its own.
 bool is_library_function(const llvm::Function &function);
 
+// std::array's operator[]: the element of argument 0 with the number argument 1.
+bool is_element_of_array(const llvm::Function &function);
+
 // Functions of std that return their argument: std::move, std::forward, std::addressof.
 bool returns_its_argument(const llvm::Function &function);
 

@@ -3,6 +3,7 @@
 
 #include "compiler/sections/called_function.h"
 
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Operator.h"
 
@@ -85,7 +86,15 @@ std::pair<const Value *, std::int64_t> base_of(const Value *address, const DataL
     }
     if (const auto *call = dyn_cast<CallBase>(address)) {
       const Function *callee = called_function(*call);
-      if (callee == nullptr || !returns_its_argument(*callee))
+      if (callee == nullptr)
+        break;
+      if (const auto *number = is_element_of_array(*callee)
+                                   ? dyn_cast<ConstantInt>(call->getArgOperand(1))
+                                   : nullptr;
+          number != nullptr && call->getRetDereferenceableBytes() != 0)
+        offset += number->getSExtValue() *
+                  static_cast<std::int64_t>(call->getRetDereferenceableBytes());
+      else if (!returns_its_argument(*callee))
         break;
       address = call->getArgOperand(0);
       continue;
