@@ -49,7 +49,7 @@ bool drops_value(const std::string &word, bool &joined) {
 std::string output_of(const std::vector<std::string> &words) {
   for (std::size_t index = 0; index < words.size(); ++index)
     if (words[index].starts_with("-o"))
-      return words[index].size() > 2     ? words[index].substr(2)
+      return words[index].size() > 2    ? words[index].substr(2)
              : index + 1 < words.size() ? words[index + 1]
                                         : "";
   return "";
@@ -132,11 +132,9 @@ private:
     const fs::path place = fs::absolute(fs::path(path_).parent_path() / *folder).lexically_normal();
     std::vector<std::string> &line = *command;
     const auto named = entry.find("output");
-    const std::string output = named != entry.end() && named->is_string()
-                                   ? named->get<std::string>()
-                                   : output_of(line);
-    const std::string object =
-        output.empty() ? "" : (place / output).lexically_normal().string();
+    const std::string output =
+        named != entry.end() && named->is_string() ? named->get<std::string>() : output_of(line);
+    const std::string object = output.empty() ? "" : (place / output).lexically_normal().string();
     if (!compiler || !known_.emplace(true_name(place / *file), object).second)
       return Unit{};
     while (!line.empty() && (base_name(line.front()).ends_with("ccache") ||

@@ -85,8 +85,7 @@ TEST_F(Database, Mistakes) {
   EXPECT_EQ(error_of(R"([{"file": "a.c", "directory": "/"}])"), name + "/0/command: is missing");
   EXPECT_EQ(error_of(R"([{"file": "a.c", "directory": "/", "arguments": [3]}])"),
             name + "/0/arguments: must be a list of strings");
-  EXPECT_THAT(read_database("/nonexistent/x.json").error().message,
-              HasSubstr("cannot be read"));
+  EXPECT_THAT(read_database("/nonexistent/x.json").error().message, HasSubstr("cannot be read"));
 }
 
 TEST(SplitCommand, AsAShellDoes) {

@@ -137,9 +137,8 @@ Result<std::vector<std::size_t>> with_main(const std::vector<BitcodeFile> &files
   return found;
 }
 
-Result<std::unique_ptr<llvm::Module>> link_bitcode(llvm::LLVMContext &context,
-                                                   const BitcodeList &files,
-                                                   const BitcodeList &archived) {
+Result<std::unique_ptr<llvm::Module>>
+link_bitcode(llvm::LLVMContext &context, const BitcodeList &files, const BitcodeList &archived) {
   CHECK(!files.empty());
   std::string message;
   context.setDiagnosticHandler(std::make_unique<FirstError>(message));

@@ -152,9 +152,8 @@ Result<std::vector<BitcodeFile>> compile(const std::vector<CompileUnit> &units) 
 
 // Where no link command says what a build makes: a program for each file with a `main`, the files
 // without being libraries to all of them. With one `main`, or none, all files together.
-Result<std::vector<BuildTarget>> targets_by_main(const Plan &plan,
-                                                 const std::vector<BitcodeFile> &files,
-                                                 const std::string &name) {
+Result<std::vector<BuildTarget>>
+targets_by_main(const Plan &plan, const std::vector<BitcodeFile> &files, const std::string &name) {
   const Result<std::vector<std::size_t>> mains = with_main(files);
   if (!mains)
     return mains.error();
@@ -241,11 +240,10 @@ Status check_targets(const Arguments &arguments, const std::vector<BuildTarget> 
     if (output.find("%o") == std::string::npos)
       return Error{fmt::format("{}: would be of each of {}: write %o in the file's name, which "
                                "stands for theirs, or choose one by --target",
-                               output == "-" ? "standard output" : output,
-                               fmt::join(names, ", "))};
+                               output == "-" ? "standard output" : output, fmt::join(names, ", "))};
   if (!arguments.section.empty())
-    return Error{fmt::format("--section: of which of {}? Choose one by --target",
-                             fmt::join(names, ", "))};
+    return Error{
+        fmt::format("--section: of which of {}? Choose one by --target", fmt::join(names, ", "))};
   return Unit{};
 }
 

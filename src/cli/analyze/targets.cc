@@ -119,8 +119,9 @@ void read_link_command(const std::string &line, const fs::path &folder, Inputs &
 // before counts.
 Status read_makefiles(const fs::path &folder, Inputs &inputs) {
   std::error_code error;
-  for (fs::recursive_directory_iterator at(
-           folder, fs::directory_options::skip_permission_denied, error), end;
+  for (fs::recursive_directory_iterator
+           at(folder, fs::directory_options::skip_permission_denied, error),
+       end;
        !error && at != end; at.increment(error)) {
     const fs::path &path = at->path();
     if (path.filename() != "link.txt" || path.parent_path().extension() != ".dir")
@@ -254,7 +255,7 @@ Result<std::vector<BuildTarget>> choose_targets(std::vector<BuildTarget> targets
   const std::vector<std::string> names = names_of(targets);
   const std::string near = nearest(name, names);
   return Error{fmt::format("--target {}: the build links no such program or library{}", name,
-                           !near.empty()    ? fmt::format("; did you mean {}?", near)
+                           !near.empty()   ? fmt::format("; did you mean {}?", near)
                            : names.empty() ? ""
                                            : fmt::format("; it has {}", fmt::join(names, ", ")))};
 }

@@ -67,8 +67,8 @@ TEST_F(Targets, OfMakefiles) {
                                      "-Wl,-rpath,/x sub/libx.a -lpthread\n");
   put("CMakeFiles/one.dir/objects1.rsp", "CMakeFiles/one.dir/a.c.o \"CMakeFiles/one.dir/c d.c.o\"");
   put("CMakeFiles/tried.dir/link.txt", "/usr/bin/cc unknown.o -o tried\n");
-  const std::vector<BuildTarget> targets =
-      find({"CMakeFiles/one.dir/a.c.o", "sub/CMakeFiles/x.dir/b.c.o", "CMakeFiles/one.dir/c d.c.o"});
+  const std::vector<BuildTarget> targets = find(
+      {"CMakeFiles/one.dir/a.c.o", "sub/CMakeFiles/x.dir/b.c.o", "CMakeFiles/one.dir/c d.c.o"});
   ASSERT_EQ(targets.size(), 2u);
   EXPECT_EQ(targets[0].name, "libx.a");
   EXPECT_EQ(targets[1].name, "one");
@@ -90,9 +90,8 @@ TEST_F(Targets, ByPath) {
 TEST_F(Targets, NoneWithoutLinkCommands) { EXPECT_TRUE(find({"a.o"}).empty()); }
 
 TEST(ChooseTargets, ByNameAndAllThatNoOtherHas) {
-  const std::vector<BuildTarget> all = {{"libcache.a", {1}, {}, true},
-                                        {"libcache.so", {1}, {}, false},
-                                        {"server", {0}, {1}, false}};
+  const std::vector<BuildTarget> all = {
+      {"libcache.a", {1}, {}, true}, {"libcache.so", {1}, {}, false}, {"server", {0}, {1}, false}};
   const auto names = [&](const std::string &name) {
     std::string text;
     const Result<std::vector<BuildTarget>> chosen = choose_targets(all, name);

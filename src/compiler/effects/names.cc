@@ -113,9 +113,9 @@ std::vector<std::string> Effects::aliases(std::uint32_t location) const {
   std::set<std::string> names;
   for (const Sample &sample : samples_[location])
     if (!is_in_library(*sample.address))
-      names.insert(
-        access_path(sample.address, sample.size == PointsToAnalysis::kUnknownSize ? 0 : sample.size)
-            .print());
+      names.insert(access_path(sample.address,
+                               sample.size == PointsToAnalysis::kUnknownSize ? 0 : sample.size)
+                       .print());
   names.erase(locations_[location].name);
   return {names.begin(), names.end()};
 }

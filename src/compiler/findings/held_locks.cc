@@ -268,19 +268,19 @@ void HeldLocks::classify(const Module &module) {
                         is_single(points_to_.label(here->begin()->first));
     const std::uint32_t klass =
         known && possible.size() == 1 ? *possible.begin()
-        : single ? class_with(fmt::format("object {}+{}", here->begin()->first,
-                                          here->begin()->second),
-                              {.name = pointer.name, .many = false})
+        : single
+            ? class_with(fmt::format("object {}+{}", here->begin()->first, here->begin()->second),
+                         {.name = pointer.name, .many = false})
         : pointer.site->named
             ? class_with("variable " + pointer.name, {pointer.name, true})
-            : class_with("pointer " + function + " " + pointer.name,
-                         {.name = pointer.name,
-                          .many = true,
-                          .unknown = true,
-                          .several = here && here->size() > 1 &&
-                                     all_of(*here, [&](const auto &place) {
-                                       return is_single(points_to_.label(place.first));
-                                     })});
+            : class_with(
+                  "pointer " + function + " " + pointer.name,
+                  {.name = pointer.name,
+                   .many = true,
+                   .unknown = true,
+                   .several = here && here->size() > 1 && all_of(*here, [&](const auto &place) {
+                                return is_single(points_to_.label(place.first));
+                              })});
     classes_of_[pointer.site->call].insert(klass);
     add_places(klass, *pointer.target);
     for (const Cell &cell : pointer.cells)
@@ -311,7 +311,8 @@ void HeldLocks::classify(const Module &module) {
     }
 }
 
-// Which lock it is, and until when it is held, is not known: it counts as any, to the function's end.
+// Which lock it is, and until when it is held, is not known: it counts as any, to the function's
+// end.
 void HeldLocks::find_hidden(const Module &module) {
   HiddenOperations operations(module);
   for (const llvm::Function &function : module)
@@ -366,10 +367,9 @@ void HeldLocks::find_semaphores(const Module &module) {
     const auto [known, fresh] =
         classes.try_emplace(*one.key, static_cast<std::uint32_t>(classes_.size()));
     if (fresh)
-      classes_.push_back(
-          {.name = access_path(one.call->getArgOperand(0), 1).print(),
-           .many = false,
-           .semaphore = true});
+      classes_.push_back({.name = access_path(one.call->getArgOperand(0), 0).print(),
+                          .many = false,
+                          .semaphore = true});
     semaphores_.emplace(one.call, SemaphoreCall{one.operation, known->second});
   }
 }
@@ -403,8 +403,8 @@ void HeldLocks::propagate(const Module &module) {
       const auto *call = dyn_cast<CallBase>(&instruction);
       if (call == nullptr)
         continue;
-      if (locks_.at(instruction) != nullptr || once_.contains(call) ||
-          semaphores_.contains(call) || hidden_.contains(call))
+      if (locks_.at(instruction) != nullptr || once_.contains(call) || semaphores_.contains(call) ||
+          hidden_.contains(call))
         locks = true;
       else
         add_caller(likely_targets(*call, points_to_), function);

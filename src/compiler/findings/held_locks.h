@@ -34,9 +34,9 @@ struct LockClass {
   bool many = true; // may be several locks: elements of an array, fields of several objects
   // Known only by a pointer that may denote locks of several classes, or of none.
   bool unknown = false;
-  bool several = false; // unknown, and known to be one of several variables
+  bool several = false;   // unknown, and known to be one of several variables
   bool semaphore = false; // no section is about it
-  bool once = false; // no lock: the control of a function that runs once
+  bool once = false;      // no lock: the control of a function that runs once
 };
 
 // What a call does with a semaphore: POSIX's, or the C++ library's.

@@ -10,6 +10,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -61,6 +62,27 @@ public:
   [[nodiscard]] bool always(const Loop &loop, const Instruction &at) const {
     const BasicBlock *latch = loop.getLoopLatch();
     return latch != nullptr && tree_.dominates(at.getParent(), latch);
+  }
+  // The other sides of the conditions that `block` stands behind: for each block that all ways come
+  // by, where ways from there to `block` are left, in this round of a loop.
+  [[nodiscard]] std::set<std::pair<const BasicBlock *, const BasicBlock *>>
+  other_sides(const BasicBlock &block) const {
+    std::set<std::pair<const BasicBlock *, const BasicBlock *>> sides;
+    const auto *node = tree_.getNode(&block);
+    for (const auto *above = node == nullptr ? nullptr : node->getIDom(); above != nullptr;
+         above = above->getIDom()) {
+      SmallPtrSet<const BasicBlock *, 16> leading{&block, above->getBlock()};
+      SmallVector<const BasicBlock *, 16> work{&block};
+      while (!work.empty())
+        for (const BasicBlock *before : predecessors(work.pop_back_val()))
+          if (leading.insert(before).second)
+            work.push_back(before);
+      for (const BasicBlock *on_way : leading)
+        for (const BasicBlock *next : successors(on_way))
+          if (on_way != &block && !leading.contains(next))
+            sides.emplace(on_way, next);
+    }
+    return sides;
   }
 
 private:
@@ -186,6 +208,30 @@ bool same_slot(const Value &a, const Value &b, const PointsToAnalysis &points_to
 
 namespace {
 
+// Where a handle goes that is made in a temporary object: `t = std::thread(...)`.
+const Value &moved_to(const Value &handle) {
+  const Value *at = &handle;
+  for (unsigned moves = 0; moves < 4; ++moves) {
+    const auto *slot = dyn_cast<AllocaInst>(at);
+    const CallBase *only = nullptr;
+    for (const User *user : slot == nullptr ? at->users() : slot->users()) {
+      const auto *call = dyn_cast<CallBase>(user);
+      const Function *callee = call == nullptr ? nullptr : called_function(*call);
+      const StringRef name = callee == nullptr ? "" : callee->getName();
+      const bool moves_handle =
+          (name.starts_with("_ZNSt6thread") || name.starts_with("_ZNSt7jthread") ||
+           name.starts_with("_ZNSt6futureI")) &&
+          (name.contains("aSEO") || name.contains("C1EO") || name.contains("C2EO"));
+      if (moves_handle && call->arg_size() == 2 && call->getArgOperand(1) == at)
+        only = call;
+    }
+    if (slot == nullptr || only == nullptr)
+      break;
+    at = only->getArgOperand(0);
+  }
+  return *at;
+}
+
 // The branch that alone decides whether `call` runs, and on which side; null: there is none, or
 // others decide, too.
 std::pair<const BranchInst *, unsigned> decided_by(const CallBase &call) {
@@ -225,7 +271,7 @@ bool asks_for_thread(const Value &condition, const Value &handle, const PointsTo
 
 } // namespace
 
-Joins::Joins(const Module &module, const PointsToAnalysis &points_to) {
+Joins::Joins(const Module &module, const PointsToAnalysis &points_to, JoinMode mode) : mode_(mode) {
   for (const PointsToAnalysis::Spawn &spawn : points_to.spawns())
     if (numbers_.try_emplace(spawn.call, static_cast<std::uint32_t>(creations_.size())).second)
       creations_.push_back(spawn.call);
@@ -306,6 +352,9 @@ void Joins::find(const Module &module) {
         work.push_back(caller);
     }
   }
+  for (std::vector<Handle> &handles : handles_)
+    for (Handle &handle : handles)
+      handle.address = &moved_to(*handle.address);
   for (const auto &[callee, callers] : calls)
     for (const CallBase *call : callers) {
       if (call->arg_size() == 0)
@@ -328,6 +377,10 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
   const auto [decides, joined_side] = decided_by(*join.call);
   const bool asks =
       decides != nullptr && asks_for_thread(*decides->getCondition(), *join.address, points_to);
+  const bool likely = mode_ == JoinMode::likely;
+  std::set<std::pair<const BasicBlock *, const BasicBlock *>> sides;
+  if (likely)
+    sides = loops.other_sides(around == nullptr ? *join.call->getParent() : *around->getHeader());
   for (std::uint32_t creation = 0; creation < creations_.size(); ++creation) {
     // A constructor's object that is made in two places may be two threads.
     if (handles_[creation].size() != 1)
@@ -339,7 +392,7 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
       continue;
     const CallBase &created = *handles_[creation].front().call;
     const bool together = created.getFunction() == join.call->getFunction();
-    if (!together && !runs_once(created))
+    if (!together && !likely && !runs_once(created))
       continue;
     const Loops others(*created.getFunction());
     const Loop *making = together ? loops.around(created) : others.around(created);
@@ -355,16 +408,21 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
                          same_value(*create->getCondition(), *decides->getCondition());
       if (alike || asks)
         edges_[{decides->getParent(), decides->getSuccessor(1 - joined_side)}].push_back(creation);
+      for (const auto &side : sides)
+        edges_[side].push_back(creation);
       continue;
     }
     if (around == nullptr ||
-        !(loops.always(*around, *join.call) || (asks && loops.always(*around, *decides))) ||
-        !(handle.in_vector || covers(*around, making, created)))
+        !(likely || loops.always(*around, *join.call) ||
+          (asks && loops.always(*around, *decides))) ||
+        !(likely || handle.in_vector || covers(*around, making, created)))
       continue;
     SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> ends;
     around->getExitEdges(ends);
     for (const auto &[from, to] : ends)
       edges_[{from, to}].push_back(creation);
+    for (const auto &side : sides)
+      edges_[side].push_back(creation);
   }
 }
 

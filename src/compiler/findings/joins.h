@@ -19,9 +19,13 @@
 
 namespace tandem {
 
+// certain: only what is joined on every way. likely: also where a join, or a loop of joins, stands
+// behind a condition: who joins a thread on some condition has it on that condition.
+enum class JoinMode { certain, likely };
+
 class Joins {
 public:
-  Joins(const llvm::Module &module, const PointsToAnalysis &points_to);
+  Joins(const llvm::Module &module, const PointsToAnalysis &points_to, JoinMode mode);
 
   // Calls that create threads, numbered in the order of PointsToAnalysis::spawns().
   [[nodiscard]] const std::vector<const llvm::CallBase *> &creations() const { return creations_; }
@@ -57,6 +61,7 @@ private:
   void match(const Handle &join, const PointsToAnalysis &points_to);
   void match_all(std::uint32_t creation, const PointsToAnalysis &points_to);
 
+  JoinMode mode_;
   std::vector<const llvm::CallBase *> creations_;
   llvm::DenseMap<const llvm::Instruction *, std::uint32_t> numbers_;
   std::vector<std::vector<Handle>> handles_; // by creation: where the handle goes

@@ -25,8 +25,9 @@ constexpr unsigned kMostRounds = 8;
 
 } // namespace
 
-Phases::Phases(const Module &module, const PointsToAnalysis &points_to, const Sharing &sharing)
-    : points_to_(points_to), sharing_(sharing), joins_(module, points_to),
+Phases::Phases(const Module &module, const PointsToAnalysis &points_to, const Sharing &sharing,
+               JoinMode mode)
+    : module_(module), points_to_(points_to), sharing_(sharing), joins_(module, points_to, mode),
       barriers_(module, points_to, sharing),
       count_(static_cast<unsigned>(joins_.creations().size())), starts_(count_, Sites(count_)),
       runs_(count_), sites_of_(sharing.entries().size(), Sites(count_)), creates_(count_),
@@ -41,17 +42,14 @@ Phases::Phases(const Module &module, const PointsToAnalysis &points_to, const Sh
 namespace {
 
 // Whether the program hands a function to templates of the C++ library and does nothing else with
-// its address: std::thread, std::async and std::call_once keep it for threads that are entries of
-// their own, or for a function that runs once. So with the library's own function that stores what
-// a std::async has computed.
+// its address: std::thread and std::call_once keep it for threads that are entries of their own, or
+// for a function that runs once.
 bool is_only_handed_on(const Function &function) {
-  if (function.getName().starts_with("_ZNSt13__future_base13_State_baseV29_M_do_setE"))
-    return true;
   return !function.use_empty() && all_of(function.uses(), [](const Use &use) {
     const auto *call = dyn_cast<CallBase>(use.getUser());
     const Function *callee = call == nullptr ? nullptr : called_function(*call);
-    return callee != nullptr && (callee == use.get() || (!callee->isDeclaration() &&
-                                                         is_library_function(*callee)));
+    return callee != nullptr &&
+           (callee == use.get() || (!callee->isDeclaration() && is_library_function(*callee)));
   });
 }
 
@@ -69,11 +67,10 @@ void Phases::find_shadows() {
   const bool is_program = sharing_.start().main != nullptr;
   for (const Entry &entry : sharing_.entries()) {
     const bool runs = StringRef(entry.function->getName()).contains("_M_run");
-    shadows_.push_back(is_program && ((by_class.contains(entry.function) &&
-                                       !others.contains(entry.function) &&
-                                       (entry.kind == EntryKind::exported || !runs)) ||
-                                      (entry.kind == EntryKind::exported &&
-                                       is_only_handed_on(*entry.function))));
+    shadows_.push_back(is_program &&
+                       ((by_class.contains(entry.function) && !others.contains(entry.function) &&
+                         (entry.kind == EntryKind::exported || !runs)) ||
+                        (entry.kind == EntryKind::exported && is_only_handed_on(*entry.function))));
   }
 }
 
@@ -394,6 +391,15 @@ bool Phases::may_meet(std::uint32_t a, const Instruction &at, std::uint32_t b,
   return !shadows_[a] && !shadows_[b] && sharing_.may_overlap({a}, {b}) && may_coexist(a, b) &&
          (a == b || may_exist(b, a, at)) && (a == b || may_exist(a, b, other)) &&
          !barriers_.keep_apart(a, at, b, other);
+}
+
+bool Phases::certainly_meet(std::uint32_t a, const Instruction &at, std::uint32_t b,
+                            const Instruction &other) {
+  if (!may_meet(a, at, b, other))
+    return false;
+  if (count_ != 0 && likely_ == nullptr)
+    likely_ = std::make_unique<Phases>(module_, points_to_, sharing_, JoinMode::likely);
+  return likely_ == nullptr || likely_->may_meet(a, at, b, other);
 }
 
 } // namespace tandem

@@ -21,6 +21,7 @@
 #include "llvm/IR/Module.h"
 
 #include <map>
+#include <memory>
 #include <vector>
 
 namespace tandem {
@@ -28,7 +29,8 @@ namespace tandem {
 class Phases {
 public:
   // All arguments outlive this object.
-  Phases(const llvm::Module &module, const PointsToAnalysis &points_to, const Sharing &sharing);
+  Phases(const llvm::Module &module, const PointsToAnalysis &points_to, const Sharing &sharing,
+         JoinMode mode = JoinMode::certain);
 
   // Whether a thread of entry `other` may exist while one of `entry` is at `instruction`.
   [[nodiscard]] bool may_exist(std::uint32_t other, std::uint32_t entry,
@@ -38,6 +40,10 @@ public:
   // Whether threads of `a` at one instruction and of `b` at the other may be there together.
   [[nodiscard]] bool may_meet(std::uint32_t a, const llvm::Instruction &at, std::uint32_t b,
                               const llvm::Instruction &other);
+
+  // The same, and also if joins behind conditions count as made (JoinMode::likely).
+  [[nodiscard]] bool certainly_meet(std::uint32_t a, const llvm::Instruction &at, std::uint32_t b,
+                                    const llvm::Instruction &other);
 
   // Whether the program itself says that threads of the entry exist: not where only code outside of
   // a whole program might run it.
@@ -79,8 +85,10 @@ private:
   [[nodiscard]] bool is_followed(std::uint32_t entry) const;
   void merge(Change &into, const Change &other) const;
 
+  const llvm::Module &module_;
   const PointsToAnalysis &points_to_;
   const Sharing &sharing_;
+  std::unique_ptr<Phases> likely_; // by JoinMode::likely; null until it is asked for
   const Joins joins_;
   const BarrierRounds barriers_;
   const unsigned count_; // of sites

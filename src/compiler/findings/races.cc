@@ -456,7 +456,9 @@ private:
                   phases_.is_known(other.context.entry) &&
                   (locked ? has_lock(one.certain) && has_lock(other.certain)
                           : !(waiting_.contains(one.context.entry) ||
-                              waiting_.contains(other.context.entry))),
+                              waiting_.contains(other.context.entry))) &&
+                  phases_.certainly_meet(one.context.entry, *one.instruction, other.context.entry,
+                                         *other.instruction),
               on_some_paths};
     if (place_of(*pair.one.instruction) > place_of(*pair.other.instruction) &&
         pair.one.access.writes == pair.other.access.writes)

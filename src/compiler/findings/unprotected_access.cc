@@ -370,7 +370,7 @@ private:
         continue;
       for (const std::uint32_t other : view_.effects[inside.section].entries)
         if (phases_.is_known(other) &&
-            phases_.may_meet(entry, outside, other, *inside.access->instruction))
+            phases_.certainly_meet(entry, outside, other, *inside.access->instruction))
           return entry;
     }
     return std::nullopt;

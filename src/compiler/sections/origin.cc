@@ -92,8 +92,8 @@ std::pair<const Value *, std::int64_t> base_of(const Value *address, const DataL
                                    ? dyn_cast<ConstantInt>(call->getArgOperand(1))
                                    : nullptr;
           number != nullptr && call->getRetDereferenceableBytes() != 0)
-        offset += number->getSExtValue() *
-                  static_cast<std::int64_t>(call->getRetDereferenceableBytes());
+        offset +=
+            number->getSExtValue() * static_cast<std::int64_t>(call->getRetDereferenceableBytes());
       else if (!returns_its_argument(*callee))
         break;
       address = call->getArgOperand(0);

@@ -4,6 +4,7 @@
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/blocks.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/lock_functions.h"
 #include "compiler/sections/origin.h"
 #include "compiler/sections/regions.h"
 
@@ -190,6 +191,8 @@ bool gets_what_it_releases(const Function &function, const Leak &leak, const Lea
 // Whether the function creates or joins the thread that its caller names: which one that is only
 // the caller tells.
 bool passes_thread_on(const Function &function) {
+  if (is_library_function(function))
+    return false;
   const DataLayout &layout = function.getParent()->getDataLayout();
   return any_of(instructions(function), [&](const Instruction &instruction) {
     const auto *call = dyn_cast<CallBase>(&instruction);
@@ -198,7 +201,8 @@ bool passes_thread_on(const Function &function) {
       return false;
     const StringRef name = callee->getName();
     const bool creates = name == "pthread_create" || name == "thrd_create";
-    const bool joins = name == "pthread_join" || name == "thrd_join";
+    const bool joins =
+        name == "pthread_join" || name == "thrd_join" || name == "_ZNSt6thread4joinEv";
     const unsigned number = joins ? 0 : name == "pthread_create" ? 2 : 1;
     return (creates || joins) && number < call->arg_size() &&
            isa<Argument>(base_of(call->getArgOperand(number), layout).first);
