@@ -28,6 +28,8 @@ bool allocates(const Value *value, const PointsToAnalysis &points_to) {
 bool publishes(const Use &use, const PointsToAnalysis &points_to) {
   if (const auto *store = dyn_cast<StoreInst>(use.getUser()))
     return use.get() == store->getValueOperand();
+  if (isa<AtomicCmpXchgInst, AtomicRMWInst>(use.getUser()))
+    return use.getOperandNo() != 0; // not as the address
   const auto *call = dyn_cast<CallBase>(use.getUser());
   if (call == nullptr || is_marker(*call) || !call->isArgOperand(&use))
     return false;
@@ -87,6 +89,17 @@ bool was_told(const Instruction &told, const Instruction &instruction, const Bor
           may_follow(*born.object, told, born.birth));
 }
 
+// Whether a variable of the function is only loaded and stored to: what is in it nobody else sees.
+bool is_plain_variable(const Value &address) {
+  return isa<AllocaInst>(address) && all_of(address.uses(), [](const Use &use) {
+           const auto *store = dyn_cast<StoreInst>(use.getUser());
+           return isa<LoadInst>(use.getUser()) ||
+                  (store != nullptr && use.get() == store->getPointerOperand() &&
+                   store->getValueOperand() != use.get()) ||
+                  (isa<Instruction>(use.getUser()) && is_marker(*cast<Instruction>(use.getUser())));
+         });
+}
+
 // The places where control may be once the object that `copy` leads to is known to others: uses of
 // the pointer, and of what is computed from it, that tell them.
 bool is_published_before(const Value &copy, const Instruction &instruction, const Born &born,
@@ -101,11 +114,24 @@ bool is_published_before(const Value &copy, const Instruction &instruction, cons
       const auto *user = dyn_cast<Instruction>(use.getUser());
       if (user == nullptr)
         continue;
-      if (isa<GetElementPtrInst, CastInst>(user) && user->getType()->isPointerTy())
+      const auto *store = dyn_cast<StoreInst>(user);
+      if (isa<GetElementPtrInst, CastInst, PHINode, SelectInst>(user) &&
+          user->getType()->isPointerTy()) {
         work.push_back(user);
-      else if ((publishes(use, points_to) || isa<PHINode, SelectInst, PtrToIntInst>(user)) &&
-               was_told(*user, instruction, born))
+      } else if (store != nullptr && store->getValueOperand() == pointer &&
+                 is_plain_variable(*store->getPointerOperand())) {
+        for (const User *user_of : store->getPointerOperand()->users())
+          if (const auto *load = dyn_cast<LoadInst>(user_of); load != nullptr) {
+            if (load->getType()->isPointerTy())
+              work.push_back(load);
+            else if (was_told(*load, instruction, born)) // as a number
+              return true;
+          }
+      } else if ((publishes(use, points_to) ||
+                  isa<PtrToIntInst, InsertValueInst, InsertElementInst>(user)) &&
+                 was_told(*user, instruction, born)) {
         return true;
+      }
     }
   }
   return false;
