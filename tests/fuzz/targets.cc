@@ -152,7 +152,7 @@ void report(std::string_view input) {
 
 void profile(std::string_view input) { look_at(profile_from_json(std::string(input), "f.json")); }
 
-void database(std::string_view input) { look_at(load_database(File(input).path(), {})); }
+void database(std::string_view input) { look_at(read_database(File(input).path())); }
 
 void words(std::string_view input) {
   (void)split_command(input);
