@@ -79,13 +79,22 @@ public:
             work.push_back(before);
       for (const BasicBlock *on_way : leading)
         for (const BasicBlock *next : successors(on_way))
-          if (on_way != &block && !leading.contains(next))
+          if (on_way != &block && !leading.contains(next) && !goes_on(*on_way, *next, block))
             sides.emplace(on_way, next);
     }
     return sides;
   }
 
 private:
+  // Whether a step stays in a loop that comes to its end before control is at `block`.
+  [[nodiscard]] bool goes_on(const BasicBlock &from, const BasicBlock &to,
+                             const BasicBlock &block) const {
+    for (const Loop *loop = loops_.getLoopFor(&to); loop != nullptr; loop = loop->getParentLoop())
+      if (loop->contains(&from) && !loop->contains(&block))
+        return true;
+    return false;
+  }
+
   DominatorTree tree_;
   LoopInfo loops_;
 };
@@ -415,7 +424,7 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
     if (around == nullptr ||
         !(likely || loops.always(*around, *join.call) ||
           (asks && loops.always(*around, *decides))) ||
-        !(likely || handle.in_vector || covers(*around, making, created)))
+        !(handle.in_vector || covers(*around, making, created)))
       continue;
     SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> ends;
     around->getExitEdges(ends);
