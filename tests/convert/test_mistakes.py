@@ -513,3 +513,22 @@ def test_earlier_words_are_read_with_a_warning(converter: Converter) -> None:
         "p.toml:4:1: 'apart' is now 'guarded-by'; write that",
         "p.toml:6:3: 'gate' is now 'lock'; write that",
     }
+
+
+def test_a_refusal_with_an_apostrophe_keeps_one_lock(converter: Converter) -> None:
+    """Of "its caller's 'a'" the name is `a`: `b` becomes a section."""
+    source = converter.folder / "p.c"
+    code = (
+        "static void give_up(int n) { ++x; if (n) pthread_mutex_unlock(&a); ++y; }\n"
+        "void (*volatile hook)(int) = give_up;\n"
+        "int main(void) { pthread_mutex_lock(&a); ++x; hook(1);\n"
+        "  pthread_mutex_lock(&b); ++y; pthread_mutex_unlock(&b); return x - y; }\n"
+    )
+    source.write_text(HEAD + code, encoding="utf-8")
+    file = converter.folder / "p.toml"
+    both = SECTION_A + SECTION_A.replace('"a"', '"b"').replace("version = 1\n", "")
+    file.write_text(both.replace("\n", "\nrefused-stay-locks = true\n", 1), encoding="utf-8")
+    compiled = converter.compile(source, file, "-O1", "-Wno-unused", "-ftandem-enforce=stm")
+    assert compiled.status == 0, compiled.errors
+    assert "caller's 'a'" in compiled.errors
+    assert len(compiled.sections("atomic")) == 1

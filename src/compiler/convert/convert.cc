@@ -214,7 +214,7 @@ private:
         const Balance balance = balance_of(*function, calls, *named, changes);
         if (balance.good())
           continue;
-        if (Status done = put_into_callers(*function, balance, calls); !done)
+        if (Status done = put_into_callers(*function, balance, calls, *named); !done)
           return done;
         changed = true;
         break; // the calls' sites have changed
@@ -266,9 +266,15 @@ private:
     return "";
   }
 
-  Status put_into_callers(Function &function, const Balance &balance, const LockCalls &calls) {
+  Status put_into_callers(Function &function, const Balance &balance, const LockCalls &calls,
+                          const NamedLocks &named) {
     const std::string name = source_name(function);
     const LockSite *site = balance.at == nullptr ? nullptr : calls.at(*balance.at);
+    // As the file has it, whose entry is to be changed.
+    const auto section = site == nullptr ? std::nullopt : named.section_of(*site);
+    const std::string lock = section           ? file_.sections[*section].names.front()
+                             : site == nullptr ? "a converted lock"
+                                               : site->locks.front();
     const std::string unknown =
         balance.returns_inside ? std::string() : acquires_unseen(function, calls);
     const auto cannot = [&](std::string_view why) {
@@ -277,15 +283,14 @@ private:
             fmt::format("{}: {} releases '{}', which it has by {}: how that acquires it is "
                         "not understood; make it do nothing but acquire, or keep the "
                         "lock",
-                        source_place(*balance.at), name,
-                        site == nullptr ? "a converted lock" : site->locks.front(), unknown)};
+                        source_place(*balance.at), name, lock, unknown)};
       return Error{fmt::format(
           "{}: {} '{}', and it cannot be put into its callers: {}; keep the lock, or say "
           "with [[balanced]] that no such path is taken",
           balance.at == nullptr ? name : source_place(*balance.at),
           balance.returns_inside ? fmt::format("{} may return and hold", name)
                                  : fmt::format("{} may release its caller's", name),
-          site == nullptr ? "a converted lock" : site->locks.front(), why)};
+          lock, why)};
     };
     if (!balance.doubt.empty())
       return Error{fmt::format(

@@ -4,6 +4,7 @@
 #include "base/toml.h"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <map>
 
@@ -212,7 +213,15 @@ bool ConversionFile::keep_lock(std::string_view refusal) {
   if (sections.empty())
     return false;
   auto found = sections.end();
-  for (std::size_t begin = refusal.find('\''); begin != std::string_view::npos;) {
+  // Where a quoted name begins: the mark in "its caller's" is none.
+  const auto next_quote = [&](std::size_t from) {
+    std::size_t at = refusal.find('\'', from);
+    while (at != std::string_view::npos && at > 0 &&
+           std::isalnum(static_cast<unsigned char>(refusal[at - 1])) != 0)
+      at = refusal.find('\'', at + 1);
+    return at;
+  };
+  for (std::size_t begin = next_quote(0); begin != std::string_view::npos;) {
     const std::size_t end = refusal.find('\'', begin + 1);
     if (end == std::string_view::npos || found != sections.end())
       break;
@@ -221,7 +230,7 @@ bool ConversionFile::keep_lock(std::string_view refusal) {
       return std::any_of(locks.names.begin(), locks.names.end(),
                          [&](const std::string &name) { return names_lock(name, quoted); });
     });
-    begin = refusal.find('\'', end + 1);
+    begin = next_quote(end + 1);
   }
   if (found != sections.end()) {
     kept_locks.push_back(std::move(*found));
