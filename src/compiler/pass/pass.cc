@@ -302,9 +302,9 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
                          : PhaseKind::none;
   if (!options_.convert.empty() && mode != Enforcement::none) {
     const Doing converting("converting locks");
-    const Result<Conversion> converted = convert_locks(
-        module, options_, *catalogue,
-        mode == Enforcement::hybrid && all_sections_are_locks(module, options_));
+    const Result<Conversion> converted =
+        convert_locks(module, options_, *catalogue,
+                      mode == Enforcement::hybrid && all_sections_are_locks(module, options_));
     if (!converted)
       stop(converted.error().message);
     for (const std::string &warning : converted->warnings)
@@ -339,11 +339,10 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     Actions::mark_mixed(const_cast<Instruction &>(*atomic));
   for (const Function *function : analysis.reached)
     TransactionalClones::mark_reached(const_cast<Function &>(*function));
-  const Result<bool> changed =
-      enforce(module, analysis.sections, analysis.report, analysis.cancels, mode, *catalogue,
-              {phases,
-               phases == PhaseKind::own_locks ? analysis.parts : std::vector<std::uint32_t>(),
-               options_.inline_barriers, options_.short_sections});
+  const Result<bool> changed = enforce(
+      module, analysis.sections, analysis.report, analysis.cancels, mode, *catalogue,
+      {phases, phases == PhaseKind::own_locks ? analysis.parts : std::vector<std::uint32_t>(),
+       options_.inline_barriers, options_.short_sections});
   if (!changed)
     stop(changed.error().message);
   if (mode == Enforcement::global_lock)

@@ -119,8 +119,8 @@ constexpr std::uint32_t kLeastPatience = 64;
 constexpr std::uint32_t kMostPauses = 64;
 constexpr std::uint32_t kClosePauses = 2;
 
-// Looking was worth it, or was not: its holder sleeps or has lost its processor, so that looking only
-// takes that from it. Patience stays where six waits of seven end before it does.
+// Looking was worth it, or was not: its holder sleeps or has lost its processor, so that looking
+// only takes that from it. Patience stays where six waits of seven end before it does.
 void learn(Colour &colour, bool slept) noexcept {
   const std::uint32_t present = colour.patience.load(std::memory_order_relaxed);
   const std::uint32_t next = slept ? std::max(present / 2, kLeastPatience)

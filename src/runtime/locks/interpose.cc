@@ -167,9 +167,9 @@ void write_before(const char *end) noexcept {
 // A signal that ends the process: its handler may call next to nothing, so a thread that sleeps
 // until then writes the file. Whoever was interrupted inside malloc does not stop that thread: it
 // has memory of its own. What takes longer than kLongestWriteS is given up.
-constexpr int kEnding[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,    SIGABRT, SIGFPE, SIGSEGV, SIGBUS,
-                           SIGPIPE, SIGALRM, SIGTERM, SIGUSR1,   SIGUSR2, SIGSYS, SIGXCPU, SIGXFSZ,
-                           SIGPOLL, SIGPROF, SIGTRAP, SIGVTALRM};
+constexpr int kEnding[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGABRT, SIGFPE,   SIGSEGV,
+                           SIGBUS,  SIGPIPE, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2,  SIGSYS,
+                           SIGXCPU, SIGXFSZ, SIGPOLL, SIGPROF, SIGTRAP, SIGVTALRM};
 constexpr int kLongestWriteS = 10;
 
 struct Ending {
@@ -351,8 +351,8 @@ EXPORT int execle(const char *program, const char *first, ...) {
 }
 
 // Of a child that may not have a thread to write its file yet: here one can be created.
-EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*run)(void *), void *argument) {
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                          void *argument) {
   if (destination.path() != nullptr && ::getpid() == owner)
     watch_signals();
   return next_create()(thread, attributes, run, argument);

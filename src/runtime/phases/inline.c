@@ -22,7 +22,8 @@ TANDEM_PART int enter_locks(struct tandem_phase_mark *mark, uint32_t part) {
    * every thread pass a fence before it reads marks. */
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   /* Acquire: what transactions of the phase before did is seen. */
-  if (TANDEM_LIKELY(__atomic_load_n(&_TANDEM_phase[part], __ATOMIC_ACQUIRE) == TANDEM_PHASE_LOCKS)) {
+  if (TANDEM_LIKELY(__atomic_load_n(&_TANDEM_phase[part], __ATOMIC_ACQUIRE) ==
+                    TANDEM_PHASE_LOCKS)) {
     __atomic_store_n(&mark->entered[part], mark->entered[part] + 1, __ATOMIC_RELAXED);
     return 1;
   }

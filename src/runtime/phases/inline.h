@@ -45,7 +45,8 @@ struct tandem_colour_state {
 /* Written by its own thread only; others read `state`, `part` and `entered`. */
 struct tandem_phase_mark {
   uint64_t state; /* tandem_phase_state, and TANDEM_NESTED for each section but the outermost */
-  uint32_t part;  /* of the outermost section; written before `state` says that the thread is in it */
+  uint32_t
+      part; /* of the outermost section; written before `state` says that the thread is in it */
   /* The thread's last section that held its colours in the phase of locks, where that was one
    * colour, else null; the runtime's state of its output, which tells an output from one at the
    * same place; the colour. Looking it up in the output is a chain of loads, which a locked
@@ -74,8 +75,8 @@ void _TANDEM_phase_wake(struct tandem_colour_state *colour);
 void _TANDEM_phase_stray(const struct tandem_section *section);
 int _TANDEM_phase_wait(void *mutex);
 
-/* Enters a section of a part of the program. Result: 1: it runs its plain code with the program's locks; 0: it is enforced.
- * leave: once it has run either way. */
+/* Enters a section of a part of the program. Result: 1: it runs its plain code with the program's
+ * locks; 0: it is enforced. leave: once it has run either way. */
 uint32_t _TANDEM_inline_phase_enter(const struct tandem_section *section, uint32_t part);
 void _TANDEM_inline_phase_leave(const struct tandem_section *section);
 /* The same for a section that holds its colours in the phase of locks. */

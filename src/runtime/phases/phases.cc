@@ -37,7 +37,7 @@
 
 extern "C" {
 alignas(64) TANDEM_EXPORT uint32_t _TANDEM_phase[TANDEM_PARTS] = {}; // TANDEM_PHASE_LOCKS
-TANDEM_EXPORT __thread tandem_phase_mark _TANDEM_phase_mark = {}; // TANDEM_STATE_NEW
+TANDEM_EXPORT __thread tandem_phase_mark _TANDEM_phase_mark = {};    // TANDEM_STATE_NEW
 }
 
 namespace tandem::phases {
@@ -222,7 +222,8 @@ std::int64_t processor_ns() noexcept {
 }
 
 Progress progress_at(std::uint32_t part, std::int64_t time) noexcept {
-  return {time, all_entered(part), _TANDEM_colours_shared.comparisons.load(std::memory_order_relaxed),
+  return {time, all_entered(part),
+          _TANDEM_colours_shared.comparisons.load(std::memory_order_relaxed),
           parts[part].converted.load(std::memory_order_relaxed) ? processor_ns() : 0};
 }
 
@@ -268,8 +269,8 @@ void judge_locks(std::uint32_t number, std::int64_t time) noexcept {
   // Another thread may have judged meanwhile.
   if (time >= part.trial.due())
     if (const Progress progress = progress_at(number, time); part.trial.ends_window(progress))
-      follow(number, part.trial.judge_locks(
-                         progress, part.waited.exchange(0, std::memory_order_relaxed)));
+      follow(number,
+             part.trial.judge_locks(progress, part.waited.exchange(0, std::memory_order_relaxed)));
   part.judging.store(false, std::memory_order_release);
 }
 

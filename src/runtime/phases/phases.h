@@ -14,9 +14,9 @@ namespace tandem::phases {
 // trials are forgotten. No section is entered meanwhile.
 void set_adapting(bool adapting) noexcept;
 
-// Asks for TANDEM_PHASE_TRANSACTIONS or TANDEM_PHASE_LOCKS: the next thread that enters a section of
-// that part changes its phase, or gives up. Nothing where that is the phase, or it is changing. Any
-// thread.
+// Asks for TANDEM_PHASE_TRANSACTIONS or TANDEM_PHASE_LOCKS: the next thread that enters a section
+// of that part changes its phase, or gives up. Nothing where that is the phase, or it is changing.
+// Any thread.
 void request(std::uint32_t wanted, std::uint32_t part) noexcept;
 
 // Waiting for a lock in a section: `begin_waiting` before; `keep_waiting` now and then and once it

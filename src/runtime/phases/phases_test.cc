@@ -442,9 +442,7 @@ TEST_F(Phases, ChangeBesideOneThatHasWaited) {
   EXPECT_EQ(current(), std::uint32_t{TANDEM_PHASE_TRANSACTIONS});
 }
 
-std::uint32_t enter_part(std::uint32_t part) {
-  return _TANDEM_inline_phase_enter(&kSection, part);
-}
+std::uint32_t enter_part(std::uint32_t part) { return _TANDEM_inline_phase_enter(&kSection, part); }
 
 // Who is in a section of one part does not keep another part from changing.
 TEST_F(Phases, PartsChangeByThemselves) {

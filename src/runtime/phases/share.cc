@@ -28,9 +28,9 @@ bool can_append(const char *path) noexcept {
 
 void append_share(const char *path, std::uint64_t entered, std::uint64_t transactions) noexcept {
   char line[96];
-  const int length = std::snprintf(line, sizeof line, "%d %llu %llu\n", static_cast<int>(::getpid()),
-                                   static_cast<unsigned long long>(entered),
-                                   static_cast<unsigned long long>(transactions));
+  const int length = std::snprintf(
+      line, sizeof line, "%d %llu %llu\n", static_cast<int>(::getpid()),
+      static_cast<unsigned long long>(entered), static_cast<unsigned long long>(transactions));
   const int file = open_for(path);
   if (file < 0 || ::write(file, line, static_cast<std::size_t>(length)) != length)
     say("%s: %s", path, std::strerror(errno));

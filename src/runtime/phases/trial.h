@@ -8,15 +8,16 @@
 //     measuring   windows; one in which they were faster -> staying; none of kWindows -> checking
 //     checking    locks for a window; slower than transactions, counting what they did before the
 //                 trial as well -> measuring, else locks
-//     staying     for kStayNs -> checking; they take more processor time a section than locks -> locks
+//     staying     for kStayNs -> checking; they take more processor time a section than locks ->
+//     locks
 //
 // Programs change while they run, so that what locks did before a trial may be unfair to it: hence
 // the check after it. What disturbs a measurement (another process, an interrupt) makes it worse
 // and never better: hence the better one of two parts, or windows, of locks as of transactions.
 //
-// More sections in the same time may be dearer ones: two threads that undo each other's work take two
-// processors. Where processor time counts, transactions whose sections take more of it than with
-// locks are given up for as long as after the worst trial.
+// More sections in the same time may be dearer ones: two threads that undo each other's work take
+// two processors. Where processor time counts, transactions whose sections take more of it than
+// with locks are given up for as long as after the worst trial.
 #pragma once
 
 #include <cstddef>
@@ -52,18 +53,19 @@ bool hopeless(std::size_t which, bool before, double transactions, double locks)
 // `was_hopeless`: it did not get as far as being measured.
 std::int64_t next_backoff(std::int64_t last, bool was_hopeless) noexcept;
 
-// Processor time is known to a tick of the kernel for each thread that runs: it is measured for longer
-// than sections are counted.
-inline constexpr std::int64_t kCostNs = 100'000'000;      // of locks, before the first trial
-inline constexpr std::int64_t kFirstStayNs = 200'000'000; // of transactions that were not judged by it
-inline constexpr double kMostCost = 1.05;                 // of a section, that of locks being 1
+// Processor time is known to a tick of the kernel for each thread that runs: it is measured for
+// longer than sections are counted.
+inline constexpr std::int64_t kCostNs = 100'000'000; // of locks, before the first trial
+inline constexpr std::int64_t kFirstStayNs =
+    200'000'000;                          // of transactions that were not judged by it
+inline constexpr double kMostCost = 1.05; // of a section, that of locks being 1
 
 // What is counted at a moment.
 struct Progress {
   std::int64_t time;
-  std::uint64_t entered;     // sections of all threads
-  std::uint32_t comparisons; // of algorithms (colours::Shared): what transactions get done
-                             // meanwhile is partly that of the wrong one
+  std::uint64_t entered;      // sections of all threads
+  std::uint32_t comparisons;  // of algorithms (colours::Shared): what transactions get done
+                              // meanwhile is partly that of the wrong one
   std::int64_t processor = 0; // nanoseconds of it that the process has taken; 0: does not count
 };
 

@@ -299,8 +299,8 @@ TEST(Trial, ComparedAgainOneWindowThatIsDisturbedDoesNotEndIt) {
   EXPECT_EQ(program.transactions(200, 2000), Advice::stay);
 }
 
-// A program whose locks' sections take a microsecond of a processor each, in the stay behind its first
-// trial, in which transactions did twice as many.
+// A program whose locks' sections take a microsecond of a processor each, in the stay behind its
+// first trial, in which transactions did twice as many.
 Program in_a_stay(double cost) {
   Program program;
   program.costs(1'000);

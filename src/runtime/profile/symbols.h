@@ -18,12 +18,12 @@ namespace tandem::profile {
 // never null.
 struct Place {
   std::uint64_t address = 0;
-  bool data = false;        // else code
-  const char *output = "";  // file name of the module, without its folder
+  bool data = false;         // else code
+  const char *output = "";   // file name of the module, without its folder
   const char *build_id = ""; // of the module, in hexadecimal digits; empty: it has none
   const char *symbol = "";   // as the linker knows it
-  std::uint64_t offset = 0; // from the symbol's start; from the module's, where there is no symbol
-  const char *folder = "";  // of `file`; empty where `file` says it or the compiler's own counts
+  std::uint64_t offset = 0;  // from the symbol's start; from the module's, where there is no symbol
+  const char *folder = "";   // of `file`; empty where `file` says it or the compiler's own counts
   const char *file = "";
   std::uint32_t line = 0;
 };
