@@ -95,6 +95,19 @@ def test_a_window_overlaps_what_cores_in_order_wait_for(kernels: Path) -> None:
     assert one("window", "--set", "core.window=1")["cycles"] > 1.5 * window["cycles"]
 
 
+def test_a_timeline_is_a_page_and_changes_nothing(kernels: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    words = ("-p", "flask", *SMALL, "--program", kernels / "radix", "--argument", "4",
+             "--argument", "600", "--json", "-")  # fmt: skip
+    done = run(*words, "--timeline", page)
+    assert done.returncode == 0, done.stderr
+    text = page.read_text()
+    assert "radix, flask, 4 harts" in text
+    assert "counts" in text  # the table that all threads read
+    with_it, without = json.loads(done.stdout), json.loads(run(*words).stdout)
+    assert with_it["runs"][0]["counts"] == without["runs"][0]["counts"]
+
+
 def test_an_application_of_the_stamp_class_suite(tmp_path: Path) -> None:
     stamp = tmp_path / "stamp"
     subprocess.run(
@@ -131,6 +144,8 @@ def test_mistakes_are_told(kernels: Path, tmp_path: Path) -> None:
         (("--program", kernels / "fft", "--argument", "0"), "ended with status 2"),
         (("--program", quiet, "-w", "mixed"), "one of --workload"),
         (("-w", "mixed", "--whole"), "say --program FILE"),
+        (("-w", "mixed", "--timeline", tmp_path / "page"), "say --program FILE"),
+        (("--program", quiet, "--timeline", tmp_path / "page", "--seeds", "2"), "no --seeds"),
     ]:
         done = run("-p", "flask", *SMALL, *words, "--json", json_file)
         assert done.returncode == 2, done.stderr

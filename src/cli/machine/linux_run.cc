@@ -18,6 +18,7 @@ public:
       : board_(std::move(board)), symbols_(std::move(symbols)) {}
 
   machine::Machine &machine() override { return *board_; }
+  [[nodiscard]] const machine::Symbols &symbols() const override { return symbols_; }
   std::string run(const std::atomic<bool> &interrupted) override {
     machine::Session session(*board_, interrupted);
     machine::Console console(STDOUT_FILENO);

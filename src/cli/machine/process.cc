@@ -132,6 +132,7 @@ public:
         process_(std::move(process)) {}
 
   machine::Machine &machine() override { return *process_; }
+  [[nodiscard]] const machine::Symbols &symbols() const override { return symbols_; }
   std::string run(const std::atomic<bool> &interrupted) override {
     machine::Session session(*process_, interrupted);
     machine::Session::Stop stop = machine::Session::Stop::asked;

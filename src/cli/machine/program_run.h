@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "machine/platform/elf.h"
 #include "machine/platform/machine.h"
 
 #include <atomic>
@@ -26,6 +27,7 @@ public:
   virtual ~ProgramRun() = default;
 
   [[nodiscard]] virtual machine::Machine &machine() = 0;
+  [[nodiscard]] virtual const machine::Symbols &symbols() const = 0;
   // Until it ends. An empty text: with status 0, or interrupted; else why not.
   virtual std::string run(const std::atomic<bool> &interrupted) = 0;
 };

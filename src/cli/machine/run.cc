@@ -89,6 +89,9 @@ Status check_workload(const Arguments &arguments) {
     return Error{"--whole is about a program: say --program FILE, or --boot COMMAND"};
   if (program.boot.empty() && !program.disks.empty())
     return Error{"--disk is about Linux: say --boot COMMAND"};
+  if (!program.timeline.empty() && (!program.any() || arguments.machine.seeds > 1))
+    return Error{"--timeline is about one run of a program: say --program FILE, or --boot COMMAND, "
+                 "and no --seeds"};
   if (!arguments.machine.trace.empty() && arguments.machine.seeds > 1)
     return Error{"--seeds with --trace: a trace is the same for every seed"};
   return Unit{};
@@ -119,7 +122,8 @@ Result<int> run(const Arguments &arguments) {
     inputs.push_back(what_runs(arguments));
   for (const std::string &disk : arguments.program.disks)
     inputs.push_back(disk.substr(0, disk.find(',')));
-  if (Status apart = check_outputs({arguments.json, arguments.csv, arguments.intervals}, inputs);
+  if (Status apart = check_outputs(
+          {arguments.json, arguments.csv, arguments.intervals, arguments.program.timeline}, inputs);
       !apart)
     return apart.error();
   say_unused_rows(*configuration, **protocol, "machine run");

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cli/machine/run_program.h"
 
+#include "base/file.h"
+#include "cli/common/terminal.h"
 #include "cli/machine/attach.h"
 #include "cli/machine/program_run.h"
+#include "cli/machine/timeline.h"
 #include "machine/timing/timing.h"
 
 #include <cstdio>
@@ -50,6 +53,7 @@ Result<machine::RunResult> run_once(const machine::Configuration &configuration,
   timing.check_values = check_values;
   timing.mode = options.whole ? machine::Mode::timing : machine::Mode::functional;
   timing.only_timing = !options.whole;
+  timing.timeline = !options.timeline.empty();
   const Result<std::unique_ptr<machine::TimedCores>> cores =
       attach_cores((*made)->machine(), protocol.name, timing);
   if (!cores)
@@ -65,6 +69,14 @@ Result<machine::RunResult> run_once(const machine::Configuration &configuration,
     return Error{fmt::format("{}: nothing was measured: it never says TANDEM_MACHINE_TIMING(); "
                              "--whole measures all of it",
                              result.workload)};
+  if (const machine::Timeline *timeline = (*cores)->timeline()) {
+    const std::string page =
+        timeline_page(*timeline, (*made)->symbols(),
+                      fmt::format("{}, {}, {}", result.workload, protocol.name,
+                                  counted(configuration.cores, "hart", "harts")));
+    if (Status written = write_file(options.timeline, page); !written)
+      return written.error();
+  }
   return result;
 }
 
@@ -88,6 +100,10 @@ void declare_program(Program &program, ProgramOptions &options) {
                  "FILE[,ro][,latency=5.5ms]; may be given again")
       ->type_name("DISK")
       ->allow_extra_args(false);
+  app.add_option("--timeline", options.timeline,
+                 "of a program or Linux: what harts spent their cycles on since caches were first "
+                 "simulated, and the lines that they waited for, as HTML")
+      ->type_name("FILE");
   program.add_flag("--whole", options.whole, "measure all of the program, caches cold");
 }
 

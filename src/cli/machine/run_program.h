@@ -17,6 +17,7 @@ struct ProgramOptions {
   std::string boot;                   // a command for Linux; empty: none
   std::vector<std::string> disks;     // of Linux
   bool whole = false;                 // measure all of it, whatever it says
+  std::string timeline;               // a file for the page of time; empty: none
 
   [[nodiscard]] bool any() const { return !program.empty() || !boot.empty(); }
 };
