@@ -334,7 +334,10 @@ def test_options_are_spelled_alike() -> None:
             "token-b has these options: migratory",
         ),
         (["compare", "-p", "mesi-snoop", "--option", "x"], "has these options: transactions"),
-        (["run", "-p", "flask"], "--workload NAME, --trace FILE and --program FILE"),
+        (
+            ["run", "-p", "flask"],
+            "--workload NAME, --trace FILE, --program FILE and --boot COMMAND",
+        ),
         (["run", "-p", "flsk", "-w", "locks"], "there is no protocol 'flsk'"),
         (["run", "-p", "flask", "-w", "lokcs"], "there is no workload 'lokcs'"),
         (
