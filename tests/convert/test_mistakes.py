@@ -185,7 +185,7 @@ CODE = {
         "  pthread_mutex_lock(&b);\n"
         "  while (!x) pthread_cond_wait(&c, &b);\n"
         "  pthread_mutex_unlock(&b); pthread_mutex_unlock(&a); }\n" + MAIN,
-        f"p.c:{FIRST + 2}: a section may wait here for another thread",
+        f"p.c:{FIRST + 2}: a section of 'a' may wait here for another thread",
     ),
     "both orders": (
         "static void g(void) { pthread_mutex_lock(&b); ++y; pthread_mutex_unlock(&b); }\n"
@@ -193,7 +193,7 @@ CODE = {
         "  pthread_mutex_lock(&b); pthread_mutex_lock(&a); ++x;\n"
         "  pthread_mutex_unlock(&a); pthread_mutex_unlock(&b); }\n" + MAIN,
         (
-            f"p.c:{FIRST}: a section waits for 'b' at p.c:{FIRST} "
+            f"p.c:{FIRST}: a section of 'a' waits for 'b' at p.c:{FIRST} "
             f"(called from f at p.c:{FIRST + 1}), "
             f"who holds 'b' waits for a section at p.c:{FIRST + 2}: they may wait for each other"
         ),
@@ -206,8 +206,8 @@ CODE = {
         "  while (!x) pthread_cond_wait(&c, &d);\n"
         "  pthread_mutex_unlock(&d); pthread_mutex_unlock(&b); }\n" + MAIN,
         (
-            f"p.c:{FIRST + 1}: a section waits for 'b' at p.c:{FIRST + 1}, who holds 'b' waits for "
-            f"another thread at p.c:{FIRST + 4}"
+            f"p.c:{FIRST + 1}: a section of 'a' waits for 'b' at p.c:{FIRST + 1}, who holds 'b' "
+            f"waits for another thread at p.c:{FIRST + 4}"
         ),
     ),
     "label's address": (
@@ -531,4 +531,25 @@ def test_a_refusal_with_an_apostrophe_keeps_one_lock(converter: Converter) -> No
     compiled = converter.compile(source, file, "-O1", "-Wno-unused", "-ftandem-enforce=stm")
     assert compiled.status == 0, compiled.errors
     assert "caller's 'a'" in compiled.errors
+    assert len(compiled.sections("atomic")) == 1
+
+
+def test_a_refusal_for_the_order_keeps_one_lock(converter: Converter) -> None:
+    """`a` waits for a real lock whose holder waits for `a`; `d` becomes a section."""
+    source = converter.folder / "p.c"
+    code = (
+        "static pthread_mutex_t d = PTHREAD_MUTEX_INITIALIZER;\n"
+        "static void g(void) { pthread_mutex_lock(&b); ++y; pthread_mutex_unlock(&b); }\n"
+        "int main(void) { pthread_mutex_lock(&d); ++x; pthread_mutex_unlock(&d);\n"
+        "  pthread_mutex_lock(&a); ++x; if (x > 1) g(); pthread_mutex_unlock(&a);\n"
+        "  pthread_mutex_lock(&b); pthread_mutex_lock(&a); ++x;\n"
+        "  pthread_mutex_unlock(&a); pthread_mutex_unlock(&b); return x + y; }\n"
+    )
+    source.write_text(HEAD + code, encoding="utf-8")
+    file = converter.folder / "p.toml"
+    both = SECTION_A.replace('"a"', '"d"') + SECTION_A.replace("version = 1\n", "")
+    file.write_text(both.replace("\n", "\nrefused-stay-locks = true\n", 1), encoding="utf-8")
+    compiled = converter.compile(source, file, "-O1", "-Wno-unused", "-ftandem-enforce=stm")
+    assert compiled.status == 0, compiled.errors
+    assert f"p.c:{FIRST + 1}: a section of 'a' waits for 'b'" in compiled.errors
     assert len(compiled.sections("atomic")) == 1

@@ -207,9 +207,9 @@ REFUSED = {
         "  f(); pthread_mutex_unlock(&b); }\n"
         "int main(void) { g(); return x; }\n",
         SECTION_AB,
-        AT_WAIT + "a thread waits here with 'a' for 'c', which may be inside of a section (called "
-        f"from g at p.c:{FIRST + 4}): a section cannot give up the middle of itself; keep the "
-        "locks of that section",
+        AT_WAIT + "a thread waits here with 'a' for 'c', which may be inside of a section of "
+        f"'a' or 'b' (called from g at p.c:{FIRST + 4}): a section cannot give up the middle of "
+        "itself; keep the locks of that section",
     ),
     "in a marked section": (
         "#include <tandem/tandem.h>\n" + WAIT + "TANDEM_ATOMIC __attribute__((noinline)) "
@@ -283,7 +283,7 @@ REFUSED = {
         "static void f(void) { pthread_mutex_lock(&a); pthread_mutex_lock(&b); ++y;\n"
         "  pthread_mutex_unlock(&b); pthread_mutex_unlock(&a); g(); }\n" + MAIN,
         SECTION_A,
-        f"p.c:{FIRST + 3}: a section waits for 'b' at p.c:{FIRST + 3}, who holds 'b' waits for ",
+        f"p.c:{FIRST + 3}: a section of 'a' waits for 'b' at p.c:{FIRST + 3}, who holds 'b' ",
     ),
 }
 

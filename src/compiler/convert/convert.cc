@@ -176,7 +176,7 @@ private:
       return region.outermost;
     });
     const Result<std::vector<CallBase *>> nested =
-        check_order(module_, inside, calls, points_to, outermost);
+        check_order(module_, inside, calls, points_to, file_, outermost);
     if (!nested)
       return nested.error();
     for (CallBase *call : *nested)

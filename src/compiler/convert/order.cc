@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/convert/order.h"
 
+#include "compiler/convert/sites.h"
 #include "compiler/convert/waits.h"
 #include "compiler/effects/effects.h"
 #include "compiler/findings/held_locks.h"
@@ -10,6 +11,7 @@
 #include "compiler/sections/converted_operations.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -46,8 +48,8 @@ bool begins_section(const CallBase &call) {
 class Order {
 public:
   Order(const Module &module, const BlocksInside &inside, const LockCalls &calls,
-        const PointsToAnalysis &points_to, bool outermost)
-      : module_(module), inside_(inside), calls_(calls), points_to_(points_to),
+        const PointsToAnalysis &points_to, const ConversionFile &file, bool outermost)
+      : module_(module), inside_(inside), calls_(calls), points_to_(points_to), file_(file),
         outermost_(outermost), held_(module, calls, points_to) {}
 
   Result<std::vector<CallBase *>> check() {
@@ -164,15 +166,16 @@ private:
         }
         if (second == kCondition && first == kSection && sleep_at(*acquisition) != nullptr)
           return Error{
-              fmt::format("{}: a thread waits here {}, which may be inside of a section{}: "
+              fmt::format("{}: a thread waits here {}, which may be inside of a section{}{}: "
                           "a section cannot give up the middle of itself; keep the locks "
                           "of that section",
-                          source_place(*acquisition), describe_wait(*acquisition),
+                          source_place(*acquisition), describe_wait(*acquisition), of_lock(call),
                           reached(call, *acquisition))};
         if (second == kCondition && first == kSection)
-          return Error{fmt::format("{}: a section may wait here for another thread, which may wait "
-                                   "for the section's end{}; keep the lock",
-                                   source_place(*acquisition), reached(call, *acquisition))};
+          return Error{fmt::format("{}: a section{} may wait here for another thread, which may "
+                                   "wait for the section's end{}; keep the lock",
+                                   source_place(*acquisition), of_lock(call),
+                                   reached(call, *acquisition))};
         if (second != first)
           edges_[first].try_emplace(second, Edge{&call, acquisition});
       }
@@ -184,6 +187,26 @@ private:
                ? ""
                : fmt::format(" (called from {} at {})", source_name(*call.getFunction()),
                              source_place(call));
+  }
+
+  // The lock of a section that `inside` is in, by the names that its entry of the file has: of the
+  // operation on a converted lock that is nearest before. Empty: the section begins elsewhere.
+  [[nodiscard]] std::string of_lock(const CallBase &inside) const {
+    std::set<const BasicBlock *> seen;
+    std::deque<const Instruction *> work{&inside}; // what is before each is looked at
+    while (!work.empty()) {
+      const Instruction *before = work.front();
+      work.pop_front();
+      const BasicBlock *block = before->getParent();
+      while ((before = before->getPrevNode()) != nullptr)
+        if (const auto *call = dyn_cast<CallBase>(before))
+          if (const auto lock = converted_lock(*call))
+            return fmt::format(" of '{}'", fmt::join(file_.sections[*lock].names, "' or '"));
+      for (const BasicBlock *from : predecessors(block))
+        if (seen.insert(from).second)
+          work.push_back(from->getTerminator());
+    }
+    return "";
   }
 
   // A way from a section through real locks to a section.
@@ -223,10 +246,10 @@ private:
     for (std::size_t i = way.size() - 1; i > 0; --i) {
       const Edge &edge = edges_.at(way[i]).at(way[i - 1]);
       first = first == nullptr ? edge.acquisition : first;
-      text += fmt::format("{}{} waits for {} at {}{}", text.empty() ? "" : ", ",
-                          way[i] == kSection ? name(way[i]) : "who holds " + name(way[i]),
-                          name(way[i - 1]), source_place(*edge.acquisition),
-                          reached(*edge.at, *edge.acquisition));
+      text += fmt::format(
+          "{}{} waits for {} at {}{}", text.empty() ? "" : ", ",
+          way[i] == kSection ? name(way[i]) + of_lock(*edge.at) : "who holds " + name(way[i]),
+          name(way[i - 1]), source_place(*edge.acquisition), reached(*edge.at, *edge.acquisition));
     }
     return Error{fmt::format("{}: {}: they may wait for each other for ever; make the real lock a "
                              "section, or keep more locks",
@@ -237,6 +260,7 @@ private:
   const BlocksInside &inside_;
   const LockCalls &calls_;
   const PointsToAnalysis &points_to_;
+  const ConversionFile &file_;
   const bool outermost_;
   const HeldLocks held_;
   std::vector<CallBase *> nested_;
@@ -279,8 +303,9 @@ Error waits_inside(const CallBase &acquisition, std::string_view reached) {
 
 Result<std::vector<CallBase *>> check_order(Module &module, const BlocksInside &inside,
                                             const LockCalls &calls,
-                                            const PointsToAnalysis &points_to, bool outermost) {
-  return Order(module, inside, calls, points_to, outermost).check();
+                                            const PointsToAnalysis &points_to,
+                                            const ConversionFile &file, bool outermost) {
+  return Order(module, inside, calls, points_to, file, outermost).check();
 }
 
 } // namespace tandem

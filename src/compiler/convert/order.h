@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "compiler/convert/file.h"
 #include "compiler/points_to/points_to.h"
 #include "compiler/sections/lock_calls.h"
 
@@ -24,12 +25,13 @@ void trap_waits(llvm::Function &function, const LockCalls &calls, const BlocksIn
 // both wait for ever. Waiting for a condition or for another thread counts as waiting for a
 // section, since that thread may have to begin one first. Error: the cycle, with a place for each
 // step; or where a section may wait for a condition or a thread, or for a region that stays real.
+// It names a lock of the section, where the function that waits acquires it.
 // `outermost`: the file says that sections do not wait for such regions. Result: the calls in
 // sections that might, as far as the text shows.
 Result<std::vector<llvm::CallBase *>> check_order(llvm::Module &module, const BlocksInside &inside,
                                                   const LockCalls &calls,
                                                   const PointsToAnalysis &points_to,
-                                                  bool outermost);
+                                                  const ConversionFile &file, bool outermost);
 
 // That a section may have to wait for a region that stays real, at `acquisition`.
 Error waits_inside(const llvm::CallBase &acquisition, std::string_view reached);
