@@ -553,3 +553,26 @@ def test_a_refusal_for_the_order_keeps_one_lock(converter: Converter) -> None:
     assert compiled.status == 0, compiled.errors
     assert f"p.c:{FIRST + 1}: a section of 'a' waits for 'b'" in compiled.errors
     assert len(compiled.sections("atomic")) == 1
+
+
+def test_a_region_that_reads_variable_arguments_keeps_its_lock(converter: Converter) -> None:
+    source = converter.folder / "p.c"
+    code = (
+        "#include <stdarg.h>\n"
+        "__attribute__((noinline)) static void f(int n, ...) { pthread_mutex_lock(&b);\n"
+        "  va_list all; va_start(all, n); y += va_arg(all, int); va_end(all);\n"
+        "  pthread_mutex_unlock(&b); }\n"
+        "int main(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a);\n"
+        "  f(1, 2); return x + y != 3; }\n"
+    )
+    source.write_text(HEAD + code, encoding="utf-8")
+    file = converter.folder / "p.toml"
+    both = SECTION_A + SECTION_A.replace('"a"', '"b"').replace("version = 1\n", "")
+    file.write_text(both.replace("\n", "\nrefused-stay-locks = true\n", 1), encoding="utf-8")
+    for mode in ("locks", "stm", "hybrid"):
+        flags = ("-O1", "-Wno-unused", f"-ftandem-enforce={mode}")
+        compiled = converter.compile(source, file, *flags)
+        assert compiled.status == 0, compiled.errors
+        kept = f"p.c:{FIRST + 2}: lock 'b' is held where the function begins to read"
+        assert (kept in compiled.errors) == (mode != "locks"), compiled.errors
+        assert len(compiled.sections("atomic")) == (2 if mode == "locks" else 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -191,6 +192,7 @@ def names(profile: dict[str, Any]) -> set[tuple[str, str, int]]:
         ("exit", 0, "exit"),
         ("quick_exit", 4, "exit"),
         ("_exit", 3, "_exit"),
+        ("handler", signal.SIGALRM, "_exit"),
         ("terminate", -15, "signal 15"),
         ("fault", -11, "signal 11"),
         ("abort", -6, "signal 6"),

@@ -22,6 +22,7 @@
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 namespace tandem {
@@ -107,6 +108,8 @@ public:
       if (const auto *balanced = balanced_entry(*function);
           modes.sleeps_inside && (balanced == nullptr || !balanced->waits_outside))
         return sleeps_inside(*modes.sleeps_inside);
+      if (Status good = check_function(*function, modes.inside); !good)
+        return good.error();
       inside.insert(modes.inside.begin(), modes.inside.end());
     }
     if (Status good = check_waits(inside); !good)
@@ -161,6 +164,27 @@ private:
         : found.also == lock_of_wait(*found.sleep) ? "that lock a second time"
                                                    : fmt::format("'{}'", found.also),
         found.also.empty() ? "that lock" : fmt::format("'{}'", found.also))};
+  }
+
+  // A section that may be a transaction becomes a function of its own (enforce/outline). Not where
+  // its function is called in sections: those are its callers'.
+  Status check_function(const Function &function, const std::vector<BasicBlock *> &inside) const {
+    const Enforcement mode = options_.enforcement;
+    if (is_balanced(function) || mode == Enforcement::locks ||
+        mode == Enforcement::global_lock)
+      return Unit{};
+    for (const BasicBlock *block : inside)
+      for (const Instruction &instruction : *block)
+        if (isa<VAStartInst, AllocaInst>(instruction))
+          if (const auto lock = converted_lock_before(instruction))
+            return Error{fmt::format("{}: lock '{}' is held where the function {}, which a "
+                                     "transaction cannot do for it; "
+                                     "keep it a lock, or move that into a function",
+                                     source_place(instruction), file_.sections[*lock].names.front(),
+                                     isa<AllocaInst>(instruction)
+                                         ? "allocates on the stack"
+                                         : "begins to read its variable arguments")};
+    return Unit{};
   }
 
   Status check_waits(const BlocksInside &inside) {

@@ -11,7 +11,6 @@
 #include "compiler/sections/converted_operations.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/IR/CFG.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -189,24 +188,10 @@ private:
                              source_place(call));
   }
 
-  // The lock of a section that `inside` is in, by the names that its entry of the file has: of the
-  // operation on a converted lock that is nearest before. Empty: the section begins elsewhere.
+  // The lock of a section that `inside` is in. Empty: the section begins in another function.
   [[nodiscard]] std::string of_lock(const CallBase &inside) const {
-    std::set<const BasicBlock *> seen;
-    std::deque<const Instruction *> work{&inside}; // what is before each is looked at
-    while (!work.empty()) {
-      const Instruction *before = work.front();
-      work.pop_front();
-      const BasicBlock *block = before->getParent();
-      while ((before = before->getPrevNode()) != nullptr)
-        if (const auto *call = dyn_cast<CallBase>(before))
-          if (const auto lock = converted_lock(*call))
-            return fmt::format(" of '{}'", fmt::join(file_.sections[*lock].names, "' or '"));
-      for (const BasicBlock *from : predecessors(block))
-        if (seen.insert(from).second)
-          work.push_back(from->getTerminator());
-    }
-    return "";
+    const auto lock = converted_lock_before(inside);
+    return lock ? fmt::format(" of '{}'", fmt::join(file_.sections[*lock].names, "' or '")) : "";
   }
 
   // A way from a section through real locks to a section.

@@ -297,7 +297,12 @@ std::optional<std::size_t> NamedLocks::section_of(const LockSite &site) const {
   return static_cast<std::size_t>(found - file_->sections.data());
 }
 
-bool lies_in_known_place(const LockSite &site) { return !class_of(site).empty(); }
+bool lies_in_known_place(const LockSite &site) {
+  return !field_of(site).empty() ||
+         (!site.targets.empty() && all_of(site.targets, [](const auto &target) {
+           return target.base != nullptr && isa<GlobalVariable>(getUnderlyingObject(target.base));
+         }));
+}
 
 bool NamedLocks::is_guarded_by(std::size_t section) const {
   return file_->sections[section].guarded_by;

@@ -10,11 +10,13 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/ConstantFolding.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
+#include <deque>
 #include <set>
 
 namespace tandem {
@@ -55,6 +57,24 @@ std::optional<std::size_t> converted_lock(const CallBase &call) {
   if (marked == nullptr)
     return std::nullopt;
   return mdconst::extract<ConstantInt>(marked->getOperand(0))->getZExtValue();
+}
+
+std::optional<std::size_t> converted_lock_before(const Instruction &instruction) {
+  std::set<const BasicBlock *> seen;
+  std::deque<const Instruction *> work{&instruction}; // what is before each is looked at
+  while (!work.empty()) {
+    const Instruction *before = work.front();
+    const BasicBlock *block = before->getParent();
+    work.pop_front();
+    while ((before = before->getPrevNode()) != nullptr)
+      if (const auto *call = dyn_cast<CallBase>(before))
+        if (const auto lock = converted_lock(*call))
+          return lock;
+    for (const BasicBlock *from : predecessors(block))
+      if (seen.insert(from).second)
+        work.push_back(from->getTerminator());
+  }
+  return std::nullopt;
 }
 
 FunctionCallee guarded_by_mark(Module &module, StringRef name) {

@@ -167,8 +167,10 @@ bool find_copies(const Value &object, const PointsToAnalysis &points_to,
       if (store->getPointerOperand() != variable ||
           (!isa<ConstantPointerNull>(stored) && !is_known(stored)))
         return false;
-      if (!isa<ConstantPointerNull>(stored))
+      if (!isa<ConstantPointerNull>(stored)) {
         birth = known ? nullptr : store;
+        copies.push_back(stored);
+      }
       known = known || !isa<ConstantPointerNull>(stored);
     } else if (isa<LoadInst>(user)) {
       copies.push_back(user);

@@ -347,7 +347,8 @@ void HeldLocks::find_semaphores(const Module &module) {
       std::optional<Key> key;
       if (const auto element = element_of({address, {0}}, module.getDataLayout()))
         key = Key{element->first, element->second};
-      else if (const auto here = places_of({address, {0}}, points_to_); here && here->size() == 1)
+      else if (const auto here = places_of({address, {0}}, points_to_);
+               here && here->size() == 1 && is_single(points_to_.label(here->begin()->first)))
         key = Key{points_to_.label(here->begin()->first),
                   static_cast<std::int64_t>(here->begin()->second)};
       calls.push_back({call, *operation, key});

@@ -272,10 +272,16 @@ bool asks_for_thread(const Value &condition, const Value &handle, const PointsTo
     return (name == "_ZNKSt6thread8joinableEv" || name == "_ZNKSt7jthread8joinableEv") &&
            same_slot(*call->getArgOperand(0), handle, points_to, true);
   }
-  return isa<CmpInst, CastInst, BinaryOperator>(instruction) &&
-         any_of(instruction->operands(), [&](const Value *operand) {
-           return asks_for_thread(*operand, handle, points_to, depth - 1);
-         });
+  const auto asks = [&](const Value *operand) {
+    return asks_for_thread(*operand, handle, points_to, depth - 1);
+  };
+  // With anything but nothing it asks for something else.
+  if (const auto *compared = dyn_cast<CmpInst>(instruction))
+    return compared->isEquality() && isa<Constant>(compared->getOperand(1)) &&
+           (cast<Constant>(compared->getOperand(1))->isNullValue() ||
+            cast<Constant>(compared->getOperand(1))->isOneValue()) &&
+           asks(compared->getOperand(0));
+  return isa<CastInst, BinaryOperator>(instruction) && any_of(instruction->operands(), asks);
 }
 
 } // namespace

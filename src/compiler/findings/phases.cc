@@ -41,15 +41,24 @@ Phases::Phases(const Module &module, const PointsToAnalysis &points_to, const Sh
 
 namespace {
 
-// Whether the program hands a function to templates of the C++ library and does nothing else with
-// its address: std::thread and std::call_once keep it for threads that are entries of their own, or
-// for a function that runs once.
+// Whether a template of the C++ library gives the function that it is handed to a thread, which is
+// an entry of its own, or runs it once: std::thread, std::async and std::call_once, and containers
+// of threads. Not what may be called by anyone.
+bool begins_threads(const Function &function) {
+  const StringRef name = function.getName();
+  constexpr StringRef kParts[] = {"St6thread", "St7jthread", "St5async", "St9call_once"};
+  return !name.contains("St8function") &&
+         any_of(kParts, [&](StringRef part) { return name.contains(part); });
+}
+
+// Whether the program hands a function to such templates and does nothing else with its address.
 bool is_only_handed_on(const Function &function) {
   return !function.use_empty() && all_of(function.uses(), [](const Use &use) {
     const auto *call = dyn_cast<CallBase>(use.getUser());
     const Function *callee = call == nullptr ? nullptr : called_function(*call);
     return callee != nullptr &&
-           (callee == use.get() || (!callee->isDeclaration() && is_library_function(*callee)));
+           (callee == use.get() ||
+            (!callee->isDeclaration() && is_library_function(*callee) && begins_threads(*callee)));
   });
 }
 

@@ -339,9 +339,13 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     Actions::mark_mixed(const_cast<Instruction &>(*atomic));
   for (const Function *function : analysis.reached)
     TransactionalClones::mark_reached(const_cast<Function &>(*function));
+  const bool closed = is_closed(module, options_, *catalogue);
   const Result<bool> changed = enforce(
       module, analysis.sections, analysis.report, analysis.cancels, mode, *catalogue,
-      {phases, phases == PhaseKind::own_locks ? analysis.parts : std::vector<std::uint32_t>(),
+      // Sections of another output may nest in one of this program, and run beside it by
+      // themselves: then one phase has to hold for all.
+      {phases,
+       phases == PhaseKind::own_locks && closed ? analysis.parts : std::vector<std::uint32_t>(),
        options_.inline_barriers, options_.short_sections});
   if (!changed)
     stop(changed.error().message);

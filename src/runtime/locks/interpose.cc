@@ -164,9 +164,9 @@ void write_before(const char *end) noexcept {
     write_because(end);
 }
 
-// A signal that ends the process: its handler may call next to nothing, so a thread that sleeps
-// until then writes the file. Whoever was interrupted inside malloc does not stop that thread: it
-// has memory of its own. What takes longer than kLongestWriteS is given up.
+// A signal that ends the process, or a handler that calls _exit: it may call next to nothing, so a
+// thread that sleeps until then writes the file. Whoever was interrupted inside malloc does not
+// stop that thread: it has memory of its own. What takes longer than kLongestWriteS is given up.
 constexpr int kEnding[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGABRT, SIGFPE,   SIGSEGV,
                            SIGBUS,  SIGPIPE, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2,  SIGSYS,
                            SIGXCPU, SIGXFSZ, SIGPOLL, SIGPROF, SIGTRAP, SIGVTALRM};
@@ -175,31 +175,52 @@ constexpr int kLongestWriteS = 10;
 struct Ending {
   sem_t wanted, written;
   std::atomic<pid_t> process{0}; // that has the thread
-  std::atomic<int> signal{0};
+  std::atomic<pid_t> maker{0};   // that makes it, or has made it
+  std::atomic<bool> busy{false}; // guards what follows
+  char reason[4128] = "";
 };
 Ending ending;
 
 void *write_when_wanted(void *) noexcept {
   std::free(std::malloc(1)); // its own memory is there from now on
-  while (::sem_wait(&ending.wanted) != 0) {
+  for (;;) {
+    while (::sem_wait(&ending.wanted) != 0) {
+    }
+    write_before(ending.reason);
+    ::sem_post(&ending.written);
   }
-  char end[32];
-  std::snprintf(end, sizeof end, "signal %d", ending.signal.load());
-  write_before(end);
-  ::sem_post(&ending.written);
-  return nullptr;
+}
+
+// Whether the thread that sleeps took it over to write the file. In signal handlers, too.
+bool hand_over(const char *reason) noexcept {
+  bool busy = false;
+  if (ending.process.load() != ::getpid() || !ending.busy.compare_exchange_strong(busy, true))
+    return false;
+  std::snprintf(ending.reason, sizeof ending.reason, "%s", reason);
+  ::sem_post(&ending.wanted);
+  timespec until;
+  ::clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += kLongestWriteS;
+  int error = 0;
+  while ((error = ::sem_timedwait(&ending.written, &until)) != 0 && errno == EINTR) {
+  }
+  if (error == 0)
+    ending.busy.store(false);
+  return true;
+}
+
+// Before _exit and exec, which signal handlers may call.
+void write_anywhere(const char *reason) noexcept {
+  const int saved = errno;
+  if (destination.path() != nullptr && !hand_over(reason))
+    write_before(reason);
+  errno = saved;
 }
 
 void end_by_signal(int signal, siginfo_t *, void *) noexcept {
-  int none = 0;
-  if (ending.process.load() == ::getpid() && ending.signal.compare_exchange_strong(none, signal)) {
-    ::sem_post(&ending.wanted);
-    timespec until;
-    ::clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += kLongestWriteS;
-    while (::sem_timedwait(&ending.written, &until) != 0 && errno == EINTR) {
-    }
-  }
+  char reason[32];
+  std::snprintf(reason, sizeof reason, "signal %d", signal);
+  hand_over(reason);
   // Its action is the default one again (SA_RESETHAND); it arrives when this returns.
   ::raise(signal);
 }
@@ -212,9 +233,11 @@ Create next_create() noexcept {
 
 // The caller holds nothing that creating a thread could need.
 void watch_signals() noexcept {
-  if (::getpid() == ending.process.load())
+  const pid_t self = ::getpid();
+  pid_t maker = ending.maker.load();
+  if (maker == self || !ending.maker.compare_exchange_strong(maker, self))
     return;
-  ending.signal.store(0);
+  ending.busy.store(false);
   ::sem_init(&ending.wanted, 0, 0);
   ::sem_init(&ending.written, 0, 0);
   sigset_t all;
@@ -224,7 +247,7 @@ void watch_signals() noexcept {
   pthread_t thread;
   if (next_create()(&thread, nullptr, write_when_wanted, nullptr) == 0) {
     ::pthread_detach(thread);
-    ending.process.store(::getpid());
+    ending.process.store(self);
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -280,7 +303,7 @@ void write_before_exec(const char *program) noexcept {
     return;
   char end[4096];
   std::snprintf(end, sizeof end, "exec %s", program);
-  write_before(end);
+  write_anywhere(end);
 }
 
 } // namespace
@@ -292,7 +315,7 @@ void write_before_exec(const char *program) noexcept {
 
 EXPORT void _exit(int status) {
   NEXT(_exit, nullptr);
-  write_before("_exit");
+  write_anywhere("_exit");
   next(status);
   __builtin_unreachable();
 }

@@ -15,7 +15,8 @@
 TANDEM_PART int enter_locks(struct tandem_phase_mark *mark, uint32_t part) {
   if (!TANDEM_LIKELY(mark->state == TANDEM_STATE_OUTSIDE))
     return 0;
-  __atomic_store_n(&mark->part, part, __ATOMIC_RELAXED);
+  /* Release: who sees another part sees what the section of the one before did. */
+  __atomic_store_n(&mark->part, part, __ATOMIC_RELEASE);
   /* Release: who sees the state sees the part. */
   __atomic_store_n(&mark->state, TANDEM_STATE_LOCKS, __ATOMIC_RELEASE);
   /* The processor may still load the phase before others see the mark: who changes the phase makes

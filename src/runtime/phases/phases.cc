@@ -69,7 +69,8 @@ std::atomic<bool> adaptive{true};
 bool asked_for_transactions = false;
 
 // A part of the program, which changes its phase by itself.
-struct Part {
+// On lines of its own: threads of one part do not disturb those of another.
+struct alignas(64) Part {
   // A phase that nobody is about to end; where a child begins.
   std::uint32_t settled = TANDEM_PHASE_LOCKS;
   std::atomic<std::int64_t> waited{0}; // nanoseconds for locks, since the window began
@@ -201,8 +202,8 @@ bool all_outside(std::uint32_t part) noexcept {
     return __atomic_load_n(&mark.state, __ATOMIC_ACQUIRE) >= TANDEM_STATE_LOCKS &&
            __atomic_load_n(&mark.part, __ATOMIC_ACQUIRE) == part;
   };
-  const std::int64_t end = now() + kGiveUpNs;
   lock_members();
+  const std::int64_t end = now() + kGiveUpNs;
   bool outside = true;
   for (const Member *member = first_member; member != nullptr && outside; member = member->next)
     while (outside && member != &own && inside(*member->mark)) {
@@ -314,8 +315,8 @@ void tell(std::uint32_t part, std::int64_t time) noexcept {
 // Enters an outermost section of `part` in `wanted`; false: the phase has changed.
 bool enter_in(std::uint32_t part, std::uint32_t wanted, std::uint64_t state) noexcept {
   tandem_phase_mark &mark = _TANDEM_phase_mark;
-  __atomic_store_n(&mark.part, part, __ATOMIC_RELAXED);
-  // Only the compiler kept from reordering: as inline.c.
+  __atomic_store_n(&mark.part, part,
+                   __ATOMIC_RELEASE); // as inline.c, and only the compiler kept from reordering
   __atomic_store_n(&mark.state, state, __ATOMIC_RELEASE);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (phase(part) == wanted) {
@@ -474,7 +475,8 @@ TANDEM_EXPORT uint32_t _TANDEM_phase_enter(const tandem_section *section, uint32
   if (mark.state == TANDEM_STATE_NEW)
     join();
   if (section->kind == TANDEM_KIND_LOCK_REGION)
-    parts[part].converted.store(true, std::memory_order_relaxed);
+    if (!parts[part].converted.load(std::memory_order_relaxed))
+      parts[part].converted.store(true, std::memory_order_relaxed);
   for (;;) {
     switch (const std::uint32_t seen = phase(part)) {
     case TANDEM_PHASE_LOCKS:

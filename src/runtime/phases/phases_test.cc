@@ -473,18 +473,42 @@ TEST_F(Phases, PartsChangeByThemselves) {
 }
 
 // Sections of one part that change, beside threads that go from part to part.
+// Threads go from part to part, each of which has its own phases and its own data.
 TEST_F(Phases, PartsNeverOverlap) {
+  struct Data {
+    pthread_mutex_t by_locks = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t by_transactions = PTHREAD_MUTEX_INITIALIZER;
+    long count = 0; // not atomic
+    std::atomic<long> sections{0};
+  };
+  Data data[3];
   std::atomic<bool> stop{false};
-  std::thread wanderer([&] {
-    for (std::uint32_t part = 0; !stop; part = (part + 1) % TANDEM_PARTS)
-      if (part != 0) {
-        enter_part(part);
+  std::vector<std::thread> all;
+  for (std::uint32_t first = 0; first < 3; ++first)
+    all.emplace_back([&, first] {
+      for (std::uint32_t part = first; !stop; part = (part + 1) % 3) {
+        Data &of = data[part];
+        pthread_mutex_t &mutex = enter_part(part) != 0 ? of.by_locks : of.by_transactions;
+        EXPECT_EQ(_TANDEM_inline_phase_lock(&mutex), 0);
+        of.count = of.count + 1;
+        pthread_mutex_unlock(&mutex);
         leave();
+        ++of.sections;
       }
-  });
-  exclude(3, 100);
+    });
+  for (unsigned i = 0; i < 200; ++i) {
+    const std::uint32_t part = i % 2; // the third stays in its first phase
+    const std::uint32_t wanted = i / 2 % 2 == 0 ? TANDEM_PHASE_TRANSACTIONS : TANDEM_PHASE_LOCKS;
+    while (__atomic_load_n(&_TANDEM_phase[part], __ATOMIC_RELAXED) != wanted) {
+      request(wanted, part);
+      std::this_thread::yield();
+    }
+  }
   stop = true;
-  wanderer.join();
+  for (std::thread &thread : all)
+    thread.join();
+  for (const Data &of : data)
+    EXPECT_EQ(of.count, of.sections.load());
 }
 
 TEST_F(Phases, ThreadsThatExitedAreNotWaitedFor) {

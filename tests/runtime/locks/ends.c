@@ -32,6 +32,8 @@ static void run_threads(void) {
     pthread_join(threads[i], NULL);
 }
 
+static void give_up(int signal) { _exit(signal); }
+
 static int status_of(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
@@ -48,6 +50,17 @@ int main(int count_of, char **arguments) {
   if (strcmp(how, "terminate") == 0) {
     kill(getpid(), SIGTERM);
     pause();
+  }
+  if (strcmp(how, "handler") == 0) { // mostly inside of malloc, whose lock it then has
+    signal(SIGALRM, give_up);
+    ualarm(50000, 0);
+    void *blocks[64];
+    for (;;) {
+      for (int i = 0; i < 64; ++i)
+        blocks[i] = malloc(1100 + 48 * (size_t)i);
+      for (int i = 0; i < 64; ++i)
+        free(blocks[i]);
+    }
   }
   if (strcmp(how, "fault") == 0)
     *nowhere = 1;
