@@ -170,8 +170,7 @@ private:
   // its function is called in sections: those are its callers'.
   Status check_function(const Function &function, const std::vector<BasicBlock *> &inside) const {
     const Enforcement mode = options_.enforcement;
-    if (is_balanced(function) || mode == Enforcement::locks ||
-        mode == Enforcement::global_lock)
+    if (is_balanced(function) || mode == Enforcement::locks || mode == Enforcement::global_lock)
       return Unit{};
     for (const BasicBlock *block : inside)
       for (const Instruction &instruction : *block)

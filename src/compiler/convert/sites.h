@@ -107,7 +107,8 @@ bool lies_in_known_place(const LockSite &site);
 // The entry of the file whose locks an operation in the module is on; take_over() says so of each.
 void mark_converted_lock(llvm::CallBase &call, std::size_t section);
 std::optional<std::size_t> converted_lock(const llvm::CallBase &call);
-// That of the operation that is nearest before `instruction` in its function; nothing: there is none.
+// That of the operation that is nearest before `instruction` in its function; nothing: there is
+// none.
 std::optional<std::size_t> converted_lock_before(const llvm::Instruction &instruction);
 
 // Whether the library has an operation for each converted site that take_over() can keep.
