@@ -3,11 +3,14 @@
 
     documents.py [SECONDS [SEED]]    default: 60 seconds, a seed of its own, which is printed
 
-Anything but a document or a UserError is a failure: its input is printed, and the status is 1.
+Anything but a document, or an error of which users see one line that begins with the file, is a
+failure: its input is printed, and the status is 1.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import random
 import sys
 import time
@@ -16,9 +19,9 @@ from pathlib import Path
 
 from tandem.errors import UserError
 from tandem.experiment.definition import from_document
-from tandem.files import printable
 from tandem.formats.documents import parse_toml
 from tandem.formats.result import result_from_json
+from tandem.program import say
 
 ROOT = Path(__file__).resolve().parents[2]
 PIECES = (
@@ -70,8 +73,10 @@ def main(arguments: list[str]) -> int:
         try:
             read(text, is_result)
         except UserError as error:
-            line = printable(str(error))
-            if line and "\n" not in str(error):
+            with contextlib.redirect_stderr(io.StringIO()) as shown:
+                say("documents", str(error))
+            line = shown.getvalue()
+            if line.startswith("documents: f.") and line.endswith("\n") and line[:-1].isprintable():
                 continue
             print(f"documents: seed {seed}: no single line: {line!r}\n{text}")
             return 1

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -106,7 +107,9 @@ class Expression:
 def parse_expression(text: str) -> Expression:
     """ExpressionError says what is wrong, with the place in the text."""
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", SyntaxWarning)  # as in `1or 2`
+            tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
         raise ExpressionError(f"'{text}' is no expression") from error
     queries: list[Query] = []
