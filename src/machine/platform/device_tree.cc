@@ -195,9 +195,12 @@ std::string make_device_tree(const TreeOptions &options) {
 }
 
 Status check_device_tree(const std::string &path, const std::string &blob) {
-  // libfdt wants alignment, which a string's buffer has.
+  // libfdt wants alignment, which a string's buffer has. It follows null pointers in trees of
+  // versions before 16, which no tool writes any more.
   const int error = blob.size() < sizeof(fdt_header) ? -FDT_ERR_TRUNCATED
-                                                     : fdt_check_full(blob.data(), blob.size());
+                    : fdt_magic(blob.data()) == FDT_MAGIC && fdt_version(blob.data()) < 16
+                        ? -FDT_ERR_BADVERSION
+                        : fdt_check_full(blob.data(), blob.size());
   if (error != 0)
     return Error{
         fmt::format("{}: is no device tree: {}; make one with dtc", path, fdt_strerror(error))};
