@@ -68,7 +68,7 @@ Result<std::vector<Typed>> parse_typed(const std::string &path, std::string_view
     const nlohmann::json line = nlohmann::json::parse(text.substr(0, end), nullptr, false);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (number == 1) {
-      if (!line.is_object() || line.value("format", "") != kFormat)
+      if (!line.is_object() || !line.contains("format") || line["format"] != kFormat)
         return refuse("is no recording of a console");
       if (!line.contains("version") || line["version"] != kVersion)
         return refuse(fmt::format("is not of version {}", kVersion));
