@@ -89,7 +89,7 @@ bool was_told(const Instruction &told, const Instruction &instruction, const Bor
           may_follow(*born.object, told, born.birth));
 }
 
-// Whether a variable of the function is only loaded and stored to: what is in it nobody else sees.
+// Whether a local variable is only loaded and stored to: its address does not escape.
 bool is_plain_variable(const Value &address) {
   return isa<AllocaInst>(address) && all_of(address.uses(), [](const Use &use) {
            const auto *store = dyn_cast<StoreInst>(use.getUser());

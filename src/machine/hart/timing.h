@@ -56,7 +56,7 @@ public:
   virtual ~HartLines() = default;
   // Of the L1 for code or for data; an entry without readable if the line is not there.
   virtual LineEntry find(unsigned hart, std::uint64_t line, bool code) = 0;
-  // Before this cycle nobody does anything but this hart in its burst.
+  // Before this cycle no other hart or device acts; this hart may, in its burst.
   [[nodiscard]] virtual Cycle alone_until(unsigned hart) const = 0;
 };
 

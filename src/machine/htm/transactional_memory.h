@@ -80,7 +80,7 @@ public:
   // A trap from U: all that U runs on the hart or has suspended there is over (cause user).
   void abort_user(unsigned hart);
 
-  // Whether a begin may be ahead of others: nobody meets a transaction without marks.
+  // Whether a begin may be ahead of others: a transaction without marks conflicts with none.
   [[nodiscard]] bool begins_ahead() const { return live_ < kHtmLiveOfHart && history_ == nullptr; }
   // Marks an access that does not leave its block, before all others have come to its cycle, and
   // whose line the hart's L1 has, for that use, without marks that stand against it (allows()). Who

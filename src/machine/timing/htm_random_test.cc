@@ -500,7 +500,7 @@ TEST_P(Histories, EveryPolicyCountsRight) {
 
 // Harts want the same two lines in opposite orders, without a backoff, and every other attempt of a
 // transaction is larger than that which it meets: each is the larger one now and then.
-// docs/machine/metatm.md: the oldest is killed by nobody, under SizeMatters from its tenth restart
+// docs/machine/metatm.md: no transaction kills the oldest, under SizeMatters from its tenth restart
 // on.
 TEST_P(Histories, MutualAbortsEnd) {
   constexpr unsigned kHarts = 8;

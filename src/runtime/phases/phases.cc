@@ -71,7 +71,7 @@ bool asked_for_transactions = false;
 // A part of the program, which changes its phase by itself.
 // On lines of its own: threads of one part do not disturb those of another.
 struct alignas(64) Part {
-  // A phase that nobody is about to end; where a child begins.
+  // The last phase that was entered, not one that is being left; a forked child begins in it.
   std::uint32_t settled = TANDEM_PHASE_LOCKS;
   std::atomic<std::int64_t> waited{0}; // nanoseconds for locks, since the window began
   std::atomic<std::int64_t> due{0};    // nobody has anything to judge before it
