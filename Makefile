@@ -4,8 +4,9 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo demo-linux test verify soak bench paper check package install uninstall clean
 PREFIX ?= /usr/local
-# All but the simulated machine: what make demo begins with.
-FIRST = src/compiler/all src/runtime/all src/cli/front/all src/cli/analyze/all src/cli/report/all python/all
+# What make demo builds for its first step, and for those that convert and measure.
+ANALYSIS = src/compiler/all src/cli/front/all src/cli/analyze/all python/all
+CONVERSION = tandem_native_runtime src/cli/report/all
 # Builds of other projects run below these targets; they must not inherit this make's flags.
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 
@@ -22,10 +23,12 @@ build: ## build the product into build/release: bin/tandem, bin/tandem-cc, lib/,
 
 demo: ## what Tandem does, on memcached, a coherence protocol and the simulated machine, in a few minutes
 	@scripts/setup build demo
-	@scripts/build release $(FIRST:%=--target %)
-	@scripts/demo sections
+	@scripts/build release $(ANALYSIS:%=--target %)
+	@scripts/demo analysis
+	@scripts/build release $(CONVERSION:%=--target %)
+	@scripts/demo conversion
 	@scripts/setup build demo cross
-	@scripts/build release
+	@scripts/build release --target src/cli/machine/all
 	@scripts/demo machine
 
 demo-linux: ## Linux on four simulated harts; builds its image once, in 5 to 20 minutes
