@@ -28,6 +28,10 @@ from tandem.workload.txlinux.tables import tables_of
         (["image", "counter"], "image takes no workload; use run"),
         (["image", "--variant", "bsd"], "invalid choice: 'bsd'"),
         (["image", "--early-release", "on"], "--early-release is an option of boot and run and co"),
+        (
+            ["run", "counter", "--early-release", "on", "--variant", "linux"],
+            "of kernels with transactions",
+        ),
         (["image", "--seed", "2"], "--seed is an option of boot and run"),
         (["run", "counter", "--harts", "65"], "'65' is not a number from 1 to 64"),
         (["run", "counter", "--policy", "best"], "invalid choice: 'best'"),

@@ -22,7 +22,11 @@ struct TransactionalMemory::View {
 
   [[nodiscard]] std::uint64_t identity() const { return transaction->handle; }
   [[nodiscard]] contention::Time started() const { return transaction->started; }
-  [[nodiscard]] std::uint32_t restarts() const { return transaction->restarts; }
+  [[nodiscard]] std::uint32_t restarts() const {
+    return memory->mistake_ == Mistake::forget_restarts
+               ? transaction->restarts % contention::kSizeMattersRestarts
+               : transaction->restarts;
+  }
   [[nodiscard]] std::uint64_t priority() const { return transaction->priority; }
   [[nodiscard]] std::uint64_t size() const { return transaction->size; }
   [[nodiscard]] bool writing() const { return writes; }
@@ -208,7 +212,6 @@ unsigned TransactionalMemory::mark(HardwareTransaction &own, std::uint32_t &at, 
       entry.write |= bytes;
     }
   }
-  own.losses = 0;
   return count_of((entry.read | entry.write) & ~before);
 }
 
@@ -306,6 +309,8 @@ Verdict TransactionalMemory::resolve(unsigned hart, HardwareTransaction *own, Ac
   const Judgement judgement = judge_all(hart, own, mode);
   if (judgement.harts != 0)
     return give_way(*own, judgement);
+  if (own != nullptr)
+    own->losses = 0;
   retry_at_ = 0;
   for (const Holder &holder : holders_)
     kill(*holder.transaction, hart, own, kill_delay_);
@@ -353,13 +358,16 @@ Verdict TransactionalMemory::refused(unsigned hart) {
 }
 
 std::uint64_t TransactionalMemory::prevail(unsigned hart) {
+  HardwareTransaction *own = current_[hart];
   std::uint64_t harts = 0;
   for (const Holder &holder : holders_) {
     if (holder.transaction->kill_pending)
       continue; // it is over anyway, when its kill arrives
     if (holder.transaction->state != State::suspended)
       harts |= std::uint64_t{1} << (holder.transaction->hart % 64);
-    kill(*holder.transaction, hart, current_[hart], 0);
+    if (own != nullptr)
+      own->losses = 0;
+    kill(*holder.transaction, hart, own, 0);
   }
   holders_.clear();
   return harts;

@@ -83,7 +83,7 @@ struct TransactionState {
   std::uint32_t attempt = 0;
   std::uint32_t restarts = 0;
   std::uint32_t waits = 0;  // backoffs
-  std::uint32_t losses = 0; // since an access of its was last done
+  std::uint32_t losses = 0; // since it last won a conflict
   std::uint64_t priority = 0;
   std::uint64_t size = 0;  // bytes in either set, of this attempt
   std::size_t settled = 0; // of HardwareTransaction::ahead: what is in size and priority

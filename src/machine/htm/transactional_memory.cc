@@ -41,6 +41,8 @@ bool TransactionalMemory::others_marked(unsigned hart) const {
 }
 
 HardwareTransaction *TransactionalMemory::of_handle(std::uint64_t handle) const {
+  if (handle == 0) // of slots that nobody uses
+    return nullptr;
   for (const auto &transaction : slots_) // few
     if (transaction->handle == handle)
       return transaction.get();

@@ -161,6 +161,7 @@ public:
     keep_registers,    // an abort does not restore them (the hart's)
     keep_status,       // nor bits of sstatus (the hart's)
     keep_translations, // an abort leaves those that came of entries it has undone
+    forget_restarts,   // before SizeMatters asks who is older
   };
   void make(Mistake mistake) { mistake_ = mistake; }
   [[nodiscard]] Mistake mistake() const { return mistake_; }

@@ -91,7 +91,7 @@ public:
   std::uint64_t push(const std::string &text) {
     return push(std::as_bytes(std::span(text.c_str(), text.size() + 1)));
   }
-  void align() { at_ &= ~std::uint64_t{15}; }
+  void align(std::uint64_t to) { at_ &= ~(to - 1); }
   [[nodiscard]] std::uint64_t at() const { return at_; }
   [[nodiscard]] bool ok() const { return ok_; }
 
@@ -117,7 +117,7 @@ Result<std::uint64_t> fill_stack(Kernel &kernel, const ElfFile &program, std::ui
   for (const std::string &variable : kernel.options().environment)
     words.push_back(stack.push(variable));
   words.push_back(0);
-  stack.align();
+  stack.align(kPageBytes); // so that places do not depend on the length of a path
   const std::uint64_t bytes = stack.push(std::as_bytes(std::span(random)));
   std::uint64_t headers = 0; // where the program headers lie in memory
   for (const ElfFile::Segment &segment : program.segments)

@@ -191,6 +191,8 @@ def _check_options(asked: argparse.Namespace) -> None:
     variants = asked.variant or []
     if asked.action != "compare" and len(variants) > 1:
         raise UserError(f"--variant is given {len(variants)} times; {asked.action} takes one")
+    if asked.early_release == "on" and variants and not set(variants) & set(ELIDING):
+        raise UserError(f"--early-release on is of kernels with transactions: {', '.join(ELIDING)}")
     if asked.action == "compare" and variants and len(set(variants)) < 2:
         raise UserError("--variant: compare takes two kernels or more; give it again")
     outputs = {"--json": asked.json, "--profile": asked.profile}

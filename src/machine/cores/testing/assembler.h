@@ -29,9 +29,6 @@ constexpr std::uint32_t add(unsigned rd, unsigned rs1, unsigned rs2) {
 constexpr std::uint32_t shifted_right(unsigned rd, unsigned rs1, int bits) {
   return i_type(0x13 | 5U << 12, rd, rs1, bits);
 }
-constexpr std::uint32_t and_with(unsigned rd, unsigned rs1, int imm) {
-  return i_type(0x13 | 7U << 12, rd, rs1, imm);
-}
 constexpr std::uint32_t atomic(unsigned function, unsigned rd, unsigned rs1, unsigned rs2) {
   return function << 27 | rs2 << 20 | rs1 << 15 | 3U << 12 | rd << 7 | 0x2f;
 }

@@ -26,7 +26,7 @@ constexpr std::uint64_t kData = 0x8010'0000;
 
 // Random loads and stores of all sizes, aligned or not, atomics, pairs of reservation, branches;
 // few lines, all shared, one of them beside code. Registers 20 to 27 are places, 5 to 8 values, 9
-// counts turns.
+// counts turns. Each draw is a statement of its own: compilers differ in the order of arguments.
 inline Program random_program(std::mt19937_64 &random, bool sees_time = true) {
   Program program;
   const auto value = [&] { return static_cast<unsigned>(5 + random() % 4); };
@@ -40,16 +40,25 @@ inline Program random_program(std::mt19937_64 &random, bool sees_time = true) {
     switch (random() % 12) {
     case 0:
     case 1:
-    case 2:
-      program.word(load(value(), place(), random() % 8 == 0 ? anywhere : aligned, size));
+    case 2: {
+      const unsigned reg = value();
+      const unsigned at = place();
+      program.word(load(reg, at, random() % 8 == 0 ? anywhere : aligned, size));
       break;
+    }
     case 3:
-    case 4:
-      program.word(store(value(), place(), random() % 8 == 0 ? anywhere : aligned, size));
+    case 4: {
+      const unsigned reg = value();
+      const unsigned at = place();
+      program.word(store(reg, at, random() % 8 == 0 ? anywhere : aligned, size));
       break;
-    case 5:
-      program.word(atomic(kAdd, value(), place(), value()));
+    }
+    case 5: {
+      const unsigned old = value();
+      const unsigned at = place();
+      program.word(atomic(kAdd, old, at, value()));
       break;
+    }
     case 6: {
       const unsigned at = place();
       program.word(atomic(kReserve, 10, at, 0));
@@ -58,10 +67,14 @@ inline Program random_program(std::mt19937_64 &random, bool sees_time = true) {
       program.word(add(6, 6, 11));
       break;
     }
-    case 7:
-      program.word(branch(random() % 2, value(), value(), 8));
-      program.word(addi(value(), value(), anywhere));
+    case 7: {
+      const auto kind = static_cast<unsigned>(random() % 2);
+      const unsigned left = value();
+      program.word(branch(kind, left, value(), 8));
+      const unsigned sum = value();
+      program.word(addi(sum, value(), anywhere));
       break;
+    }
     case 8:
       if (random() % 2 == 0)
         program.half(kShort);
@@ -73,7 +86,9 @@ inline Program random_program(std::mt19937_64 &random, bool sees_time = true) {
       program.word(add(7, 7, 10));
       break;
     default:
-      program.word(add(value(), value(), value()));
+      const unsigned sum = value();
+      const unsigned left = value();
+      program.word(add(sum, left, value()));
     }
   }
   program.word(addi(9, 9, -1));
