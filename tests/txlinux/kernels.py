@@ -11,6 +11,7 @@ FOLDER: where saved machines are (a new one, which is removed again). Status 1 w
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tandem.errors import TandemError
+from tandem.workload.steps import side_by_side
 from tandem.workload.txlinux.guest import (
     ELIDING,
     PAPER_WORKLOADS,
@@ -149,8 +151,11 @@ def main(pattern: str, folder: Path) -> int:
         print(f"{what}: {'FAILED: ' + wrong if wrong else 'ok'}", flush=True)
         failed += wrong != ""
 
-    for case in chosen:
-        show(case, failure(case, images, folder))
+    with side_by_side(len(os.sched_getaffinity(0))) as pool:
+        for case, wrong in zip(
+            chosen, pool.map(lambda x: failure(x, images, folder), chosen), strict=True
+        ):
+            show(case, wrong)
     for what, harts in on_qemu.items():
         show(what, failure_on_qemu(images["txlinux-stub"], harts))
     total = len(chosen) + len(on_qemu)
