@@ -126,6 +126,17 @@ def test_mistakes_of_coarse_locks_are_found(tmp_path: Path, mistake: str) -> Non
     assert run(program, "--tx-limit", "8").returncode != 0
 
 
+def test_settings_are_refused_before_anything_is_built() -> None:
+    tandem = Path(os.environ["TANDEM_BUILD"]) / "bin" / "tandem"
+    words = ["workload", "txlinux", "run", "counter", "--set", 'htm.policy="best"']
+    done = subprocess.run([tandem, *words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(
+        r"tandem workload: --set htm\.policy=\"best\": 'htm\.policy' must be one of .*\n",
+        done.stderr,
+    )
+
+
 def test_semantic_patch(tmp_path: Path) -> None:
     output = tmp_path / "output.c"
     subprocess.run(

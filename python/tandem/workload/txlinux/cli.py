@@ -29,6 +29,7 @@ from tandem.workload.txlinux.guest import (
     Image,
     Run,
     build_image,
+    check_settings,
     machine,
     measure,
     of_machine,
@@ -200,6 +201,8 @@ def _check_options(asked: argparse.Namespace) -> None:
         if target is not None:
             check_target(target, option, make=False)
     check_outputs([x for x in outputs.values() if x is not None], [])
+    if settings := settings_of(asked):
+        check_settings(settings)
 
 
 def settings_of(asked: argparse.Namespace) -> list[str]:

@@ -34,6 +34,7 @@ __all__ = [
     "Run",
     "Workload",
     "build_image",
+    "check_settings",
     "machine",
     "measure",
     "of_machine",
@@ -116,6 +117,16 @@ class Run:
 
 def machine() -> Path:
     return prefix() / "bin" / "tandem"
+
+
+def check_settings(settings: Sequence[str]) -> None:
+    """UserError where one is no field of the machine's configuration, or no value of it."""
+    command = [machine(), "machine", "list", "--config", "metatm"]
+    for each in settings:
+        command += ["--set", each]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.returncode != 0:
+        raise UserError(done.stderr.strip().removeprefix("tandem machine list: "))
 
 
 def _cache() -> Path:
