@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command line: `tandem workload memcached ACTION`, for the actions of options.py, and
-`tandem workload apache ACTION`, `tandem workload txlinux ACTION` and `tandem workload programs
-[NAME...]`, which are apache/cli.py's, txlinux/cli.py's and programs/cli.py's.
+"""The command line: `tandem workload NAME ...`, which is apache/cli.py's, txlinux/cli.py's or
+programs/cli.py's, or `tandem workload memcached ACTION`, for the actions of options.py.
 
 Exit status: 0; 1 where a build, a check or a test failed; 2 for the user's mistake; 130 after
 Ctrl-C.
@@ -19,25 +18,28 @@ import select
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from tandem.errors import UserError
 from tandem.files import write_bytes, write_text
 from tandem.paths import prefix
 from tandem.program import answer, guarded
-from tandem.workload.apache.cli import run_apache
+from tandem.version import PrintVersion
+from tandem.workload.apache import cli as apache
 from tandem.workload.load import load, load_json, print_load
 from tandem.workload.memcached import Memcached
 from tandem.workload.options import (
-    PROGRAM,
     SUITE_JOBS,
-    SUMMARY,
     check_options,
     only_variant,
     parser,
 )
-from tandem.workload.programs.cli import run_programs
+from tandem.workload.options import (
+    SUMMARY as OF_MEMCACHED,
+)
+from tandem.workload.programs import cli as programs
 from tandem.workload.replay import (
     LOADS,
     build_clients,
@@ -53,7 +55,7 @@ from tandem.workload.serial import abort_rate_variance, count_serial, print_seri
 from tandem.workload.soak import print_soak, soak
 from tandem.workload.steps import one_at_a_time, say, side_by_side
 from tandem.workload.suite import EXPECTED_SKIPS, SuiteResult, print_observed
-from tandem.workload.txlinux.cli import run_txlinux
+from tandem.workload.txlinux import cli as txlinux
 from tandem.workload.variants import SANITIZED, VARIANTS, Variant, sanitized
 from tandem.workload.versions import Given, given
 
@@ -333,6 +335,41 @@ def _nobody_reads() -> bool:
     return bool(poll.poll(0))
 
 
+PROGRAM = "tandem workload"
+SUMMARY = "Fetch, build, analyse and test programs: memcached, httpd's cache, Linux, others"
+# What each is, and what runs its command line.
+WORKLOADS: dict[str, tuple[str, Callable[[Sequence[str]], int]]] = {
+    "memcached": (OF_MEMCACHED, lambda arguments: _act(parser().parse_args(arguments))),
+    "apache": (apache.SUMMARY, apache.run_apache),
+    "txlinux": (txlinux.SUMMARY, txlinux.run_txlinux),
+    "programs": (programs.SUMMARY, programs.run_programs),
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message}; see {PROGRAM} --help")
+
+
+def _dispatch(arguments: Sequence[str]) -> int:
+    if arguments and arguments[0] in WORKLOADS:
+        return WORKLOADS[arguments[0]][1](arguments[1:])
+    names = ", ".join(WORKLOADS)
+    if arguments and not arguments[0].startswith("-"):
+        raise UserError(f"there is no workload '{arguments[0]}'; there are {names}")
+    words = "\n".join(f"  {name:<12}{summary}" for name, (summary, _) in WORKLOADS.items())
+    shown = _Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} WORKLOAD [OPTIONS]",
+        description=f"{SUMMARY}.\n\nWords:\n{words}\n\nEach has its own --help.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    shown.add_argument("--version", action=PrintVersion, nargs=0, help="print the version")
+    shown.parse_args(arguments)
+    raise UserError(f"name a workload: {names}")
+
+
 def main(arguments: Sequence[str]) -> int:
     """Runs the command line; the exit status. Every error is one line on standard error."""
     return guarded(PROGRAM, lambda: _run(arguments))
@@ -344,14 +381,7 @@ def _run(arguments: Sequence[str]) -> int:
         if list(arguments) == ["--summary"]:
             print(SUMMARY)
             return 0
-        if list(arguments)[:1] == ["apache"]:
-            status = run_apache(arguments[1:])
-        elif list(arguments)[:1] == ["txlinux"]:
-            status = run_txlinux(arguments[1:])
-        elif list(arguments)[:1] == ["programs"]:
-            status = run_programs(arguments[1:])
-        else:
-            status = _act(parser().parse_args(arguments))
+        status = _dispatch(arguments)
         sys.stdout.flush()
         return status
     except BrokenPipeError as error:

@@ -19,8 +19,8 @@ from tandem.workload.variants import VARIANTS
 
 __all__ = ["PROGRAM", "SUITE_JOBS", "SUMMARY", "check_options", "only_variant", "parser"]
 
-PROGRAM = "tandem workload"
-SUMMARY = "Fetch, build, analyse and test programs: memcached, httpd's cache, Linux, others"
+PROGRAM = "tandem workload memcached"
+SUMMARY = "memcached under every enforcement: built, analysed, tested and put under load"
 ACTIONS = {
     "fetch": "fetch the source package; print its version and checksums",
     "build": "build a pristine copy of it; nothing is done where nothing has changed",
@@ -94,14 +94,10 @@ def parser() -> argparse.ArgumentParser:
     )
     made = _Parser(
         prog=PROGRAM,
-        usage=f"{PROGRAM} memcached ACTION [OPTIONS]",
-        description=f"{SUMMARY}. For httpd's cache see {PROGRAM} apache --help, for Linux"
-        f" {PROGRAM} txlinux --help, for others {PROGRAM} programs --help.\n\n{text}",
+        usage=f"{PROGRAM} ACTION [OPTIONS]",
+        description=f"{SUMMARY}.\n\n{text}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
-    )
-    made.add_argument(
-        "workload", choices=["memcached"], metavar="memcached", help=argparse.SUPPRESS
     )
     made.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
     _add_building(made)

@@ -21,9 +21,10 @@ from tandem.workload.programs.show import to_html, to_json, to_table
 from tandem.workload.programs.survey import ENFORCEMENTS, Outcome, Survey
 from tandem.workload.steps import Quiet, one_at_a_time
 
-__all__ = ["run_programs"]
+__all__ = ["SUMMARY", "run_programs"]
 
 PROGRAM = "tandem workload programs"
+SUMMARY = "real programs: built, analysed, converted as suggested, run and compared"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -52,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     known = ", ".join(sorted(x.stem for x in FOLDER.glob("*.toml")))
     made = _Parser(
         prog=PROGRAM,
-        description="Builds, analyses, converts, runs and compares real programs.",
+        description=f"{SUMMARY[0].upper()}{SUMMARY[1:]}.",
         allow_abbrev=False,
     )
     add = made.add_argument

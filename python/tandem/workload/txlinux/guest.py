@@ -121,7 +121,7 @@ def machine() -> Path:
 
 def check_settings(settings: Sequence[str]) -> None:
     """UserError where one is no field of the machine's configuration, or no value of it."""
-    command = [machine(), "machine", "list", "--config", "metatm"]
+    command = [str(machine()), "machine", "list", "--config", "metatm"]
     for each in settings:
         command += ["--set", each]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
