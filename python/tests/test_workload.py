@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import tomllib
 from collections import Counter
@@ -144,6 +145,31 @@ def test_a_wrong_command_line_is_one_line_and_status_2(
     assert out == ""
     assert err.startswith("tandem workload: ")
     assert err.count("\n") == 1
+
+
+def test_help_lists_the_workloads(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    words = re.findall(r"^  (\w+) {2,}\S", capsys.readouterr().out, re.MULTILINE)
+    assert words == ["memcached", "apache", "txlinux", "programs"]
+    for word in words:
+        with pytest.raises(SystemExit):
+            main([word, "--help"])
+        assert f"tandem workload {word}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "name a workload: memcached, apache, txlinux, programs"),
+        (["mysql"], "there is no workload 'mysql'; there are memcached, apache, txlinux, programs"),
+    ],
+)
+def test_no_such_workload(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().err == f"tandem workload: {said}\n"
 
 
 STAGES = ("plain", "callable", "max", "lib", "oncommit")

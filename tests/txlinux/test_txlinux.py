@@ -126,11 +126,12 @@ def test_mistakes_of_coarse_locks_are_found(tmp_path: Path, mistake: str) -> Non
     assert run(program, "--tx-limit", "8").returncode != 0
 
 
-def test_settings_are_refused_before_anything_is_built() -> None:
+def test_settings_are_refused_before_anything_is_built(tmp_path: Path) -> None:
     tandem = Path(os.environ["TANDEM_BUILD"]) / "bin" / "tandem"
     words = ["workload", "txlinux", "run", "counter", "--set", 'htm.policy="best"']
-    done = subprocess.run([tandem, *words], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
+    empty = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    done = subprocess.run([tandem, *words], capture_output=True, text=True, check=False, env=empty)
+    assert (done.returncode, done.stdout, [*tmp_path.iterdir()]) == (2, "", [])
     assert re.fullmatch(
         r"tandem workload: --set htm\.policy=\"best\": 'htm\.policy' must be one of .*\n",
         done.stderr,

@@ -27,6 +27,7 @@ from tandem.files import write_bytes, write_text
 from tandem.paths import prefix
 from tandem.program import answer, guarded
 from tandem.version import PrintVersion
+from tandem.workload import options
 from tandem.workload.apache import cli as apache
 from tandem.workload.load import load, load_json, print_load
 from tandem.workload.memcached import Memcached
@@ -35,9 +36,6 @@ from tandem.workload.options import (
     check_options,
     only_variant,
     parser,
-)
-from tandem.workload.options import (
-    SUMMARY as OF_MEMCACHED,
 )
 from tandem.workload.programs import cli as programs
 from tandem.workload.replay import (
@@ -339,7 +337,7 @@ PROGRAM = "tandem workload"
 SUMMARY = "Fetch, build, analyse and test programs: memcached, httpd's cache, Linux, others"
 # What each is, and what runs its command line.
 WORKLOADS: dict[str, tuple[str, Callable[[Sequence[str]], int]]] = {
-    "memcached": (OF_MEMCACHED, lambda arguments: _act(parser().parse_args(arguments))),
+    "memcached": (options.SUMMARY, lambda arguments: _act(parser().parse_args(arguments))),
     "apache": (apache.SUMMARY, apache.run_apache),
     "txlinux": (txlinux.SUMMARY, txlinux.run_txlinux),
     "programs": (programs.SUMMARY, programs.run_programs),

@@ -161,7 +161,7 @@ public:
     keep_registers,    // an abort does not restore them (the hart's)
     keep_status,       // nor bits of sstatus (the hart's)
     keep_translations, // an abort leaves those that came of entries it has undone
-    forget_restarts,   // before SizeMatters asks who is older
+    forget_restarts,   // policies see their number begin again at the tenth
   };
   void make(Mistake mistake) { mistake_ = mistake; }
   [[nodiscard]] Mistake mistake() const { return mistake_; }

@@ -17,6 +17,9 @@ constexpr std::uint64_t kPageMask = kPageBytes - 1;
 constexpr std::uint64_t kBias = 0x2A'AAAA'A000;
 // The stack ends below the pages at the end of the address space, which stay free but for the
 // signal trampoline.
+// Strings fill whole pieces of this size, so that places on the stack do not depend on the length
+// of a path.
+constexpr std::uint64_t kStringsBytes = 64 << 10;
 constexpr std::uint64_t kStackEnd = AddressSpace::kEnd - 16 * kPageBytes;
 constexpr std::uint64_t kStack = std::uint64_t{8} << 20;
 // Letters of the ISA as AT_HWCAP has them: a, c, d, f, i, m; x, for what is not standard: the
@@ -117,7 +120,7 @@ Result<std::uint64_t> fill_stack(Kernel &kernel, const ElfFile &program, std::ui
   for (const std::string &variable : kernel.options().environment)
     words.push_back(stack.push(variable));
   words.push_back(0);
-  stack.align(kPageBytes); // so that places do not depend on the length of a path
+  stack.align(kStringsBytes);
   const std::uint64_t bytes = stack.push(std::as_bytes(std::span(random)));
   std::uint64_t headers = 0; // where the program headers lie in memory
   for (const ElfFile::Segment &segment : program.segments)

@@ -498,9 +498,9 @@ TEST_P(Histories, EveryPolicyCountsRight) {
     }
 }
 
-// Two harts want the same two lines in opposite orders, without a backoff, and work on when they have
-// them. Each attempt reads a word more than the one before and works longer: who has lost comes back
-// in time, and larger than who has won.
+// Two harts want the same two lines in opposite orders, without a backoff, and work on when they
+// have them. Each attempt reads a word more than the one before and works longer: who has lost
+// comes back in time, and larger than who has won.
 constexpr unsigned kOpposed = 2;
 constexpr unsigned kTurns = 20;
 
@@ -513,8 +513,8 @@ Words opposed_turns() {
   append({branch(kEqual, 7, 0, 20), load(6, 8, 0), addi(8, 8, 8), addi(7, 7, -1), jump(0, -16)});
   append({load(6, 20, 0), addi(6, 6, 1), store(6, 20, 0), load(7, 21, 0), addi(7, 7, 1),
           store(7, 21, 0)});
-  append({addi(12, 12, 1000), addi(12, 12, -1), branch(kNotEqual, 12, 0, -4), kXend,
-          addi(9, 9, -1)});
+  append(
+      {addi(12, 12, 1000), addi(12, 12, -1), branch(kNotEqual, 12, 0, -4), kXend, addi(9, 9, -1)});
   append({branch(kNotEqual, 9, 0, -4 * static_cast<int>(words.size() - 1)), kWfi, jump(0, -4)});
   return words;
 }

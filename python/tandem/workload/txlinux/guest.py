@@ -125,8 +125,10 @@ def check_settings(settings: Sequence[str]) -> None:
     for each in settings:
         command += ["--set", each]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    if done.returncode != 0:
+    if done.returncode == 2:
         raise UserError(done.stderr.strip().removeprefix("tandem machine list: "))
+    if done.returncode != 0:
+        raise CommandError(f"tandem machine list: status {done.returncode}")
 
 
 def _cache() -> Path:
