@@ -204,3 +204,35 @@ def test_a_link_says_what_became_of_sections(
     told = compilers.cc(*given, "-ftandem-verbose", folder=folder).stderr
     assert f"three: 2 atomic sections under {enforce}: {said}; 1 lock region unchanged" in told
     assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words", [("p.h",), ("-x", "c-header", "p.h"), ("p.h", "-o", "p.h.gch"), ("-c", "p.h")]
+)
+def test_headers_are_precompiled(either: Compilers, folder: Path, words: tuple[str, ...]) -> None:
+    (folder / "p.h").write_text(
+        "#ifndef SEEN\n#define SEEN\n#include <tandem/tandem.h>\n"
+        "static inline int g(int x) { tandem_atomic { ++x; } return x; }\n#endif\n"
+    )
+    made = either.cc("-O2", *words, folder=folder)
+    assert (made.stdout, made.stderr) == ("", "")
+    (folder / "user.c").write_text("int main(void) { return g(41) != 42; }\n")
+    precompiled = "p.h.gch" if "-o" in words else "p.h.pch"
+    either.cc("-O2", "-include-pch", precompiled, "user.c", "-o", "user", folder=folder)
+    either.run(["./user"], folder)
+
+
+def test_our_library_by_name(either: Compilers, folder: Path) -> None:
+    """Wherever the user's folders have another of the name."""
+    (folder / "other").mkdir()
+    (folder / "nothing.c").write_text("int nothing;\n")
+    soname = "-Wl,-soname,libtandem.so.0"
+    either.run(
+        ["gcc", "-shared", "-fPIC", soname, "nothing.c", "-o", "other/libtandem.so"], folder
+    )
+    (folder / "user.c").write_text(
+        "static long n;\n__attribute__((atomic)) void f(void) { ++n; }\n"
+        "int main(void) { f(); return n != 1; }\n"
+    )
+    either.cc("-O2", "-Lother", "user.c", "-ltandem", "-o", "user", folder=folder)
+    either.run(["./user"], folder)

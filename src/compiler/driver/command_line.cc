@@ -26,9 +26,10 @@ bool is_any(std::string_view word, const std::array<std::string_view, count> &na
 // The name's ending, as clang's types::lookupTypeForExtension.
 InputKind kind_by_name(std::string_view path) {
   static constexpr auto kCFamily = std::to_array<std::string_view>(
-      {"c",   "i",   "C",   "cc",   "cp",  "cpp",  "CPP",  "c++", "C++", "cxx", "CXX",
-       "ii",  "m",   "mi",  "M",    "mm",  "mii",  "h",    "hh",  "H",   "hp",  "hpp",
-       "hxx", "h++", "tcc", "cppm", "ccm", "cxxm", "c++m", "ixx", "iim"});
+      {"c",  "i",  "C", "cc", "cp",  "cpp",  "CPP", "c++",  "C++",  "cxx", "CXX", "ii",
+       "m",  "mi", "M", "mm", "mii", "cppm", "ccm", "cxxm", "c++m", "ixx", "iim"});
+  static constexpr auto kHeader =
+      std::to_array<std::string_view>({"h", "hh", "H", "hp", "hpp", "hxx", "h++", "tcc"});
   static constexpr auto kAssembler = std::to_array<std::string_view>({"s", "S", "sx", "asm"});
   static constexpr auto kIr = std::to_array<std::string_view>({"ll", "bc"});
   static constexpr auto kOther = std::to_array<std::string_view>(
@@ -40,6 +41,8 @@ InputKind kind_by_name(std::string_view path) {
   const std::string_view ending = dot == std::string_view::npos ? "" : name.substr(dot + 1);
   if (is_any(ending, kCFamily))
     return InputKind::c_family;
+  if (is_any(ending, kHeader))
+    return InputKind::header;
   if (is_any(ending, kAssembler))
     return InputKind::assembler;
   if (is_any(ending, kIr))
@@ -55,6 +58,8 @@ std::optional<InputKind> kind_by_language(std::string_view language) {
     return InputKind::assembler;
   if (language == "ir")
     return InputKind::ir;
+  if (language.ends_with("-header"))
+    return InputKind::header;
   if (language == "c" || language.starts_with("c-") || language.starts_with("c++") ||
       language.starts_with("cpp-") || language.starts_with("objective-c") ||
       language.starts_with("objc"))
@@ -310,7 +315,10 @@ CommandLine Parser::parse() {
 } // namespace
 
 bool CommandLine::links() const {
-  return stop == Stop::link && (!inputs.empty() || !search.names.empty() || !linker_words.empty());
+  const bool linked = std::any_of(inputs.begin(), inputs.end(), [](const Input &input) {
+    return input.kind != InputKind::header;
+  });
+  return stop == Stop::link && (linked || !search.names.empty() || !linker_words.empty());
 }
 
 bool CommandLine::has(InputKind kind) const {

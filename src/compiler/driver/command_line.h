@@ -15,7 +15,7 @@ namespace tandem {
 enum class Stop { preprocess, syntax, assembly, object, link };
 
 // What an input file holds, by its name or by -x.
-enum class InputKind { c_family, assembler, ir, other_source, object };
+enum class InputKind { c_family, header, assembler, ir, other_source, object };
 
 struct Input {
   std::string path; // "-": standard input
@@ -62,9 +62,13 @@ struct CommandLine {
   std::string linker;       // -fuse-ld=; empty: unsaid
   std::string linker_path;  // --ld-path=; empty: unsaid
 
-  // Whether clang starts a linker: an input of any kind, a library counts.
+  // Whether clang starts a linker: an input of any kind but a header, a library counts.
   [[nodiscard]] bool links() const;
   [[nodiscard]] bool has(InputKind kind) const;
+  // C, C++ and their like, headers that are precompiled included.
+  [[nodiscard]] bool has_c_family() const {
+    return has(InputKind::c_family) || has(InputKind::header);
+  }
 };
 
 CommandLine parse_command_line(const std::vector<std::string> &words);

@@ -45,6 +45,10 @@ TEST(CommandLine, WhatLinks) {
   EXPECT_FALSE(parsed("--print-prog-name ld").links());
   EXPECT_FALSE(parsed("-dumpversion").links());
   EXPECT_FALSE(parsed("").links());
+  EXPECT_FALSE(parsed("a.h b.hpp").links()) << "they are precompiled";
+  EXPECT_FALSE(parsed("-x c++-header a.c").links());
+  EXPECT_TRUE(parsed("a.h a.c").links());
+  EXPECT_TRUE(parsed("-x c a.h").links()) << "a program of that language";
 }
 
 TEST(CommandLine, InputsByNameAndByLanguage) {
@@ -62,6 +66,7 @@ TEST(CommandLine, InputsByNameAndByLanguage) {
   EXPECT_EQ(parsed("dir.c/file").inputs[0].kind, InputKind::object);
   EXPECT_EQ(parsed("-xassembler-with-cpp x.c").inputs[0].kind, InputKind::assembler);
   EXPECT_EQ(parsed("-x cuda x.c").inputs[0].kind, InputKind::other_source);
+  EXPECT_EQ(parsed("x.hh").inputs[0].kind, InputKind::header);
 }
 
 TEST(CommandLine, ValuesAreNotInputs) {

@@ -73,6 +73,32 @@ Status plan_relocatable(const Request &request, const CommandLine &line, const S
   return Unit{};
 }
 
+// Where the dynamic linker finds our libraries; empty: there by itself, or not asked.
+std::string run_path(const Request &request, const CommandLine &line) {
+  const std::string &folder = request.installation.libraries;
+  return line.is_static || folder == "/usr/lib" || folder == "/lib" ? "" : "-Wl,-rpath," + folder;
+}
+
+// Our libraries by name (-ltandem), of which another installation may lie where the user has
+// libraries searched for.
+void find_own_libraries(const Request &request, const CommandLine &line, const Settings &settings,
+                        std::vector<std::string> &options) {
+  const auto is_own = [](std::string_view name) {
+    return name == "tandem" || name.starts_with("tandem_");
+  };
+  const auto is_own_word = [&](std::string_view word) {
+    return word.starts_with("-l") && is_own(word.substr(2));
+  };
+  if (line.other_width || line.for_harts ||
+      (std::none_of(line.search.names.begin(), line.search.names.end(), is_own) &&
+       std::none_of(line.linker_words.begin(), line.linker_words.end(), is_own_word)))
+    return;
+  options.push_back("-L" + request.installation.libraries);
+  const std::string path = run_path(request, line);
+  if (settings.enforcement == Enforcement::none && !path.empty())
+    options.push_back(path); // runtime_libraries has it elsewhere
+}
+
 // The engine, which is also libitm.so.1 at run time. Before what the user links: of libraries with
 // one name lld takes the first, and GCC's (-litm, a path) lacks most of what sections call.
 void link_engine(const Request &request, const CommandLine &line, const Settings &settings,
@@ -103,8 +129,8 @@ std::vector<std::string> runtime_libraries(const Request &request, const Command
   // cannot be done (runtime/transaction/hardware.cc).
   if (settings.enforcement != Enforcement::global_lock && !line.is_static)
     libraries.emplace_back("-Wl,-z,now");
-  if (!line.is_static && folder != "/usr/lib" && folder != "/lib")
-    libraries.push_back("-Wl,-rpath," + folder);
+  if (std::string path = run_path(request, line); !path.empty())
+    libraries.push_back(std::move(path));
   return libraries;
 }
 
@@ -250,6 +276,7 @@ Result<LinkStep> plan_link(const Request &request, const CommandLine &line,
     step.options.emplace_back("-flto=full");
   if (Status chosen = choose_linker(line, toolchain, step.options); !chosen)
     return chosen.error();
+  find_own_libraries(request, line, settings, step.options);
   if (!settings.analyses())
     return step;
   if (line.relocatable) {

@@ -39,7 +39,7 @@ Status refuse_thin(const CommandLine &line) {
 // Adds what every compile step of C or C++ gets.
 void add_compile_options(const Request &request, const CommandLine &line, const Settings &settings,
                          std::vector<std::string> &options, std::vector<Check> &checks) {
-  if (line.has(InputKind::c_family)) {
+  if (line.has_c_family()) {
     options.emplace_back("-D__TANDEM__=1");
     if (!line.no_standard_includes) {
       options.emplace_back("-idirafter");
@@ -55,14 +55,14 @@ void add_compile_options(const Request &request, const CommandLine &line, const 
       checks.push_back({Check::Kind::present, plugin, "the installation is incomplete: reinstall"});
     }
   }
-  if (!makes_bitcode(line) || !(line.has(InputKind::c_family) || line.has(InputKind::ir)))
+  if (!makes_bitcode(line) || !(line.has_c_family() || line.has(InputKind::ir)))
     return;
   options.emplace_back("-flto=full");
   // Optimised code does not have any more what the link looks for: the source's calls, and the
   // variables that locks are known by. Where passes must run, they run without optimising, and the
   // link optimises.
   const bool only_instruments = line.optimises && line.instruments && settings.analyses();
-  if (line.optimises && !settings.analyses() && line.has(InputKind::c_family))
+  if (line.optimises && !settings.analyses() && line.has_c_family())
     options.emplace_back("-D__TANDEM_OPTIMISED__=1"); // marks then say so (compiler/attribute)
   if (!settings.analyses())
     return;

@@ -253,6 +253,21 @@ TEST_F(PlanTest, UnusualLinks) {
   EXPECT_THAT(arguments("-fno-lto a.c"), Not(Contains("-flto=full")));
 }
 
+TEST_F(PlanTest, OurLibrariesByNameAreThoseOfTheInstallation) {
+  for (const char *name : {"-ltandem", "-l tandem_tm", "-Wl,-ltandem_locks"})
+    for (const char *mode : {"none", "hybrid"}) {
+      environment_ = {{"TANDEM_ENFORCE", mode}};
+      const std::vector<std::string> words = arguments(fmt::format("-L/other {} a.o", name));
+      EXPECT_LT(std::find(words.begin(), words.end(), "-L/t/lib"),
+                std::find(words.begin(), words.end(), "-L/other"))
+          << name << " " << mode;
+      EXPECT_EQ(std::count(words.begin(), words.end(), "-Wl,-rpath,/t/lib"), 1) << mode;
+    }
+  const std::vector<std::string> words = arguments("-L/other -ltandemly a.o");
+  EXPECT_GT(std::find(words.begin(), words.end(), "-L/t/lib"),
+            std::find(words.begin(), words.end(), "-L/other"));
+}
+
 TEST_F(PlanTest, TheEnvironmentOfALink) {
   present_.insert({"lib/libone.a", "lib/libtwo.so", "lib/libtwo.a", "lib/exact.a"});
   environment_ = {{"TANDEM_POINTS_TO", "sensitive"}, {"TANDEM_CATALOGUE", "mine.toml"}};

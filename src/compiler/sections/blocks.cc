@@ -35,6 +35,13 @@ bool is_enter(const Function *function) {
 
 const Value *token(const CallBase &marker) { return marker.getArgOperand(0)->stripPointerCasts(); }
 
+// Whether the block's token is a variable of its own, wherever AddressSanitizer has put that.
+bool has_token(const CallBase &enter) {
+  return isa<AllocaInst>(token(enter)) ||
+         (isa<IntToPtrInst>(token(enter)) &&
+          enter.getFunction()->hasFnAttribute(Attribute::SanitizeAddress));
+}
+
 // Everything that runs between `enter` and the leaves of its block.
 void find_body(Section &block, const CallBase &enter) {
   SetVector<const BasicBlock *> seen;
@@ -83,7 +90,7 @@ std::vector<Section> find_blocks(Module &module) {
       block.kind = SectionKind::block;
       block.function = &function;
       // Without a token of its own, two blocks cannot be told apart.
-      block.optimised = optimised || !isa<AllocaInst>(token(*call));
+      block.optimised = optimised || !has_token(*call);
       block.entry.call = call;
       find_body(block, *call);
       blocks.push_back(std::move(block));

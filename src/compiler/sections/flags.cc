@@ -190,8 +190,7 @@ bool Flags::keep_condition(const BranchInst &first, Branches &others, const Lock
     Loads here;
     Loads there;
     // The opposite has another predicate, and the operands in the same order.
-    if (!find_reads(cast<Instruction>(first.getCondition()),
-                    cast<Instruction>(other.first->getCondition()), here, there))
+    if (!find_reads(first.getCondition(), other.first->getCondition(), here, there))
       return changes != nullptr;
     if (changes != nullptr)
       for (const auto &[branch, reads] : {std::pair(&first, &here), std::pair(other.first, &there)})
