@@ -24,6 +24,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 namespace tandem {
 namespace {
@@ -56,6 +57,7 @@ public:
       if (Status trusted = trust_acquisitions(); !trusted)
         return trusted.error();
     }
+    trust_wrappers();
     if (Status made = make_lock_regions(module_, file_, catalogue_); !made)
       return made.error();
     Result<std::vector<ConditionOperation>> waits = convert_waits(module_, file_);
@@ -152,6 +154,28 @@ private:
         }
     fold_guards(changed.getArrayRef());
     return Unit{};
+  }
+
+  // A wrapper that does nothing but acquire, such as a constructor of the program's own guards,
+  // throws only where it does not get its lock.
+  void trust_wrappers() {
+    SetVector<InvokeInst *> acquire;
+    {
+      const LockCalls calls(module_);
+      const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls, known_);
+      for (Function &function : module_)
+        for (const LockSite *site : calls.sites(function))
+          if (const auto *invoke = dyn_cast<InvokeInst>(site->call);
+              invoke != nullptr && named && site->wrapper != nullptr &&
+              site->operation == LockOperation::lock && named->section_of(*site))
+            acquire.insert(const_cast<InvokeInst *>(invoke));
+    }
+    SetVector<Function *> changed;
+    for (InvokeInst *invoke : acquire) {
+      changed.insert(invoke->getFunction());
+      changeToCall(invoke);
+    }
+    fold_guards(changed.getArrayRef());
   }
 
   // A wait gives up one lock, and the section goes on.

@@ -177,6 +177,33 @@ void release_exceptions(const SmallVector<WeakVH> &held) {
       store->setVolatile(false);
 }
 
+// Makes calls of what throws nothing plain ones, beginning with these functions. Result: the callers
+// that had a way for an exception.
+SetVector<Function *> call_plainly(ArrayRef<Function *> functions) {
+  SetVector<Function *> callers;
+  SetVector<Function *> work(functions.begin(), functions.end());
+  while (!work.empty()) {
+    Function &function = *work.pop_back_val();
+    if (function.isInterposable() ||
+        any_of(instructions(function), [](const Instruction &by) { return by.mayThrow(); }))
+      continue;
+    function.setDoesNotThrow();
+    for (User *user : make_early_inc_range(function.users())) {
+      auto *call = dyn_cast<CallBase>(user);
+      if (call == nullptr || called_function(*call) != &function)
+        continue;
+      Function &caller = *call->getFunction();
+      if (auto *invoke = dyn_cast<InvokeInst>(call)) {
+        changeToCall(invoke);
+        callers.insert(&caller);
+      }
+      if (!caller.doesNotThrow())
+        work.insert(&caller);
+    }
+  }
+  return callers;
+}
+
 // Functions that nothing calls any more: what is left in the module of the library's operations is
 // what is used.
 void erase_unused(Module &module) {
@@ -222,10 +249,16 @@ void fold_guards(ArrayRef<Function *> functions) {
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(SCCPPass());
   passes.addPass(SimplifyCFGPass());
-  for (Function *function : functions) {
-    const SmallVector<WeakVH> held = hold_exceptions(*function);
-    passes.run(*function, analyses);
+  const auto fold = [&](Function &function) {
+    const SmallVector<WeakVH> held = hold_exceptions(function);
+    passes.run(function, analyses);
     release_exceptions(held);
+  };
+  for (Function *function : functions)
+    fold(*function);
+  for (Function *caller : call_plainly(functions)) {
+    analyses.invalidate(*caller, PreservedAnalyses::none());
+    fold(*caller);
   }
 }
 

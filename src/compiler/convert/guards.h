@@ -25,7 +25,8 @@ struct LibraryLocks {
 // locks, std::condition_variable_any, and guards that are handed to other functions.
 void take_guards_apart(llvm::Module &module);
 
-// What has become constant in these functions is folded, and guards become values.
+// What has become constant in these functions is folded, and guards become values. Of those that
+// come to throw nothing, calls do not, either: constructors of the program's guards are some.
 void fold_guards(llvm::ArrayRef<llvm::Function *> functions);
 
 } // namespace tandem

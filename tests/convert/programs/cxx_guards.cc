@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Locks and guards of the C++ library: guards that exceptions end, guards that are given up and
-// taken again, readers.
+// taken again, readers; and a mutex and its guard that the program makes of them.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -71,7 +71,52 @@ private:
   long sum_ = 0;
 };
 
+class Mutex {
+public:
+  void acquire() { inner_.lock(); }
+  void release() { inner_.unlock(); }
+
+private:
+  std::mutex inner_;
+};
+
+class Holder {
+public:
+  explicit Holder(Mutex *mutex) : mutex_(mutex) { mutex_->acquire(); }
+  ~Holder() { mutex_->release(); }
+  Holder(const Holder &) = delete;
+
+private:
+  Mutex *mutex_;
+};
+
+// What moves from one end to the other, with both held.
+class Scale {
+public:
+  void move(long amount) {
+    const Holder one(&left_mutex_);
+    const Holder other(&right_mutex_);
+    left_ -= amount;
+    if (left_ % 5 == 0) {
+      left_ += amount;
+      throw std::runtime_error("five");
+    }
+    right_ += amount;
+  }
+  [[nodiscard]] bool level() {
+    const Holder one(&left_mutex_);
+    const Holder other(&right_mutex_);
+    return left_ + right_ == 0;
+  }
+
+private:
+  Mutex left_mutex_, right_mutex_;
+  long left_ = 0;
+  long right_ = 0;
+};
+
 Account account;
+Scale scale;
 Table table;
 std::mutex wrong_lock;
 std::string wrong;
@@ -90,6 +135,12 @@ void work(unsigned thread, long *puts, long *sevens) {
     } catch (const std::runtime_error &) {
       ++*sevens;
     }
+    try {
+      scale.move(1 + i % 3);
+    } catch (const std::runtime_error &) {
+    }
+    if (i % 64 == 0 && !scale.level())
+      note("a scale that is not level; ");
     if (i % 3 == 0)
       account.take();
     if (i % 4 == 0)
@@ -113,6 +164,8 @@ int main(int argc, char **argv) {
   long all = 0;
   for (const long each : puts)
     all += each;
+  if (!scale.level())
+    note("the scale; ");
   if (account.total() != all)
     note("the account's total; ");
   if (table.sum() != static_cast<long>(count) * (kRounds / 4))
