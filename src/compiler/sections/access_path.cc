@@ -55,6 +55,13 @@ const DIType *pointee(const DIType *type) {
   }
 }
 
+// What a reference means is written as the reference is.
+bool is_reference(const DIType *type) {
+  const DIType *stripped = strip_names(type);
+  return stripped != nullptr && (stripped->getTag() == dwarf::DW_TAG_reference_type ||
+                                 stripped->getTag() == dwarf::DW_TAG_rvalue_reference_type);
+}
+
 bool is_record(const DIType *type) {
   const DIType *stripped = strip_names(type);
   return stripped != nullptr && (stripped->getTag() == dwarf::DW_TAG_structure_type ||
@@ -110,21 +117,22 @@ const DIDerivedType *member_at(const DICompositeType *record, std::uint64_t offs
 }
 
 void add_index(AccessPath &path) {
-  path.text += "[]";
-  path.deref = path.self = false;
+  path.text = (path.self == nullptr ? path.text : path.print()) + "[]";
+  path.deref = false;
+  path.self = nullptr;
 }
 
 // `record` has the field.
 void add_field(AccessPath &path, const DICompositeType &record, StringRef field) {
   if (field.empty())
     return; // a member of an anonymous struct or union is named without it
-  const std::string owner = path.self ? record_path(record, false) : "";
-  if (owner.empty())
+  if (path.self == nullptr)
     path.text += path.deref ? "->" : ".";
   else
-    path.text = owner + "::";
+    path.text = record.getName().empty() ? "" : record_path(record, false) + "::";
   path.text += field.str();
-  path.deref = path.self = false;
+  path.deref = false;
+  path.self = nullptr;
 }
 
 // Descends from the object of `path` to the part of `size` bytes at `offset` in it.
@@ -176,8 +184,11 @@ const DILocalVariable *variable_of(const Value *value) {
   return nullptr;
 }
 
-bool is_this(const DILocalVariable *variable) {
-  return variable != nullptr && variable->isArtificial() && variable->getName() == "this";
+// The class whose member function has `variable` as its `this`; null for others.
+const DICompositeType *class_of_this(const DILocalVariable *variable) {
+  return variable != nullptr && variable->isArtificial() && variable->getName() == "this"
+             ? dyn_cast_or_null<DICompositeType>(strip_names(pointee(variable->getType())))
+             : nullptr;
 }
 
 // The one value that is ever stored in a local variable, null pointers not counted; or null.
@@ -348,10 +359,10 @@ private:
         }
       AccessPath path = address(from, 8, depth + 1);
       return AccessPath{.text = path.print(),
-                        .deref = true,
+                        .deref = !is_reference(path.type),
                         .type = pointee(path.type),
                         .global = path.global,
-                        .self = is_this(variable_of(from))};
+                        .self = class_of_this(variable_of(from))};
     }
     if (const auto *call = dyn_cast<CallBase>(value))
       if (const Function *callee = call->getCalledFunction()) {
@@ -369,9 +380,9 @@ private:
       }
     if (const DILocalVariable *variable = variable_of(value))
       return AccessPath{.text = variable->getName().str(),
-                        .deref = true,
+                        .deref = !is_reference(variable->getType()),
                         .type = pointee(variable->getType()),
-                        .self = is_this(variable)};
+                        .self = class_of_this(variable)};
     if (const auto *argument = dyn_cast<Argument>(value);
         argument != nullptr && argument->hasName())
       return AccessPath{.text = argument->getName().str(), .deref = true};
@@ -433,7 +444,14 @@ std::string record_path(const DICompositeType &record, bool full) {
   return path;
 }
 
-std::string AccessPath::print() const { return deref ? "*" + text : text; }
+std::string AccessPath::print() const {
+  if (deref && self != nullptr)
+    return self->getName().empty() ? ("(object of " + self->getFilename() + ":" +
+                                      std::to_string(self->getLine()) + ")")
+                                         .str()
+                                   : record_path(*self, false);
+  return deref ? "*" + text : text;
+}
 
 AccessPath access_path(const llvm::Value *address, std::uint64_t size, std::int64_t offset) {
   return Resolver().address(address, size, 0, static_cast<std::uint64_t>(offset));

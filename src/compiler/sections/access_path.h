@@ -24,7 +24,9 @@ struct AccessPath {
   // The variable at the root, where it outlives every call of the function: then the path has the
   // same meaning in every function.
   const llvm::GlobalVariable *global = nullptr;
-  bool self = false; // `*text` is the object of a member function: its fields are Class::field
+  // `*text` is the object of a member function, of this class: that and its fields go by the class,
+  // what a lambda has captured by its own name. Null: it is not.
+  const llvm::DICompositeType *self = nullptr;
 
   // The object as source text.
   [[nodiscard]] std::string print() const;
