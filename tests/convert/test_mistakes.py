@@ -446,14 +446,21 @@ def test_lock_of_a_shared_librarys_caller(converter: Converter) -> None:
     )
 
 
-def test_what_is_refused_may_stay_a_lock(converter: Converter) -> None:
+def kept(converter: Converter, code: str, *locks: str, enforce: str = "stm") -> Compiled:
+    """Compiles with each of `locks` a section, where what is refused stays a lock; it must do."""
     source = converter.folder / "p.c"
-    source.write_text(HEAD + CODE["held at the end"][0], encoding="utf-8")
+    source.write_text(HEAD + code, encoding="utf-8")
+    sections = "".join(f'[[section]]\nlocks = ["{x}"]\nreason = "r"\n' for x in locks)
     file = converter.folder / "p.toml"
-    file.write_text(SECTION_A.replace("\n", "\nrefused-stay-locks = true\n", 1), encoding="utf-8")
-    options = ("-O1", "-D_GNU_SOURCE", "-Wno-unused", "-ftandem-enforce=hybrid")
+    file.write_text(f"version = 1\nrefused-stay-locks = true\n{sections}", encoding="utf-8")
+    options = ("-O1", "-D_GNU_SOURCE", "-Wno-unused", f"-ftandem-enforce={enforce}")
     compiled = converter.compile(source, file, *options)
     assert compiled.status == 0, compiled.errors
+    return compiled
+
+
+def test_what_is_refused_may_stay_a_lock(converter: Converter) -> None:
+    compiled = kept(converter, CODE["held at the end"][0], "a", enforce="hybrid")
     notes = [x for x in compiled.errors.splitlines() if x.startswith("tandem-cc: ")]
     assert len(notes) == 1, compiled.errors
     assert notes[0].startswith("tandem-cc: note: stays a lock: "), notes
@@ -517,26 +524,19 @@ def test_earlier_words_are_read_with_a_warning(converter: Converter) -> None:
 
 def test_a_refusal_with_an_apostrophe_keeps_one_lock(converter: Converter) -> None:
     """Of "its caller's 'a'" the name is `a`: `b` becomes a section."""
-    source = converter.folder / "p.c"
     code = (
         "static void give_up(int n) { ++x; if (n) pthread_mutex_unlock(&a); ++y; }\n"
         "void (*volatile hook)(int) = give_up;\n"
         "int main(void) { pthread_mutex_lock(&a); ++x; hook(1);\n"
         "  pthread_mutex_lock(&b); ++y; pthread_mutex_unlock(&b); return x - y; }\n"
     )
-    source.write_text(HEAD + code, encoding="utf-8")
-    file = converter.folder / "p.toml"
-    both = SECTION_A + SECTION_A.replace('"a"', '"b"').replace("version = 1\n", "")
-    file.write_text(both.replace("\n", "\nrefused-stay-locks = true\n", 1), encoding="utf-8")
-    compiled = converter.compile(source, file, "-O1", "-Wno-unused", "-ftandem-enforce=stm")
-    assert compiled.status == 0, compiled.errors
+    compiled = kept(converter, code, "a", "b")
     assert "caller's 'a'" in compiled.errors
     assert len(compiled.sections("atomic")) == 1
 
 
 def test_a_refusal_for_the_order_keeps_one_lock(converter: Converter) -> None:
     """`a` waits for a real lock whose holder waits for `a`; `d` becomes a section."""
-    source = converter.folder / "p.c"
     code = (
         "static pthread_mutex_t d = PTHREAD_MUTEX_INITIALIZER;\n"
         "static void g(void) { pthread_mutex_lock(&b); ++y; pthread_mutex_unlock(&b); }\n"
@@ -545,18 +545,15 @@ def test_a_refusal_for_the_order_keeps_one_lock(converter: Converter) -> None:
         "  pthread_mutex_lock(&b); pthread_mutex_lock(&a); ++x;\n"
         "  pthread_mutex_unlock(&a); pthread_mutex_unlock(&b); return x + y; }\n"
     )
-    source.write_text(HEAD + code, encoding="utf-8")
-    file = converter.folder / "p.toml"
-    both = SECTION_A.replace('"a"', '"d"') + SECTION_A.replace("version = 1\n", "")
-    file.write_text(both.replace("\n", "\nrefused-stay-locks = true\n", 1), encoding="utf-8")
-    compiled = converter.compile(source, file, "-O1", "-Wno-unused", "-ftandem-enforce=stm")
-    assert compiled.status == 0, compiled.errors
+    compiled = kept(converter, code, "d", "a")
     assert f"p.c:{FIRST + 1}: a section of 'a' waits for 'b'" in compiled.errors
     assert len(compiled.sections("atomic")) == 1
 
 
-def test_a_region_that_reads_variable_arguments_keeps_its_lock(converter: Converter) -> None:
-    source = converter.folder / "p.c"
+@pytest.mark.parametrize(("mode", "sections"), [("locks", 2), ("stm", 1), ("hybrid", 1)])
+def test_a_region_that_reads_variable_arguments_keeps_its_lock(
+    converter: Converter, mode: str, sections: int
+) -> None:
     code = (
         "#include <stdarg.h>\n"
         "__attribute__((noinline)) static void f(int n, ...) { pthread_mutex_lock(&b);\n"
@@ -565,14 +562,7 @@ def test_a_region_that_reads_variable_arguments_keeps_its_lock(converter: Conver
         "int main(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a);\n"
         "  f(1, 2); return x + y != 3; }\n"
     )
-    source.write_text(HEAD + code, encoding="utf-8")
-    file = converter.folder / "p.toml"
-    both = SECTION_A + SECTION_A.replace('"a"', '"b"').replace("version = 1\n", "")
-    file.write_text(both.replace("\n", "\nrefused-stay-locks = true\n", 1), encoding="utf-8")
-    for mode in ("locks", "stm", "hybrid"):
-        flags = ("-O1", "-Wno-unused", f"-ftandem-enforce={mode}")
-        compiled = converter.compile(source, file, *flags)
-        assert compiled.status == 0, compiled.errors
-        kept = f"p.c:{FIRST + 2}: lock 'b' is held where the function begins to read"
-        assert (kept in compiled.errors) == (mode != "locks"), compiled.errors
-        assert len(compiled.sections("atomic")) == (2 if mode == "locks" else 1)
+    compiled = kept(converter, code, "a", "b", enforce=mode)
+    refusal = f"p.c:{FIRST + 2}: lock 'b' is held where the function begins to read"
+    assert (refusal in compiled.errors) == (sections == 1), compiled.errors
+    assert len(compiled.sections("atomic")) == sections

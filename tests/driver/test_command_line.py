@@ -206,6 +206,14 @@ def test_a_link_says_what_became_of_sections(
     assert told.count("\n") == 1
 
 
+def test_a_link_that_enforces_nothing_says_so(compilers: Compilers, folder: Path) -> None:
+    given = ("-ftandem-enforce=none", "main.c", "twice.c", "-o", "program")
+    assert compilers.cc(*given, folder=folder).stderr == ""
+    told = compilers.cc(*given, "-ftandem-verbose", folder=folder).stderr
+    assert told.startswith("tandem-cc: note: program: atomic sections are neither enforced nor")
+    assert told.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     "words", [("p.h",), ("-x", "c-header", "p.h"), ("p.h", "-o", "p.h.gch"), ("-c", "p.h")]
 )

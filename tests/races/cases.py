@@ -8,6 +8,7 @@ may be empty. `PRELUDE` comes before it.
 import re
 from dataclasses import dataclass
 
+import cxx_threads
 import synchronisers
 
 PRELUDE = """#include <pthread.h>
@@ -593,7 +594,7 @@ def cases() -> list[Case]:
             (KINDS, "c", PRELUDE),
             (synchronisers.C, "c", PRELUDE),
             (CXX, "cc", ""),
-            (synchronisers.CXX, "cc", synchronisers.HEAD),
+            (cxx_threads.CXX, "cc", cxx_threads.HEAD),
         )
         for name, text in texts.items()
         for racy in (True, False)

@@ -159,8 +159,10 @@ Result<int> run_and_wait(const Plan &plan) {
     return kInternalStatus;
   if (!WIFEXITED(status))
     return end_by(WTERMSIG(status));
-  if (WEXITSTATUS(status) == 0)
+  if (WEXITSTATUS(status) == 0) {
     std::fputs(plan.epilogue.c_str(), stdout);
+    std::fputs(printable(plan.note).c_str(), stderr);
+  }
   return WEXITSTATUS(status);
 }
 

@@ -51,6 +51,7 @@ struct Plan {
   std::vector<std::string> inputs; // that are read, so that nothing may be written to them
   std::string prologue;            // printed before the program runs
   std::string epilogue;            // printed after it succeeded
+  std::string note;                // the same, on standard error
 };
 
 // Error: the user's mistake, one line.
