@@ -58,7 +58,7 @@ CODE = {
     "an exception that leaves it locked": (
         "struct S { ~S() { x = 1; } };\n"
         "void f() { S s; a.lock(); if (x == 3) throw 1; a.unlock(); }\n",
-        f"p.cc:{FIRST + 1}: main may return and hold 'a', and it cannot be put into its callers",
+        f"p.cc:{FIRST + 1}: main may hand on an exception and hold 'a', and it cannot be put into",
     ),
     "a guard in an object of its own": (
         "#include <memory>\n"

@@ -112,8 +112,10 @@ private:
       if (const LockSite *site = calls_.at(instruction);
           site != nullptr && counts_(*site) && !operate(*site, state))
         return;
-      if (leaves(instruction) && state.held > 0)
+      if (leaves(instruction) && state.held > 0) {
+        result_.by_exception = result_.good() && isa<ResumeInst>(instruction);
         fail(result_.returns_inside, state.since);
+      }
       if (!declared_)
         flags_.apply(instruction, state.flags);
       note(instruction, state, loaded);
@@ -270,8 +272,10 @@ private:
       if (const LockSite *next = calls_.at(instruction);
           next != nullptr && counts_(*next) && !operate(*next, state))
         return;
-      if (leaves(instruction) && state.held > 0)
+      if (leaves(instruction) && state.held > 0) {
+        result_.by_exception = result_.good() && isa<ResumeInst>(instruction);
         fail(result_.returns_inside, state.since);
+      }
     }
     for (const BasicBlock *next : successors(state.block)) {
       State there = state;

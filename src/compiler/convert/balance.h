@@ -18,6 +18,7 @@ namespace tandem {
 
 struct Balance {
   bool returns_inside = false;        // some path may return with more locks than it began with
+  bool by_exception = false;          // and it does so by an exception that it hands on
   bool releases_callers = false;      // some path may release before it acquires
   const llvm::CallBase *at = nullptr; // the first site that shows it
   // If it is not good: as Region::doubt.

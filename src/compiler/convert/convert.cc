@@ -335,8 +335,9 @@ private:
           "{}: {} '{}', and it cannot be put into its callers: {}; keep the lock, or say "
           "with [[balanced]] that no such path is taken",
           balance.at == nullptr ? name : source_place(*balance.at),
-          balance.returns_inside ? fmt::format("{} may return and hold", name)
-                                 : fmt::format("{} may release its caller's", name),
+          balance.by_exception     ? fmt::format("{} may hand on an exception and hold", name)
+          : balance.returns_inside ? fmt::format("{} may return and hold", name)
+                                   : fmt::format("{} may release its caller's", name),
           lock, why)};
     };
     if (!balance.doubt.empty())

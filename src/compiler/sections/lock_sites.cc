@@ -76,9 +76,11 @@ std::string reason_of(const Section &section) {
   const std::string name = source_name(function);
   const std::string why = why_not_unwrapped(function);
   const std::string more = why.empty() ? "" : ", and " + why;
-  return section.exits.empty()
-             ? fmt::format("{} does not release it{}", name, more)
-             : fmt::format("some path of {} returns without releasing it{}", name, more);
+  if (section.exits.empty())
+    return fmt::format("{} does not release it{}", name, more);
+  if (any_of(section.body, [](const Instruction *at) { return isa<ReturnInst>(at); }))
+    return fmt::format("some path of {} returns without releasing it{}", name, more);
+  return fmt::format("an exception that leaves {} leaves it locked{}", name, more);
 }
 
 // The mutex that a call is given; "?" where none of its arguments is one.
