@@ -111,8 +111,10 @@ def test_of_a_strict_standard(converter: Converter) -> None:
 def test_suggestions_keep_it(converter: Converter) -> None:
     suggested = converter.folder / "s.toml"
     subprocess.run(
-        [converter.build / "bin/tandem", "analyze", "--quiet", "--suggest", suggested]
-        + [source_of(converter, "sigaction"), "--", "-D_GNU_SOURCE"],
+        [
+            *(converter.build / "bin/tandem", "analyze", "--quiet", "--suggest", suggested),
+            *(source_of(converter, "sigaction"), "--", "-D_GNU_SOURCE"),
+        ],
         env={k: v for k, v in os.environ.items() if not k.startswith("TANDEM_")},
         capture_output=True,
         check=True,

@@ -235,9 +235,7 @@ def test_our_library_by_name(either: Compilers, folder: Path) -> None:
     (folder / "other").mkdir()
     (folder / "nothing.c").write_text("int nothing;\n")
     soname = "-Wl,-soname,libtandem.so.0"
-    either.run(
-        ["gcc", "-shared", "-fPIC", soname, "nothing.c", "-o", "other/libtandem.so"], folder
-    )
+    either.run(["gcc", "-shared", "-fPIC", soname, "nothing.c", "-o", "other/libtandem.so"], folder)
     (folder / "user.c").write_text(
         "static long n;\n__attribute__((atomic)) void f(void) { ++n; }\n"
         "int main(void) { f(); return n != 1; }\n"

@@ -66,8 +66,10 @@ def build(compilers: Compilers, folder: Path, *words: str) -> None:
 @pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
 @pytest.mark.parametrize(
     "option",
-    ["-fsanitize=address", "-fsanitize=undefined", "-fsanitize=address,undefined", "--coverage"]
-    + ["-pg", "-fsanitize=thread"],
+    [
+        *("-fsanitize=address", "-fsanitize=undefined", "-fsanitize=address,undefined"),
+        *("-fsanitize=thread", "--coverage", "-pg"),
+    ],
 )
 def test_sections_stay_atomic(
     compilers: Compilers, folder: Path, option: str, level: str, enforce: str

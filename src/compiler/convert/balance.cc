@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -60,6 +61,10 @@ public:
         break;
       }
       walk(std::move(state));
+    }
+    if (result_.good() && thrown_) {
+      fail(result_.returns_inside, *thrown_);
+      result_.by_exception = true;
     }
     return result_;
   }
@@ -112,10 +117,8 @@ private:
       if (const LockSite *site = calls_.at(instruction);
           site != nullptr && counts_(*site) && !operate(*site, state))
         return;
-      if (leaves(instruction) && state.held > 0) {
-        result_.by_exception = result_.good() && isa<ResumeInst>(instruction);
-        fail(result_.returns_inside, state.since);
-      }
+      if (leaves(instruction) && state.held > 0)
+        leave_inside(instruction, state.since);
       if (!declared_)
         flags_.apply(instruction, state.flags);
       note(instruction, state, loaded);
@@ -272,16 +275,22 @@ private:
       if (const LockSite *next = calls_.at(instruction);
           next != nullptr && counts_(*next) && !operate(*next, state))
         return;
-      if (leaves(instruction) && state.held > 0) {
-        result_.by_exception = result_.good() && isa<ResumeInst>(instruction);
-        fail(result_.returns_inside, state.since);
-      }
+      if (leaves(instruction) && state.held > 0)
+        leave_inside(instruction, state.since);
     }
     for (const BasicBlock *next : successors(state.block)) {
       State there = state;
       there.block = next;
       push(std::move(there));
     }
+  }
+
+  // A return says more than an exception on another way.
+  void leave_inside(const Instruction &instruction, const CallBase *since) {
+    if (isa<ReturnInst>(instruction))
+      fail(result_.returns_inside, since);
+    else if (!thrown_ && !declared_)
+      thrown_ = since;
   }
 
   void fail(bool &what, const CallBase *at) {
@@ -300,6 +309,8 @@ private:
   std::set<State> seen_;
   std::vector<State> work_;
   DenseSet<const Instruction *> outside_;
+  // The latest acquisition of what it holds where it hands on an exception.
+  std::optional<const CallBase *> thrown_;
   Balance result_;
 };
 

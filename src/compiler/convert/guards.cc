@@ -177,8 +177,8 @@ void release_exceptions(const SmallVector<WeakVH> &held) {
       store->setVolatile(false);
 }
 
-// Makes calls of what throws nothing plain ones, beginning with these functions. Result: the callers
-// that had a way for an exception.
+// Makes calls of what throws nothing plain ones, beginning with these functions. Result: the
+// callers that had a way for an exception.
 SetVector<Function *> call_plainly(ArrayRef<Function *> functions) {
   SetVector<Function *> callers;
   SetVector<Function *> work(functions.begin(), functions.end());

@@ -26,8 +26,8 @@ bool is_any(std::string_view word, const std::array<std::string_view, count> &na
 // The name's ending, as clang's types::lookupTypeForExtension.
 InputKind kind_by_name(std::string_view path) {
   static constexpr auto kCFamily = std::to_array<std::string_view>(
-      {"c",  "i",  "C", "cc", "cp",  "cpp",  "CPP", "c++",  "C++",  "cxx", "CXX", "ii",
-       "m",  "mi", "M", "mm", "mii", "cppm", "ccm", "cxxm", "c++m", "ixx", "iim"});
+      {"c", "i",  "C", "cc", "cp",  "cpp",  "CPP", "c++",  "C++",  "cxx", "CXX", "ii",
+       "m", "mi", "M", "mm", "mii", "cppm", "ccm", "cxxm", "c++m", "ixx", "iim"});
   static constexpr auto kHeader =
       std::to_array<std::string_view>({"h", "hh", "H", "hp", "hpp", "hxx", "h++", "tcc"});
   static constexpr auto kAssembler = std::to_array<std::string_view>({"s", "S", "sx", "asm"});

@@ -161,7 +161,8 @@ Result<int> run_and_wait(const Plan &plan) {
     return end_by(WTERMSIG(status));
   if (WEXITSTATUS(status) == 0) {
     std::fputs(plan.epilogue.c_str(), stdout);
-    std::fputs(printable(plan.note).c_str(), stderr);
+    if (!plan.note.empty())
+      std::fprintf(stderr, "%s\n", printable(plan.note).c_str());
   }
   return WEXITSTATUS(status);
 }

@@ -446,10 +446,10 @@ std::string record_path(const DICompositeType &record, bool full) {
 
 std::string AccessPath::print() const {
   if (deref && self != nullptr)
-    return self->getName().empty() ? ("(object of " + self->getFilename() + ":" +
-                                      std::to_string(self->getLine()) + ")")
-                                         .str()
-                                   : record_path(*self, false);
+    return self->getName().empty()
+               ? ("(object of " + self->getFilename() + ":" + std::to_string(self->getLine()) + ")")
+                     .str()
+               : record_path(*self, false);
   return deref ? "*" + text : text;
 }
 
