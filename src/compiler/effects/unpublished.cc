@@ -72,6 +72,16 @@ bool may_follow(const Instruction &to, const Instruction &from, const Instructio
   return false;
 }
 
+bool is_plain_variable(const Value &address) {
+  return isa<AllocaInst>(address) && all_of(address.uses(), [](const Use &use) {
+           const auto *store = dyn_cast<StoreInst>(use.getUser());
+           return isa<LoadInst>(use.getUser()) ||
+                  (store != nullptr && use.get() == store->getPointerOperand() &&
+                   store->getValueOperand() != use.get()) ||
+                  (isa<Instruction>(use.getUser()) && is_marker(*cast<Instruction>(use.getUser())));
+         });
+}
+
 namespace {
 
 // Where a pointer comes from: `object` is the value that the instruction uses, a load of a variable
@@ -87,17 +97,6 @@ bool was_told(const Instruction &told, const Instruction &instruction, const Bor
   return may_follow(instruction, told, born.object) ||
          (born.object != nullptr && born.object != born.birth &&
           may_follow(*born.object, told, born.birth));
-}
-
-// Whether a local variable is only loaded and stored to: its address does not escape.
-bool is_plain_variable(const Value &address) {
-  return isa<AllocaInst>(address) && all_of(address.uses(), [](const Use &use) {
-           const auto *store = dyn_cast<StoreInst>(use.getUser());
-           return isa<LoadInst>(use.getUser()) ||
-                  (store != nullptr && use.get() == store->getPointerOperand() &&
-                   store->getValueOperand() != use.get()) ||
-                  (isa<Instruction>(use.getUser()) && is_marker(*cast<Instruction>(use.getUser())));
-         });
 }
 
 // The places where control may be once the object that `copy` leads to is known to others: uses of

@@ -20,6 +20,9 @@ bool is_marker(const llvm::Instruction &instruction);
 bool may_follow(const llvm::Instruction &to, const llvm::Instruction &from,
                 const llvm::Instruction *but_by = nullptr);
 
+// Whether a local variable is only loaded and stored to: its address does not escape.
+bool is_plain_variable(const llvm::Value &address);
+
 // Whether `pointer`, used by `instruction`, leads into an object that its function, or each
 // function that calls it, has allocated and, on every way to the instruction, has not yet let
 // anyone else know of. False where one of these functions is `known_to`.

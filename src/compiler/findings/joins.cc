@@ -2,6 +2,7 @@
 #include "compiler/findings/joins.h"
 
 #include "compiler/effects/unpublished.h"
+#include "compiler/findings/lock_address.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/lock_functions.h"
 #include "compiler/sections/origin.h"
@@ -99,6 +100,19 @@ private:
   LoopInfo loops_;
 };
 
+// Whether the loop changes the variable that a value is loaded from.
+bool counts(const Loop &loop, const Value &value) {
+  const Value *counter = &value;
+  while (const auto *cast = dyn_cast<CastInst>(counter))
+    counter = cast->getOperand(0);
+  const auto *load = dyn_cast<LoadInst>(counter);
+  return load != nullptr && any_of(load->getPointerOperand()->users(), [&](const User *user) {
+           const auto *store = dyn_cast<StoreInst>(user);
+           return store != nullptr && store->getPointerOperand() == load->getPointerOperand() &&
+                  loop.contains(store);
+         });
+}
+
 // What the loop's counter is compared with; null where it is no counter.
 const Value *bound_of(const Loop &loop) {
   SmallVector<BasicBlock *, 4> exiting;
@@ -107,14 +121,16 @@ const Value *bound_of(const Loop &loop) {
     if (const auto *branch = dyn_cast<BranchInst>(block->getTerminator());
         branch != nullptr && branch->isConditional())
       if (const auto *compare = dyn_cast<ICmpInst>(branch->getCondition());
-          compare != nullptr && compare->getOperand(1)->getType()->isIntegerTy())
+          compare != nullptr && compare->getOperand(1)->getType()->isIntegerTy() &&
+          counts(loop, *compare->getOperand(0)))
         return compare->getOperand(1);
   return nullptr;
 }
 
 // Whether a loop that joins comes to all that a call has created, `making` being the loop around
-// that: it has the same bound, or is certainly the longer one.
-bool covers(const Loop &joining, const Loop *making, const CallBase &created) {
+// that: it has the same bound, or is certainly the longer one. If `likely`, also where the bounds
+// are variables that are not known to be one: who joins in a loop joins all.
+bool covers(const Loop &joining, const Loop *making, const CallBase &created, bool likely) {
   const Value *last = bound_of(joining);
   const auto *most = dyn_cast_or_null<ConstantInt>(last);
   if (making == nullptr) { // one of the handles, by a number
@@ -126,11 +142,11 @@ bool covers(const Loop &joining, const Loop *making, const CallBase &created) {
   }
   const Value *first = bound_of(*making);
   if (first == nullptr || last == nullptr)
-    return first == last;
+    return likely || first == last;
   const auto *made = dyn_cast<ConstantInt>(first);
   if (made != nullptr && most != nullptr)
     return made->getSExtValue() <= most->getSExtValue();
-  return same_value(*first, *last);
+  return likely || same_value(*first, *last);
 }
 
 // Whether the program comes by a call at most once, as far as its functions call each other by
@@ -178,9 +194,10 @@ const LoadInst *handle_of(const Value *value) {
 }
 
 // Whether two addresses are those of one handle: one variable, at offsets that agree as far as they
-// are known, or, if `exact`, certainly.
+// are known, or, if `exact`, certainly. If `likely`, also one field of one type where the analysis
+// does not know the objects.
 bool same_slot(const Value &a, const Value &b, const PointsToAnalysis &points_to,
-               bool exact = false) {
+               bool exact = false, bool likely = false) {
   const DataLayout *layout = nullptr;
   for (const Value *value : {&a, &b})
     if (const auto *instruction = dyn_cast<Instruction>(value))
@@ -206,6 +223,13 @@ bool same_slot(const Value &a, const Value &b, const PointsToAnalysis &points_to
     return true;
   const std::vector<ObjectRange> here = points_to.memory(a, 8);
   const std::vector<ObjectRange> there = points_to.memory(b, 8);
+  const auto is_unknown = [](const ObjectRange &range) { return range.object == 0; };
+  const auto field_of = [](const std::pair<const Value *, std::int64_t> &at) {
+    return at.first == nullptr ? std::string() : record_field(*at.first, at.second);
+  };
+  if (likely && (any_of(here, is_unknown) || any_of(there, is_unknown)))
+    return !field_of({left, left_offset}).empty() &&
+           field_of({left, left_offset}) == field_of({right, right_offset});
   return any_of(here, [&](const ObjectRange &x) {
     return any_of(there, [&](const ObjectRange &y) {
       return x.object != 0 && x.object == y.object && x.begin < y.end && y.begin < x.end;
@@ -403,7 +427,7 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
     const Handle &handle = handles_[creation].front();
     if (handle.in_vector ? around == nullptr || bound_of(*around) != nullptr ||
                                !goes_through(*join.call->getFunction(), *handle.address)
-                         : !same_slot(*handle.address, *join.address, points_to))
+                         : !same_slot(*handle.address, *join.address, points_to, false, likely))
       continue;
     const CallBase &created = *handles_[creation].front().call;
     const bool together = created.getFunction() == join.call->getFunction();
@@ -412,7 +436,7 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
     const Loops others(*created.getFunction());
     const Loop *making = together ? loops.around(created) : others.around(created);
     if ((around == nullptr && making == nullptr) || (together && making == around)) {
-      if (!same_slot(*handles_[creation].front().address, *join.address, points_to, true))
+      if (!same_slot(*handles_[creation].front().address, *join.address, points_to, true, likely))
         continue;
       behind_[join.call].push_back(creation);
       // Created and joined on one condition, or joined if there is one: on the other side there is
@@ -430,7 +454,7 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
     if (around == nullptr ||
         !(likely || loops.always(*around, *join.call) ||
           (asks && loops.always(*around, *decides))) ||
-        !(handle.in_vector || covers(*around, making, created)))
+        !(handle.in_vector || covers(*around, making, created, likely)))
       continue;
     SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> ends;
     around->getExitEdges(ends);

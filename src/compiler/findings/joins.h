@@ -20,7 +20,8 @@
 namespace tandem {
 
 // certain: only what is joined on every way. likely: also where a join, or a loop of joins, stands
-// behind a condition: who joins a thread on some condition has it on that condition.
+// behind a condition: who joins a thread on some condition has it on that condition; and loops up
+// to variables are taken to be about as many threads.
 enum class JoinMode { certain, likely };
 
 class Joins {

@@ -19,6 +19,12 @@ namespace {
 
 using namespace llvm;
 
+// What a call enters; nothing where it may enter so many functions that it says little.
+ArrayRef<const Function *> few_targets(const CallBase &call, const PointsToAnalysis &points_to) {
+  const auto targets = likely_targets(call, points_to);
+  return targets.size() > kFewTargets ? ArrayRef<const Function *>() : targets;
+}
+
 // The functions that a handler may run.
 std::vector<const Function *> functions_of(const Function &handler,
                                            const PointsToAnalysis &points_to) {
@@ -27,7 +33,7 @@ std::vector<const Function *> functions_of(const Function &handler,
   for (std::size_t i = 0; i < found.size(); ++i)
     for (const Instruction &instruction : instructions(*found[i]))
       if (const auto *call = dyn_cast<CallBase>(&instruction))
-        for (const Function *target : likely_targets(*call, points_to))
+        for (const Function *target : few_targets(*call, points_to))
           if (!target->isDeclaration() && seen.insert(target).second)
             found.push_back(target);
   return found;
@@ -39,7 +45,7 @@ void find_locks_in_handlers(const AnalysisView &view, const HeldLocks &held, Fin
   std::map<std::uint32_t, std::pair<const LockSite *, const Function *>> in_handlers; // by class
   DenseSet<const Function *> handlers;
   for (const Entry &entry : view.sharing.entries()) {
-    if (entry.kind != EntryKind::signal_handler)
+    if (entry.kind != EntryKind::signal_handler || !takes_signal(*entry.function))
       continue;
     for (const Function *function : functions_of(*entry.function, view.points_to)) {
       handlers.insert(function);

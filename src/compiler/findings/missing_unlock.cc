@@ -7,6 +7,7 @@
 #include "compiler/findings/rules.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/origin.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/CFG.h"
@@ -17,6 +18,8 @@
 
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace tandem {
 namespace {
@@ -98,6 +101,54 @@ bool is_handed_on(const Function &function, const std::string &lock, const Relea
          });
 }
 
+// The conditions that a block stands behind, the last ones first, and on which side of each.
+std::vector<std::pair<const Value *, bool>> conditions_of(const BasicBlock &block) {
+  constexpr unsigned kMost = 4;
+  std::vector<std::pair<const Value *, bool>> conditions;
+  const BasicBlock *at = &block;
+  for (unsigned steps = 0; steps < kMost && at != nullptr; ++steps) {
+    const BasicBlock *before = at->getSinglePredecessor();
+    const auto *branch =
+        before == nullptr ? nullptr : dyn_cast<BranchInst>(before->getTerminator());
+    if (branch != nullptr && branch->isConditional())
+      conditions.emplace_back(branch->getCondition(), branch->getSuccessor(0) == at);
+    at = before;
+  }
+  return conditions;
+}
+
+// Whether two conditions are one question to one function, which may be answered in two ways.
+bool ask_alike(const Value &a, const Value &b) {
+  const auto *one = dyn_cast<ICmpInst>(&a);
+  const auto *other = dyn_cast<ICmpInst>(&b);
+  if (one != nullptr && other != nullptr)
+    return one->getPredicate() == other->getPredicate() &&
+           one->getOperand(1) == other->getOperand(1) &&
+           ask_alike(*one->getOperand(0), *other->getOperand(0));
+  const auto *question = dyn_cast<CallBase>(&a);
+  const auto *again = dyn_cast<CallBase>(&b);
+  if (question == nullptr || again == nullptr)
+    return same_value(a, b);
+  return question->getCalledOperand() == again->getCalledOperand() &&
+         question->arg_size() == again->arg_size() &&
+         all_of(zip(question->args(), again->args()), [](const auto &pair) {
+           return same_value(*std::get<0>(pair), *std::get<1>(pair));
+         });
+}
+
+// Whether the lock is acquired and released behind one question, through functions that ask it.
+bool is_asked_alike(const Section &section) {
+  const auto asked = conditions_of(*section.entry.call->getParent());
+  return any_of(section.exits, [&](const CallBase *exit) {
+    return any_of(conditions_of(*exit->getParent()), [&](const auto &there) {
+      return any_of(asked, [&](const auto &here) {
+        return here.first != there.first && here.second == there.second &&
+               ask_alike(*here.first, *there.first);
+      });
+    });
+  });
+}
+
 } // namespace
 
 void find_missing_unlocks(const AnalysisView &view, Findings &findings) {
@@ -105,7 +156,7 @@ void find_missing_unlocks(const AnalysisView &view, Findings &findings) {
   for (const Section &section : view.sections) {
     if (section.kind != SectionKind::lock_region || section.shape != RegionShape::escapes ||
         section.exits.empty() || !section.doubt.empty() ||
-        section.entry.operation != LockOperation::lock ||
+        section.entry.operation != LockOperation::lock || is_asked_alike(section) ||
         is_handed_on(*section.function, last_name(section.entry.locks.front()), releases))
       continue;
     // A lock that the function returns by design is released by someone else: a caller that has

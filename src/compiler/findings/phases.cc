@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/findings/phases.h"
 
+#include "compiler/findings/rules.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/lock_functions.h"
 
@@ -27,7 +28,8 @@ constexpr unsigned kMostRounds = 8;
 
 Phases::Phases(const Module &module, const PointsToAnalysis &points_to, const Sharing &sharing,
                JoinMode mode)
-    : module_(module), points_to_(points_to), sharing_(sharing), joins_(module, points_to, mode),
+    : module_(module), points_to_(points_to), sharing_(sharing),
+      likely_only_(mode == JoinMode::likely), joins_(module, points_to, mode), modes_(module),
       barriers_(module, points_to, sharing),
       count_(static_cast<unsigned>(joins_.creations().size())), starts_(count_, Sites(count_)),
       runs_(count_), sites_of_(sharing.entries().size(), Sites(count_)), creates_(count_),
@@ -151,7 +153,8 @@ void Phases::find_own() {
       for (std::uint32_t site = 0; site < count_; ++site)
         if (own.test(site) && any_of(creates_[site], [&](std::uint32_t by) {
               Sites others = sites_of_[by];
-              return by != entry && (others.none() || others.test(own));
+              return by != entry && !(likely_only_ && !is_known(by)) &&
+                     (others.none() || others.test(own));
             })) {
           own.reset(site);
           changed = true;
@@ -192,6 +195,7 @@ void Phases::step(const Instruction &instruction, Change &state) const {
   }
   const auto targets = points_to_.targets(*call);
   std::optional<Change> all;
+  Change done{Sites(count_), Sites(count_)}; // by some target
   for (const Function *target : targets) {
     const auto known = does_.find(target);
     Change after = state;
@@ -200,14 +204,23 @@ void Phases::step(const Instruction &instruction, Change &state) const {
       after.begins |= known->second.begins;
       after.ends.reset(known->second.begins);
       after.ends |= known->second.ends;
+      done.begins |= known->second.begins;
+      done.ends |= known->second.ends;
     }
     if (all)
       merge(*all, after);
     else
       all = after;
   }
-  if (all)
-    state = *all;
+  if (!all)
+    return;
+  state = *all;
+  // A choice among a few is a condition: the one that joins is called where there are threads.
+  if (likely_only_ && targets.size() > 1 && targets.size() <= kFewTargets) {
+    done.ends.reset(done.begins);
+    state.begins.reset(done.ends);
+    state.ends |= done.ends;
+  }
 }
 
 // Finds what a function does; whether that is news.
@@ -397,9 +410,27 @@ bool Phases::may_coexist(std::uint32_t a, std::uint32_t b) {
 
 bool Phases::may_meet(std::uint32_t a, const Instruction &at, std::uint32_t b,
                       const Instruction &other) {
+  if (likely_only_ && (are_alternatives(a, at, b) || are_alternatives(b, other, a)))
+    return false;
   return !shadows_[a] && !shadows_[b] && sharing_.may_overlap({a}, {b}) && may_coexist(a, b) &&
          (a == b || may_exist(b, a, at)) && (a == b || may_exist(a, b, other)) &&
          !barriers_.keep_apart(a, at, b, other);
+}
+
+std::vector<const CallBase *> Phases::creations_of(std::uint32_t entry) const {
+  std::vector<const CallBase *> calls;
+  for (const unsigned site : sites_of_[entry].set_bits())
+    calls.push_back(joins_.creations()[site]);
+  return calls;
+}
+
+// Whether an instruction belongs to a mode of the program in which no thread of `other` is created.
+bool Phases::are_alternatives(std::uint32_t entry, const Instruction &at,
+                              std::uint32_t other) const {
+  return entry != other && sites_of_[other].any() &&
+         all_of(sites_of_[other].set_bits(), [&](unsigned site) {
+           return modes_.exclude(*at.getFunction(), *joins_.creations()[site]->getFunction());
+         });
 }
 
 bool Phases::certainly_meet(std::uint32_t a, const Instruction &at, std::uint32_t b,

@@ -7,8 +7,9 @@
 // location has the same two accesses. Two accesses by pointers are evidence only where the field is
 // mostly accessed in sections: else one of the two is likely an object that only its thread has,
 // and they are a possible-race. So are those that only code outside the program might run at the
-// same time, those behind a call by pointer of which the text does not tell where it leads, and
-// those by a pointer to an object that the caller has just made.
+// same time, those behind a call by pointer of which the text does not tell where it leads, those
+// by a pointer to an object that is being made or destroyed, and those by a pointer behind a wait
+// for a condition: what another thread has handed over.
 #include "compiler/effects/unpublished.h"
 #include "compiler/findings/access.h"
 #include "compiler/findings/phases.h"
@@ -23,6 +24,7 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -43,46 +45,136 @@ namespace {
 
 using namespace llvm;
 
-// A call by pointer that may enter more functions than these: which of them a thread gets to the
-// text does not tell.
-constexpr std::size_t kFewTargets = 4;
-
 // A call and the functions of the program that it enters; calls may have one array.
 struct Steps {
   const CallBase *call;
   ArrayRef<const Function *> targets;
 };
 
-bool constructs(const CallBase &call) {
-  const Function *callee = called_function(call);
-  const StringRef name = callee == nullptr ? "" : callee->getName();
+bool is_constructor(const Function &function) {
+  const StringRef name = function.getName();
   return name.starts_with("_ZN") && (name.contains("C1E") || name.contains("C2E"));
 }
 
-// Whether a call is given a local object, or a part of it, that begins here or that nothing before
-// has been given.
-bool is_new_local(const Value &given, const CallBase &call) {
-  const auto *local = dyn_cast<AllocaInst>(getUnderlyingObject(&given, /*MaxLookup=*/0));
-  std::vector<const Value *> work;
-  if (local != nullptr && !constructs(call))
-    work.push_back(local);
+// Whether a call makes an object at `address`.
+bool constructs(const CallBase &call, const Value &address) {
+  const Function *callee = called_function(call);
+  return callee != nullptr && is_constructor(*callee) && call.arg_size() > 0 &&
+         call.getArgOperand(0) == &address &&
+         none_of(drop_begin(call.args()), [&](const Use &use) { return use.get() == &address; });
+}
+
+// Whether nothing that comes before `at` gives the address of an object on, but to constructors
+// of it and of its parts.
+bool is_untold(const Value &object, const Instruction &at) {
+  SmallPtrSet<const Value *, 8> seen;
+  std::vector<const Value *> work{&object};
   while (!work.empty()) {
     const Value *address = work.back();
     work.pop_back();
+    if (!seen.insert(address).second)
+      continue;
     for (const User *user : address->users()) {
       const auto *instruction = dyn_cast<Instruction>(user);
       if (instruction == nullptr)
         return false;
       const auto *store = dyn_cast<StoreInst>(instruction);
-      const bool gives = (isa<CallBase>(instruction) && !is_marker(*instruction)) ||
-                         (store != nullptr && store->getValueOperand() == address);
-      if (isa<GetElementPtrInst>(instruction))
+      const auto *call = dyn_cast<CallBase>(instruction);
+      const bool stored = store != nullptr && store->getValueOperand() == address;
+      if (isa<GetElementPtrInst, CastInst, PHINode, SelectInst>(instruction)) {
         work.push_back(instruction);
-      else if (gives && instruction != &call && may_follow(call, *instruction))
+      } else if (stored && is_plain_variable(*store->getPointerOperand())) {
+        for (const User *of_variable : store->getPointerOperand()->users())
+          if (isa<LoadInst>(of_variable))
+            work.push_back(of_variable);
+      } else if (instruction != &at && may_follow(at, *instruction) &&
+                 (stored ||
+                  (call != nullptr && !isa<IntrinsicInst>(call) && !constructs(*call, *address)))) {
         return false;
+      }
     }
   }
-  return local != nullptr;
+  return true;
+}
+
+// Whether a pointer leads into an object that its function makes or constructs, and of which nobody
+// else has been told yet: a local variable, or what a constructor is for.
+bool is_being_made(const Value &pointer, const Instruction &at) {
+  const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
+  if (isa<AllocaInst>(object))
+    return is_untold(*object, at);
+  const std::optional<Origin> origin = origin_of(&pointer, at.getModule()->getDataLayout());
+  return origin && origin->argument == 0 && origin->offsets.size() == 1 &&
+         is_constructor(*at.getFunction()) && is_untold(*at.getFunction()->getArg(0), at);
+}
+
+// Whether a function begins or ends the life of a lock.
+bool makes_lock(StringRef name) {
+  constexpr StringRef kNames[] = {"pthread_mutex_init",
+                                  "pthread_mutex_destroy",
+                                  "pthread_rwlock_init",
+                                  "pthread_rwlock_destroy",
+                                  "pthread_spin_init",
+                                  "pthread_spin_destroy",
+                                  "mtx_init",
+                                  "mtx_destroy"};
+  return is_contained(kNames, name);
+}
+
+// The addresses of locks whose life begins or ends in a function, also by a function of the program
+// that it hands them to.
+std::vector<const Value *> locks_made_in(const Function &function, unsigned steps = 2) {
+  std::vector<const Value *> made;
+  for (const Instruction &instruction : instructions(function)) {
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    const Function *callee = call == nullptr ? nullptr : called_function(*call);
+    if (callee == nullptr || call->arg_size() == 0)
+      continue;
+    if (makes_lock(callee->getName())) {
+      made.push_back(call->getArgOperand(0));
+    } else if (steps > 0 && !callee->isDeclaration() && callee != &function) {
+      for (const Value *lock : locks_made_in(*callee, steps - 1))
+        if (const auto origin = origin_of(lock, callee->getDataLayout());
+            origin && origin->offsets.size() == 1 && origin->argument < call->arg_size())
+          made.push_back(call->getArgOperand(origin->argument));
+    }
+  }
+  return made;
+}
+
+// Whether two addresses of a function are in one object, by its text.
+bool are_in_one_object(const Value &a, const Value &b) {
+  const Value *one = getUnderlyingObject(&a, /*MaxLookup=*/0);
+  const Value *other = getUnderlyingObject(&b, /*MaxLookup=*/0);
+  return one == other || same_value(*one, *other);
+}
+
+// Whether all that a variable gets is stored where it was asked and found to be null: it is written
+// once.
+bool is_written_once(const GlobalVariable &variable) {
+  const auto asks = [&](const Value *condition) {
+    const auto *compare = dyn_cast<ICmpInst>(condition);
+    const auto *load = compare == nullptr ? nullptr : dyn_cast<LoadInst>(compare->getOperand(0));
+    const auto *null = compare == nullptr ? nullptr : dyn_cast<Constant>(compare->getOperand(1));
+    return load != nullptr && null != nullptr && null->isNullValue() && compare->isEquality() &&
+           load->getPointerOperand() == &variable;
+  };
+  return variable.hasLocalLinkage() && all_of(variable.uses(), [&](const Use &use) {
+           const auto *store = dyn_cast<StoreInst>(use.getUser());
+           if (store == nullptr || use.get() != store->getPointerOperand())
+             return isa<LoadInst>(use.getUser());
+           for (const BasicBlock *at = store->getParent(); at != nullptr;
+                at = at->getSinglePredecessor()) {
+             const BasicBlock *before = at->getSinglePredecessor();
+             const auto *branch =
+                 before == nullptr ? nullptr : dyn_cast<BranchInst>(before->getTerminator());
+             if (branch != nullptr && branch->isConditional() && asks(branch->getCondition()) &&
+                 (cast<ICmpInst>(branch->getCondition())->getPredicate() == CmpInst::ICMP_EQ) ==
+                     (branch->getSuccessor(0) == at))
+               return true;
+           }
+           return false;
+         });
 }
 
 class UnprotectedFinder {
@@ -108,6 +200,10 @@ public:
   void find() {
     find_entered();
     count_inside();
+    for (const Section &section : view_.sections)
+      if (section.kind == SectionKind::lock_region &&
+          section.entry.operation == LockOperation::wait)
+        waits_[section.function].push_back(section.entry.call);
     for (const auto &[function, entered] : entered_by_)
       for (const Steps &one : steps(*function))
         for (const Function *target : one.targets)
@@ -363,17 +459,82 @@ private:
                                                       const Access &access,
                                                       const EntrySet &entered) {
     if (!is_of_field_mostly_guarded(access, inside.kind) || !certain_in(inside) ||
-        is_given_new(*access.pointer, outside))
+        is_given_new(*access.pointer, outside) || is_settled(access, outside))
       return std::nullopt;
     for (const std::uint32_t entry : entered) {
-      if (!phases_.is_known(entry) || ways(entry).doubtful.contains(outside.getFunction()))
+      if (!phases_.is_known(entry) || ways(entry).doubtful.contains(outside.getFunction()) ||
+          is_handed_over(access, outside, entry))
         continue;
       for (const std::uint32_t other : view_.effects[inside.section].entries)
-        if (phases_.is_known(other) &&
+        if (phases_.is_known(other) && !is_handed_next(*access.pointer, outside, other) &&
             phases_.certainly_meet(entry, outside, other, *inside.access->instruction))
           return entry;
     }
     return std::nullopt;
+  }
+
+  // Whether a variable is read that is written once, where its function has just had it written in
+  // a section.
+  [[nodiscard]] bool is_settled(const Access &access, const Instruction &outside) const {
+    const auto *variable = dyn_cast<GlobalVariable>(access.pointer);
+    return variable != nullptr && !access.writes && is_written_once(*variable) &&
+           any_of(view_.sections, [&](const Section &section) {
+             return section.function == outside.getFunction() &&
+                    section.kind == SectionKind::lock_region &&
+                    may_follow(outside, *section.entry.call) &&
+                    !may_follow(*section.entry.call, outside);
+           });
+  }
+
+  // Whether a thread of the entry may have waited for a condition before it comes to an access by a
+  // pointer: it likely waited for what the pointer leads to.
+  bool is_handed_over(const Access &access, const Instruction &outside, std::uint32_t entry) {
+    if (isa<GlobalVariable>(getUnderlyingObject(access.pointer, /*MaxLookup=*/0)))
+      return false;
+    for (const Instruction *at = &outside; at != nullptr;
+         at = ways(entry).call.lookup(at->getFunction()))
+      if (any_of(waits_before(*at->getFunction()),
+                 [&](const Instruction *wait) { return may_follow(*at, *wait); }))
+        return true;
+    return false;
+  }
+
+  // Whether the pointer leads into what the function soon hands to each thread of the entry that it
+  // creates, a new object for each: no thread has it yet.
+  bool is_handed_next(const Value &pointer, const Instruction &at, std::uint32_t other) {
+    const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
+    const auto *load = dyn_cast<LoadInst>(object);
+    if (load == nullptr || !is_plain_variable(*load->getPointerOperand()))
+      return false;
+    const StoreInst *set = nullptr; // where the variable gets the object
+    for (const User *user : load->getPointerOperand()->users())
+      if (const auto *store = dyn_cast<StoreInst>(user)) {
+        if (set != nullptr)
+          return false;
+        set = store;
+      }
+    const std::vector<const CallBase *> creations = phases_.creations_of(other);
+    return set != nullptr && !creations.empty() && all_of(creations, [&](const CallBase *call) {
+             return call->getFunction() == at.getFunction() && may_follow(*call, at, set) &&
+                    !may_follow(at, *call, set) && any_of(call->args(), [&](const Value *given) {
+                      return given->getType()->isPointerTy() && same_value(*given, *object);
+                    });
+           });
+  }
+
+  // Where a function waits for a condition, itself or in what it calls by name.
+  const std::vector<const Instruction *> &waits_before(const Function &function) {
+    const auto [known, fresh] = waiting_.try_emplace(&function);
+    if (!fresh)
+      return known->second;
+    if (const auto own = waits_.find(&function); own != waits_.end())
+      append_range(known->second, own->second);
+    for (const Instruction &instruction : instructions(function)) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      if (call != nullptr && waits_.contains(called_function(*call)))
+        known->second.push_back(call);
+    }
+    return known->second;
   }
 
   // Whether the section gets to the access by calls of which the text tells where they lead.
@@ -410,13 +571,15 @@ private:
     return known->second.contains(function);
   }
 
-  // Whether the pointer leads into what the function is given, and each call of it outside all
-  // sections gives it an object that no other thread can reach yet.
+  // Whether the pointer leads into an object that is being made, or into what the function is given
+  // and each call of it outside all sections gives it an object that no other thread can reach yet.
   bool is_given_new(const Value &pointer, const Instruction &at, unsigned depth = 0) {
     constexpr unsigned kMostDeep = 4; // constructors of members and bases
     const Function *function = at.getFunction();
     const std::optional<Origin> origin = origin_of(&pointer, view_.module.getDataLayout());
     const auto calls = calls_of_.find(function);
+    if (is_being_made(pointer, at) || is_of_lock_made(pointer, *function))
+      return true;
     return depth < kMostDeep && origin && origin->offsets.size() == 1 && calls != calls_of_.end() &&
            all_of(
                calls->second,
@@ -424,9 +587,21 @@ private:
                  if (called_function(*call) != function || origin->argument >= call->arg_size())
                    return false;
                  const Value &given = *call->getArgOperand(origin->argument);
-                 return is_unpublished(given, *call, view_.points_to) ||
-                        is_new_local(given, *call) || is_given_new(given, *call, depth + 1);
+                 const bool begins = // here, whatever this variable held before
+                     isa<AllocaInst>(getUnderlyingObject(&given, 0)) && constructs(*call, given);
+                 return begins || is_unpublished(given, *call, view_.points_to) ||
+                        is_given_new(given, *call, depth + 1);
                });
+  }
+
+  // Whether the pointer leads into an object of which the function makes or destroys a lock: who
+  // may do that has it alone.
+  bool is_of_lock_made(const Value &pointer, const Function &function) {
+    const auto [known, fresh] = locks_made_.try_emplace(&function);
+    if (fresh)
+      known->second = locks_made_in(function);
+    return any_of(known->second,
+                  [&](const Value *lock) { return are_in_one_object(pointer, *lock); });
   }
 
   // Functions that a thread of the entry runs outside all sections, and a call on a way to each:
@@ -597,8 +772,13 @@ private:
   std::map<const Function *, EntrySet> entered_by_;
   // Calls of each function outside all sections.
   DenseMap<const Function *, std::vector<const CallBase *>> calls_of_;
-  std::map<std::size_t, DenseSet<const Function *>> certain_; // by section, what it gets to
-  std::map<std::uint32_t, Accesses> accesses_;                // by field
+  // Of functions that wait for conditions, the waits; of those that were asked for, also the calls
+  // that lead to them.
+  std::map<const Function *, std::vector<const Instruction *>> waits_;
+  std::map<const Function *, std::vector<const Instruction *>> waiting_;
+  std::map<const Function *, std::vector<const Value *>> locks_made_; // of functions asked for
+  std::map<std::size_t, DenseSet<const Function *>> certain_;         // by section, what it gets to
+  std::map<std::uint32_t, Accesses> accesses_;                        // by field
   std::set<std::tuple<std::uint32_t, AccessKinds::Kind, bool, const Instruction *, EntrySet>>
       alike_;
   Place place_; // of the instruction that is visited

@@ -1,9 +1,11 @@
-// A handler that waits for a lock of other code; a trylock does not wait, and a lock of the handler's own is nobody's.
+// A handler that waits for a lock of other code; a trylock does not wait, a lock of the handler's own is nobody's,
+// and what takes no signal is no handler, although it lies beside one.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json lock-in-handler | %FileCheck %s --match-full-lines --strict-whitespace
 #include <pthread.h>
 #include <signal.h>
-static pthread_mutex_t waited = PTHREAD_MUTEX_INITIALIZER, tried = PTHREAD_MUTEX_INITIALIZER, own = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t waited = PTHREAD_MUTEX_INITIALIZER, tried = PTHREAD_MUTEX_INITIALIZER, own = PTHREAD_MUTEX_INITIALIZER,
+                       logged = PTHREAD_MUTEX_INITIALIZER;
 static int n, k;
 static void note(void) {
   pthread_mutex_lock(&waited);
@@ -19,8 +21,16 @@ static void handler(int number) {
   pthread_mutex_lock(&own);
   pthread_mutex_unlock(&own);
 }
-int main(void) {
-  signal(SIGUSR1, handler);
+static int log_line(const char *text, long length) {
+  pthread_mutex_lock(&logged);
+  k += text[length];
+  pthread_mutex_unlock(&logged);
+  return k;
+}
+static void *const functions[] = {(void *)handler, (void *)log_line};
+int main(int count, char **arguments) {
+  signal(SIGUSR1, (void (*)(int))functions[count % 2]);
+  log_line(arguments[0], 0);
   pthread_mutex_lock(&waited);
   pthread_mutex_lock(&tried);
   ++n;
@@ -29,6 +39,6 @@ int main(void) {
   pthread_mutex_unlock(&waited);
   return n + k;
 }
-// CHECK:9: 'waited' is acquired here by the signal handler 'handler', and by other code: a thread that is interrupted while it holds it waits for itself
-// CHECK-NEXT:  24: acquired here in 'main'
+// CHECK:11: 'waited' is acquired here by the signal handler 'handler', and by other code: a thread that is interrupted while it holds it waits for itself
+// CHECK-NEXT:  34: acquired here in 'main'
 // CHECK-NEXT:1 findings

@@ -1,9 +1,31 @@
-// One condition decides about the acquisition and the release, although another thread may change it in between.
+// One condition decides about the acquisition and the release, although another thread may change it in between; it may
+// be what a function answers. Not the opposite answer.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json missing-unlock | %FileCheck %s --match-full-lines --strict-whitespace
 #include <pthread.h>
-static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-static int shared, n;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+static int shared, beside, n;
+static int is_active(void) { return shared && beside; }
+static void lock(void) {
+  if (is_active())
+    pthread_mutex_lock(&m);
+}
+static void unlock(void) {
+  if (is_active())
+    pthread_mutex_unlock(&m);
+}
+static void count(void) {
+  lock();
+  beside = ++n;
+  unlock();
+}
+static void forget(void) {
+  if (is_active())
+    pthread_mutex_lock(&other); // here
+  beside = ++n;
+  if (!is_active())
+    pthread_mutex_unlock(&other);
+}
 static void *work(void *unused) {
   if (shared)
     pthread_mutex_lock(&m);
@@ -11,6 +33,8 @@ static void *work(void *unused) {
   if (shared)
     pthread_mutex_unlock(&m);
   shared = 1;
+  count();
+  forget();
   return unused;
 }
 int main(void) {
@@ -19,4 +43,7 @@ int main(void) {
   pthread_create(&b, 0, work, 0);
   return 0;
 }
-// CHECK:0 findings
+// CHECK:24: 'other' is acquired here, and 'forget' may return without releasing it
+// CHECK-NEXT:  26: it is still held on this way to the end
+// CHECK-NEXT:  27: it is released here on another way
+// CHECK-NEXT:1 findings
