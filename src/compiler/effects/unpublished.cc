@@ -4,6 +4,7 @@
 #include "compiler/sections/called_function.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
@@ -212,6 +213,65 @@ bool is_unpublished(const Value &pointer, const Instruction &instruction,
 bool is_unpublished(const Value &pointer, const Instruction &instruction,
                     const PointsToAnalysis &points_to, const Function *known_to) {
   return is_unpublished(pointer, instruction, points_to, known_to, /*callers=*/3);
+}
+
+namespace {
+
+// The pointers into one object that its function computes from `addresses`, themselves included.
+SmallSetVector<const Value *, 8> aliases_of(ArrayRef<const Value *> addresses) {
+  SmallSetVector<const Value *, 8> aliases(addresses.begin(), addresses.end());
+  for (unsigned i = 0; i < aliases.size(); ++i)
+    for (const Use &use : aliases[i]->uses()) {
+      const auto *store = dyn_cast<StoreInst>(use.getUser());
+      const auto *call = dyn_cast<CallBase>(use.getUser());
+      if (isa<GetElementPtrInst, CastInst, PHINode, SelectInst>(use.getUser()) ||
+          (call != nullptr && call->isArgOperand(&use) && call->getType()->isPointerTy())) {
+        aliases.insert(use.getUser());
+      } else if (store != nullptr && use.get() == store->getValueOperand() &&
+                 is_plain_variable(*store->getPointerOperand())) {
+        for (const User *user : store->getPointerOperand()->users())
+          if (isa<LoadInst>(user))
+            aliases.insert(user);
+      }
+    }
+  return aliases;
+}
+
+bool is_untold(ArrayRef<const Value *> addresses, const Instruction *at,
+               const PointsToAnalysis &points_to, unsigned calls) {
+  const SmallSetVector<const Value *, 8> aliases = aliases_of(addresses);
+  const auto tells = [&](const Use &use) {
+    const auto *call = dyn_cast<CallBase>(use.getUser());
+    const Function *callee = call == nullptr ? nullptr : called_function(*call);
+    if (callee != nullptr && !callee->isDeclaration() && !callee->isVarArg() &&
+        callee->arg_size() == call->arg_size() && call->isArgOperand(&use)) {
+      std::vector<const Value *> given;
+      for (const Argument &argument : callee->args())
+        if (aliases.contains(call->getArgOperand(argument.getArgNo())))
+          given.push_back(&argument);
+      return calls == 0 || !is_untold(given, nullptr, points_to, calls - 1);
+    }
+    const auto *store = dyn_cast<StoreInst>(use.getUser());
+    if (store != nullptr && (is_plain_variable(*store->getPointerOperand()) ||
+                             aliases.contains(getUnderlyingObject(store->getPointerOperand(), 0))))
+      return false;
+    return publishes(use, points_to) ||
+           isa<PtrToIntInst, InsertValueInst, InsertElementInst>(use.getUser());
+  };
+  return all_of(aliases, [&](const Value *alias) {
+    return all_of(alias->uses(), [&](const Use &use) {
+      const auto *user = dyn_cast<Instruction>(use.getUser());
+      return user != nullptr &&
+             (user == at || (at != nullptr && !may_follow(*at, *user)) || !tells(use));
+    });
+  });
+}
+
+} // namespace
+
+bool is_untold(const Value &address, const Instruction *at, const PointsToAnalysis &points_to) {
+  constexpr unsigned kMostCalls = 4; // constructors of members and bases, and what they call
+  return is_untold(ArrayRef<const Value *>{&address}, at, points_to, kMostCalls);
 }
 
 } // namespace tandem

@@ -29,4 +29,10 @@ bool is_plain_variable(const llvm::Value &address);
 bool is_unpublished(const llvm::Value &pointer, const llvm::Instruction &instruction,
                     const PointsToAnalysis &points_to, const llvm::Function *known_to = nullptr);
 
+// Whether no use of an address in its function that may come before `at`, or, if that is null, none
+// at all, tells others where it leads. Functions of the program that are given it may keep it in
+// variables of their own, and write it into what it leads to.
+bool is_untold(const llvm::Value &address, const llvm::Instruction *at,
+               const PointsToAnalysis &points_to);
+
 } // namespace tandem

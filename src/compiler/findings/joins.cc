@@ -100,11 +100,19 @@ private:
   LoopInfo loops_;
 };
 
-// Whether the loop changes the variable that a value is loaded from.
+// Whether the loop changes the variable that a value is loaded from, or that it is computed from by
+// adding a constant: `i`, `i + 1`, but not `--i`.
 bool counts(const Loop &loop, const Value &value) {
   const Value *counter = &value;
-  while (const auto *cast = dyn_cast<CastInst>(counter))
-    counter = cast->getOperand(0);
+  while (true)
+    if (const auto *cast = dyn_cast<CastInst>(counter))
+      counter = cast->getOperand(0);
+    else if (const auto *sum = dyn_cast<BinaryOperator>(counter);
+             sum != nullptr && sum->getOpcode() == Instruction::Add && sum->hasOneUse() &&
+             isa<ConstantInt>(sum->getOperand(1)))
+      counter = sum->getOperand(0);
+    else
+      break;
   const auto *load = dyn_cast<LoadInst>(counter);
   return load != nullptr && any_of(load->getPointerOperand()->users(), [&](const User *user) {
            const auto *store = dyn_cast<StoreInst>(user);
@@ -113,8 +121,9 @@ bool counts(const Loop &loop, const Value &value) {
          });
 }
 
-// What the loop's counter is compared with; null where it is no counter.
-const Value *bound_of(const Loop &loop) {
+// What a number is compared with at the loop's end; null where none is. If `likely`, only a number
+// that the loop counts.
+const Value *bound_of(const Loop &loop, bool likely) {
   SmallVector<BasicBlock *, 4> exiting;
   loop.getExitingBlocks(exiting);
   for (const BasicBlock *block : exiting)
@@ -122,7 +131,7 @@ const Value *bound_of(const Loop &loop) {
         branch != nullptr && branch->isConditional())
       if (const auto *compare = dyn_cast<ICmpInst>(branch->getCondition());
           compare != nullptr && compare->getOperand(1)->getType()->isIntegerTy() &&
-          counts(loop, *compare->getOperand(0)))
+          (!likely || counts(loop, *compare->getOperand(0))))
         return compare->getOperand(1);
   return nullptr;
 }
@@ -131,7 +140,7 @@ const Value *bound_of(const Loop &loop) {
 // that: it has the same bound, or is certainly the longer one. If `likely`, also where the bounds
 // are variables that are not known to be one: who joins in a loop joins all.
 bool covers(const Loop &joining, const Loop *making, const CallBase &created, bool likely) {
-  const Value *last = bound_of(joining);
+  const Value *last = bound_of(joining, likely);
   const auto *most = dyn_cast_or_null<ConstantInt>(last);
   if (making == nullptr) { // one of the handles, by a number
     const DataLayout &layout = created.getModule()->getDataLayout();
@@ -140,7 +149,7 @@ bool covers(const Loop &joining, const Loop *making, const CallBase &created, bo
     return most == nullptr || !isa<AllocaInst, GlobalVariable>(base) ||
            offset / size < most->getSExtValue();
   }
-  const Value *first = bound_of(*making);
+  const Value *first = bound_of(*making, likely);
   if (first == nullptr || last == nullptr)
     return likely || first == last;
   const auto *made = dyn_cast<ConstantInt>(first);
@@ -194,8 +203,8 @@ const LoadInst *handle_of(const Value *value) {
 }
 
 // Whether two addresses are those of one handle: one variable, at offsets that agree as far as they
-// are known, or, if `exact`, certainly. If `likely`, also one field of one type where the analysis
-// does not know the objects.
+// are known, or, if `exact`, certainly, as far as the text names the variable. If `likely`, also
+// one field of one type where the analysis does not know all objects, `exact` or not.
 bool same_slot(const Value &a, const Value &b, const PointsToAnalysis &points_to,
                bool exact = false, bool likely = false) {
   const DataLayout *layout = nullptr;
@@ -227,9 +236,10 @@ bool same_slot(const Value &a, const Value &b, const PointsToAnalysis &points_to
   const auto field_of = [](const std::pair<const Value *, std::int64_t> &at) {
     return at.first == nullptr ? std::string() : record_field(*at.first, at.second);
   };
-  if (likely && (any_of(here, is_unknown) || any_of(there, is_unknown)))
-    return !field_of({left, left_offset}).empty() &&
-           field_of({left, left_offset}) == field_of({right, right_offset});
+  if (likely && (any_of(here, is_unknown) || any_of(there, is_unknown)) &&
+      !field_of({left, left_offset}).empty() &&
+      field_of({left, left_offset}) == field_of({right, right_offset}))
+    return true;
   return any_of(here, [&](const ObjectRange &x) {
     return any_of(there, [&](const ObjectRange &y) {
       return x.object != 0 && x.object == y.object && x.begin < y.end && y.begin < x.end;
@@ -345,6 +355,11 @@ void Joins::match_all(std::uint32_t creation, const PointsToAnalysis &points_to)
   behind_[last->call].push_back(creation);
 }
 
+bool Joins::changes_at(const CallBase &call) const {
+  return numbers_.contains(&call) ||
+         any_of(joins_, [&](const Handle &join) { return join.call == &call; });
+}
+
 void Joins::find(const Module &module) {
   // The C++ library's threads are created deep inside it: the handle is the object that its
   // outermost function is given, or the vector that keeps it.
@@ -425,7 +440,7 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
     if (handles_[creation].size() != 1)
       continue;
     const Handle &handle = handles_[creation].front();
-    if (handle.in_vector ? around == nullptr || bound_of(*around) != nullptr ||
+    if (handle.in_vector ? around == nullptr || bound_of(*around, likely) != nullptr ||
                                !goes_through(*join.call->getFunction(), *handle.address)
                          : !same_slot(*handle.address, *join.address, points_to, false, likely))
       continue;

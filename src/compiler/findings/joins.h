@@ -47,6 +47,8 @@ public:
     return found == edges_.end() ? llvm::ArrayRef<std::uint32_t>()
                                  : llvm::ArrayRef<std::uint32_t>(found->second);
   }
+  // Whether a call creates a thread, or joins one, known or not.
+  [[nodiscard]] bool changes_at(const llvm::CallBase &call) const;
   // Functions with a creation or a join.
   [[nodiscard]] bool matters(const llvm::Function &function) const {
     return matters_.contains(&function);

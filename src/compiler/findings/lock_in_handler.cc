@@ -41,6 +41,17 @@ std::vector<const Function *> functions_of(const Function &handler,
 
 } // namespace
 
+bool takes_signal(const Function &function) {
+  const auto is_pointer = [&](unsigned argument) {
+    return function.getArg(argument)->getType()->isPointerTy();
+  };
+  return function.getReturnType()->isVoidTy() &&
+         (function.arg_size() == 0 ||
+          ((function.arg_size() == 1 ||
+            (function.arg_size() == 3 && is_pointer(1) && is_pointer(2))) &&
+           function.getArg(0)->getType()->isIntegerTy(32)));
+}
+
 void find_locks_in_handlers(const AnalysisView &view, const HeldLocks &held, Findings &findings) {
   std::map<std::uint32_t, std::pair<const LockSite *, const Function *>> in_handlers; // by class
   DenseSet<const Function *> handlers;

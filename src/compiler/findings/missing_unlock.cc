@@ -2,7 +2,8 @@
 //
 // missing-unlock: a function releases a lock on some ways to its end and not on others, and nothing
 // in the program releases it for such a function. Not where the same condition decides about the
-// acquisition and the release, although it may change in between: that is meant to be the same.
+// acquisition and the release, although it may change in between, and all ways that keep the lock
+// come by that condition: that is meant to be the same.
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
 #include "compiler/sections/access_path.h"
@@ -101,23 +102,24 @@ bool is_handed_on(const Function &function, const std::string &lock, const Relea
          });
 }
 
-// The conditions that a block stands behind, the last ones first, and on which side of each.
-std::vector<std::pair<const Value *, bool>> conditions_of(const BasicBlock &block) {
+// The conditions that a block stands behind, the last ones first: the branch, and on which side.
+std::vector<std::pair<const BranchInst *, bool>> conditions_of(const BasicBlock &block) {
   constexpr unsigned kMost = 4;
-  std::vector<std::pair<const Value *, bool>> conditions;
+  std::vector<std::pair<const BranchInst *, bool>> conditions;
   const BasicBlock *at = &block;
   for (unsigned steps = 0; steps < kMost && at != nullptr; ++steps) {
     const BasicBlock *before = at->getSinglePredecessor();
     const auto *branch =
         before == nullptr ? nullptr : dyn_cast<BranchInst>(before->getTerminator());
     if (branch != nullptr && branch->isConditional())
-      conditions.emplace_back(branch->getCondition(), branch->getSuccessor(0) == at);
+      conditions.emplace_back(branch, branch->getSuccessor(0) == at);
     at = before;
   }
   return conditions;
 }
 
-// Whether two conditions are one question to one function, which may be answered in two ways.
+// Whether two conditions are one question, which may be answered in two ways: about one value that
+// is loaded again, or to one function.
 bool ask_alike(const Value &a, const Value &b) {
   const auto *one = dyn_cast<ICmpInst>(&a);
   const auto *other = dyn_cast<ICmpInst>(&b);
@@ -136,17 +138,42 @@ bool ask_alike(const Value &a, const Value &b) {
          });
 }
 
-// Whether the lock is acquired and released behind one question, through functions that ask it.
+// Whether control may come from the acquisition to the function's end by no release and by none of
+// the steps from one block to another.
+bool leaves(const Section &section,
+            const std::set<std::pair<const BasicBlock *, const BasicBlock *>> &but_by) {
+  DenseSet<const Instruction *> releases(section.exits.begin(), section.exits.end());
+  releases.insert(section.partial.begin(), section.partial.end());
+  DenseSet<const BasicBlock *> seen;
+  std::vector<const Instruction *> work{section.entry.call};
+  while (!work.empty()) {
+    const Instruction *at = work.back();
+    work.pop_back();
+    while (!at->isTerminator() && !releases.contains(at))
+      at = at->getNextNode();
+    if (releases.contains(at))
+      continue;
+    if (isa<ReturnInst, ResumeInst>(at))
+      return true;
+    for (const BasicBlock *next : successors(at->getParent()))
+      if (!but_by.contains({at->getParent(), next}) && seen.insert(next).second)
+        work.push_back(&next->front());
+  }
+  return false;
+}
+
+// Whether the lock is acquired and released behind one question, and each way that leaves without a
+// release has had another answer at the release.
 bool is_asked_alike(const Section &section) {
   const auto asked = conditions_of(*section.entry.call->getParent());
-  return any_of(section.exits, [&](const CallBase *exit) {
-    return any_of(conditions_of(*exit->getParent()), [&](const auto &there) {
-      return any_of(asked, [&](const auto &here) {
-        return here.first != there.first && here.second == there.second &&
-               ask_alike(*here.first, *there.first);
-      });
-    });
-  });
+  std::set<std::pair<const BasicBlock *, const BasicBlock *>> other_sides;
+  for (const CallBase *exit : section.exits)
+    for (const auto &[there, side] : conditions_of(*exit->getParent()))
+      for (const auto &[here, entry_side] : asked)
+        if (here != there && side == entry_side &&
+            ask_alike(*here->getCondition(), *there->getCondition()))
+          other_sides.emplace(there->getParent(), there->getSuccessor(side ? 1 : 0));
+  return !other_sides.empty() && !leaves(section, other_sides);
 }
 
 } // namespace

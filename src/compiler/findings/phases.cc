@@ -29,8 +29,8 @@ constexpr unsigned kMostRounds = 8;
 Phases::Phases(const Module &module, const PointsToAnalysis &points_to, const Sharing &sharing,
                JoinMode mode)
     : module_(module), points_to_(points_to), sharing_(sharing),
-      likely_only_(mode == JoinMode::likely), joins_(module, points_to, mode), modes_(module),
-      barriers_(module, points_to, sharing),
+      likely_only_(mode == JoinMode::likely), joins_(module, points_to, mode),
+      alternatives_(module), barriers_(module, points_to, sharing),
       count_(static_cast<unsigned>(joins_.creations().size())), starts_(count_, Sites(count_)),
       runs_(count_), sites_of_(sharing.entries().size(), Sites(count_)), creates_(count_),
       own_(sharing.entries().size(), Sites(count_)), followed_(sharing.entries().size()),
@@ -417,6 +417,19 @@ bool Phases::may_meet(std::uint32_t a, const Instruction &at, std::uint32_t b,
          !barriers_.keep_apart(a, at, b, other);
 }
 
+bool Phases::is_known(std::uint32_t entry) const {
+  const Entry &what = sharing_.entries()[entry];
+  return what.kind == EntryKind::signal_handler
+             ? takes_signal(*what.function)
+             : sharing_.start().main == nullptr || what.kind != EntryKind::exported;
+}
+
+bool Phases::changes_at(const CallBase &call) const {
+  return joins_.changes_at(call) || any_of(points_to_.targets(call), [&](const Function *target) {
+           return changes_in(*target);
+         });
+}
+
 std::vector<const CallBase *> Phases::creations_of(std::uint32_t entry) const {
   std::vector<const CallBase *> calls;
   for (const unsigned site : sites_of_[entry].set_bits())
@@ -424,12 +437,13 @@ std::vector<const CallBase *> Phases::creations_of(std::uint32_t entry) const {
   return calls;
 }
 
-// Whether an instruction belongs to a mode of the program in which no thread of `other` is created.
+// Whether an instruction belongs to an alternative in which no thread of `other` is created.
 bool Phases::are_alternatives(std::uint32_t entry, const Instruction &at,
                               std::uint32_t other) const {
   return entry != other && sites_of_[other].any() &&
          all_of(sites_of_[other].set_bits(), [&](unsigned site) {
-           return modes_.exclude(*at.getFunction(), *joins_.creations()[site]->getFunction());
+           return alternatives_.exclude(*at.getFunction(),
+                                        *joins_.creations()[site]->getFunction());
          });
 }
 

@@ -11,9 +11,9 @@
 // a handle holds is what was last created with it.
 #pragma once
 
+#include "compiler/findings/alternatives.h"
 #include "compiler/findings/barrier_rounds.h"
 #include "compiler/findings/joins.h"
-#include "compiler/findings/modes.h"
 #include "compiler/points_to/points_to.h"
 #include "compiler/sharing/sharing.h"
 
@@ -26,16 +26,6 @@
 #include <vector>
 
 namespace tandem {
-
-// Whether the system can call a function as a signal handler, by its type: it gets a signal, or
-// also what sa_sigaction gets.
-inline bool takes_signal(const llvm::Function &function) {
-  return function.getReturnType()->isVoidTy() &&
-         (function.arg_size() == 1 ||
-          (function.arg_size() == 3 && function.getArg(1)->getType()->isPointerTy() &&
-           function.getArg(2)->getType()->isPointerTy())) &&
-         function.getArg(0)->getType()->isIntegerTy(32);
-}
 
 class Phases {
 public:
@@ -53,23 +43,21 @@ public:
                               const llvm::Instruction &other);
 
   // The same, and also if joins behind conditions count as made (JoinMode::likely), code outside of
-  // a whole program creates no threads, and a program is in one of its modes (modes.h).
+  // a whole program creates no threads, and of alternatives one is chosen (alternatives.h).
   [[nodiscard]] bool certainly_meet(std::uint32_t a, const llvm::Instruction &at, std::uint32_t b,
                                     const llvm::Instruction &other);
 
   // Whether the program itself says that threads of the entry exist: not where only code outside of
   // a whole program might run it, nor where what is to be a signal handler takes no signal.
-  [[nodiscard]] bool is_known(std::uint32_t entry) const {
-    const Entry &what = sharing_.entries()[entry];
-    return what.kind == EntryKind::signal_handler
-               ? takes_signal(*what.function)
-               : sharing_.start().main == nullptr || what.kind != EntryKind::exported;
-  }
+  [[nodiscard]] bool is_known(std::uint32_t entry) const;
 
   // Whether threads are created or joined, or wait at a barrier, in a function or in what it calls.
   [[nodiscard]] bool changes_in(const llvm::Function &function) const {
     return does_.contains(&function) || barriers_.matter_in(function);
   }
+
+  // Whether a call creates or joins threads, or may lead to that.
+  [[nodiscard]] bool changes_at(const llvm::CallBase &call) const;
 
   // The calls that create threads of the entry.
   [[nodiscard]] std::vector<const llvm::CallBase *> creations_of(std::uint32_t entry) const;
@@ -110,7 +98,7 @@ private:
   std::unique_ptr<Phases> likely_; // by JoinMode::likely; null until it is asked for
   const bool likely_only_;         // this is another one's likely_
   const Joins joins_;
-  const Modes modes_;
+  const Alternatives alternatives_;
   const BarrierRounds barriers_;
   const unsigned count_; // of sites
   // Entries that are there only because memory with functions in it leaves the program with a

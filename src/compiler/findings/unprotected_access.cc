@@ -8,8 +8,8 @@
 // mostly accessed in sections: else one of the two is likely an object that only its thread has,
 // and they are a possible-race. So are those that only code outside the program might run at the
 // same time, those behind a call by pointer of which the text does not tell where it leads, those
-// by a pointer to an object that is being made or destroyed, and those by a pointer behind a wait
-// for a condition: what another thread has handed over.
+// by a pointer to an object that is being made or destroyed, and those by a pointer that was loaded
+// in a section behind a wait for a condition: what another thread has handed over.
 #include "compiler/effects/unpublished.h"
 #include "compiler/findings/access.h"
 #include "compiler/findings/phases.h"
@@ -24,7 +24,7 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -51,96 +51,44 @@ struct Steps {
   ArrayRef<const Function *> targets;
 };
 
-bool is_constructor(const Function &function) {
-  const StringRef name = function.getName();
-  return name.starts_with("_ZN") && (name.contains("C1E") || name.contains("C2E"));
-}
-
 // Whether a call makes an object at `address`.
 bool constructs(const CallBase &call, const Value &address) {
   const Function *callee = called_function(call);
-  return callee != nullptr && is_constructor(*callee) && call.arg_size() > 0 &&
-         call.getArgOperand(0) == &address &&
+  return callee != nullptr && call.arg_size() > 0 && call.getArgOperand(0) == &address &&
+         is_constructor(*callee) &&
          none_of(drop_begin(call.args()), [&](const Use &use) { return use.get() == &address; });
-}
-
-// Whether nothing that comes before `at` gives the address of an object on, but to constructors
-// of it and of its parts.
-bool is_untold(const Value &object, const Instruction &at) {
-  SmallPtrSet<const Value *, 8> seen;
-  std::vector<const Value *> work{&object};
-  while (!work.empty()) {
-    const Value *address = work.back();
-    work.pop_back();
-    if (!seen.insert(address).second)
-      continue;
-    for (const User *user : address->users()) {
-      const auto *instruction = dyn_cast<Instruction>(user);
-      if (instruction == nullptr)
-        return false;
-      const auto *store = dyn_cast<StoreInst>(instruction);
-      const auto *call = dyn_cast<CallBase>(instruction);
-      const bool stored = store != nullptr && store->getValueOperand() == address;
-      if (isa<GetElementPtrInst, CastInst, PHINode, SelectInst>(instruction)) {
-        work.push_back(instruction);
-      } else if (stored && is_plain_variable(*store->getPointerOperand())) {
-        for (const User *of_variable : store->getPointerOperand()->users())
-          if (isa<LoadInst>(of_variable))
-            work.push_back(of_variable);
-      } else if (instruction != &at && may_follow(at, *instruction) &&
-                 (stored ||
-                  (call != nullptr && !isa<IntrinsicInst>(call) && !constructs(*call, *address)))) {
-        return false;
-      }
-    }
-  }
-  return true;
 }
 
 // Whether a pointer leads into an object that its function makes or constructs, and of which nobody
 // else has been told yet: a local variable, or what a constructor is for.
-bool is_being_made(const Value &pointer, const Instruction &at) {
+bool is_being_made(const Value &pointer, const Instruction &at, const PointsToAnalysis &points_to) {
   const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
   if (isa<AllocaInst>(object))
-    return is_untold(*object, at);
+    return is_untold(*object, &at, points_to);
   const std::optional<Origin> origin = origin_of(&pointer, at.getModule()->getDataLayout());
   return origin && origin->argument == 0 && origin->offsets.size() == 1 &&
-         is_constructor(*at.getFunction()) && is_untold(*at.getFunction()->getArg(0), at);
+         is_constructor(*at.getFunction()) &&
+         is_untold(*at.getFunction()->getArg(0), &at, points_to);
 }
 
-// Whether a function begins or ends the life of a lock.
-bool makes_lock(StringRef name) {
-  constexpr StringRef kNames[] = {"pthread_mutex_init",
-                                  "pthread_mutex_destroy",
-                                  "pthread_rwlock_init",
-                                  "pthread_rwlock_destroy",
-                                  "pthread_spin_init",
-                                  "pthread_spin_destroy",
-                                  "mtx_init",
-                                  "mtx_destroy"};
-  return is_contained(kNames, name);
+enum class LockLife { begins, ends };
+
+// What a function does to a lock's life.
+std::optional<LockLife> lock_life(StringRef name) {
+  return StringSwitch<std::optional<LockLife>>(name)
+      .Cases("pthread_mutex_init", "pthread_rwlock_init", "pthread_spin_init", "mtx_init",
+             LockLife::begins)
+      .Cases("pthread_mutex_destroy", "pthread_rwlock_destroy", "pthread_spin_destroy",
+             "mtx_destroy", LockLife::ends)
+      .Default(std::nullopt);
 }
 
-// The addresses of locks whose life begins or ends in a function, also by a function of the program
-// that it hands them to.
-std::vector<const Value *> locks_made_in(const Function &function, unsigned steps = 2) {
-  std::vector<const Value *> made;
-  for (const Instruction &instruction : instructions(function)) {
-    const auto *call = dyn_cast<CallBase>(&instruction);
-    const Function *callee = call == nullptr ? nullptr : called_function(*call);
-    if (callee == nullptr || call->arg_size() == 0)
-      continue;
-    if (makes_lock(callee->getName())) {
-      made.push_back(call->getArgOperand(0));
-    } else if (steps > 0 && !callee->isDeclaration() && callee != &function) {
-      for (const Value *lock : locks_made_in(*callee, steps - 1))
-        if (const auto origin = origin_of(lock, callee->getDataLayout());
-            origin && origin->offsets.size() == 1 && origin->argument < call->arg_size())
-          made.push_back(call->getArgOperand(origin->argument));
-    }
-  }
-  return made;
-}
+// Where a lock's life begins or ends in a function, or in one that it hands the lock to.
+struct LockMade {
+  const CallBase *call;
+  const Value *lock;
+  LockLife life;
+};
 
 // Whether two addresses of a function are in one object, by its text.
 bool are_in_one_object(const Value &a, const Value &b) {
@@ -149,32 +97,25 @@ bool are_in_one_object(const Value &a, const Value &b) {
   return one == other || same_value(*one, *other);
 }
 
-// Whether all that a variable gets is stored where it was asked and found to be null: it is written
-// once.
-bool is_written_once(const GlobalVariable &variable) {
-  const auto asks = [&](const Value *condition) {
-    const auto *compare = dyn_cast<ICmpInst>(condition);
-    const auto *load = compare == nullptr ? nullptr : dyn_cast<LoadInst>(compare->getOperand(0));
-    const auto *null = compare == nullptr ? nullptr : dyn_cast<Constant>(compare->getOperand(1));
-    return load != nullptr && null != nullptr && null->isNullValue() && compare->isEquality() &&
-           load->getPointerOperand() == &variable;
-  };
-  return variable.hasLocalLinkage() && all_of(variable.uses(), [&](const Use &use) {
-           const auto *store = dyn_cast<StoreInst>(use.getUser());
-           if (store == nullptr || use.get() != store->getPointerOperand())
-             return isa<LoadInst>(use.getUser());
-           for (const BasicBlock *at = store->getParent(); at != nullptr;
-                at = at->getSinglePredecessor()) {
-             const BasicBlock *before = at->getSinglePredecessor();
-             const auto *branch =
-                 before == nullptr ? nullptr : dyn_cast<BranchInst>(before->getTerminator());
-             if (branch != nullptr && branch->isConditional() && asks(branch->getCondition()) &&
-                 (cast<ICmpInst>(branch->getCondition())->getPredicate() == CmpInst::ICMP_EQ) ==
-                     (branch->getSuccessor(0) == at))
-               return true;
-           }
-           return false;
+// Whether a store in a loop is of the address of an element by a number that the loop changes.
+bool is_next_element(const StoreInst &set) {
+  const auto *element = dyn_cast<GetElementPtrInst>(set.getValueOperand());
+  if (element == nullptr || !may_follow(set, set))
+    return false;
+  const Value *index = element->getOperand(element->getNumOperands() - 1);
+  while (const auto *cast = dyn_cast<CastInst>(index))
+    index = cast->getOperand(0);
+  const auto *load = dyn_cast<LoadInst>(index);
+  return load != nullptr && is_plain_variable(*load->getPointerOperand()) &&
+         any_of(load->getPointerOperand()->users(), [&](const User *user) {
+           const auto *step = dyn_cast<StoreInst>(user);
+           return step != nullptr && may_follow(*step, set) && may_follow(set, *step);
          });
+}
+
+// Whether an instruction may see what another thread does, without a lock.
+bool asks_others(const Instruction &instruction) {
+  return instruction.isAtomic() || (isa<LoadInst>(instruction) && instruction.isVolatile());
 }
 
 class UnprotectedFinder {
@@ -459,11 +400,11 @@ private:
                                                       const Access &access,
                                                       const EntrySet &entered) {
     if (!is_of_field_mostly_guarded(access, inside.kind) || !certain_in(inside) ||
-        is_given_new(*access.pointer, outside) || is_settled(access, outside))
+        is_given_new(*access.pointer, outside))
       return std::nullopt;
     for (const std::uint32_t entry : entered) {
       if (!phases_.is_known(entry) || ways(entry).doubtful.contains(outside.getFunction()) ||
-          is_handed_over(access, outside, entry))
+          is_handed_over(*access.pointer, outside, entry))
         continue;
       for (const std::uint32_t other : view_.effects[inside.section].entries)
         if (phases_.is_known(other) && !is_handed_next(*access.pointer, outside, other) &&
@@ -473,34 +414,52 @@ private:
     return std::nullopt;
   }
 
-  // Whether a variable is read that is written once, where its function has just had it written in
-  // a section.
-  [[nodiscard]] bool is_settled(const Access &access, const Instruction &outside) const {
-    const auto *variable = dyn_cast<GlobalVariable>(access.pointer);
-    return variable != nullptr && !access.writes && is_written_once(*variable) &&
-           any_of(view_.sections, [&](const Section &section) {
-             return section.function == outside.getFunction() &&
-                    section.kind == SectionKind::lock_region &&
-                    may_follow(outside, *section.entry.call) &&
-                    !may_follow(*section.entry.call, outside);
-           });
-  }
-
-  // Whether a thread of the entry may have waited for a condition before it comes to an access by a
-  // pointer: it likely waited for what the pointer leads to.
-  bool is_handed_over(const Access &access, const Instruction &outside, std::uint32_t entry) {
-    if (isa<GlobalVariable>(getUnderlyingObject(access.pointer, /*MaxLookup=*/0)))
+  // Whether a pointer leads to what a thread of the entry was handed over when it had waited for a
+  // condition: behind the wait it was loaded in a section, or is the result of a function that
+  // waits, and it does not lead to the object that has the condition or its lock.
+  bool is_handed_over(const Value &pointer, const Instruction &at, std::uint32_t entry,
+                      unsigned depth = 0) {
+    constexpr unsigned kMostDeep = 8;
+    const Function *function = at.getFunction();
+    const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
+    if (depth == kMostDeep)
       return false;
-    for (const Instruction *at = &outside; at != nullptr;
-         at = ways(entry).call.lookup(at->getFunction()))
-      if (any_of(waits_before(*at->getFunction()),
-                 [&](const Instruction *wait) { return may_follow(*at, *wait); }))
-        return true;
-    return false;
+    if (const auto *argument = dyn_cast<Argument>(object)) {
+      const CallBase *call = ways(entry).call.lookup(function);
+      return call != nullptr && called_function(*call) == function &&
+             argument->getArgNo() < call->arg_size() &&
+             is_handed_over(*call->getArgOperand(argument->getArgNo()), *call, entry, depth + 1);
+    }
+    if (const auto *call = dyn_cast<CallBase>(object))
+      return waits_.contains(called_function(*call)) &&
+             none_of(call->args(), [&](const Value *given) { return same_value(*given, *call); });
+    const auto *load = dyn_cast<LoadInst>(object);
+    if (load == nullptr)
+      return false;
+    if (is_plain_variable(*load->getPointerOperand())) {
+      bool any = false;
+      for (const User *user : load->getPointerOperand()->users())
+        if (const auto *store = dyn_cast<StoreInst>(user);
+            store != nullptr && !isa<ConstantPointerNull>(store->getValueOperand())) {
+          if (!is_handed_over(*store->getValueOperand(), *store, entry, depth + 1))
+            return false;
+          any = true;
+        }
+      return any;
+    }
+    const auto handed = [&](const Instruction *wait) {
+      return may_follow(*load, *wait) &&
+             none_of(cast<CallBase>(wait)->args(), [&](const Value *of) {
+               return of->getType()->isPointerTy() && are_in_one_object(*load, *of);
+             });
+    };
+    if (inside_.contains(load) && any_of(waits_before(*function), handed))
+      return true;
+    return is_handed_over(*load->getPointerOperand(), *load, entry, depth + 1);
   }
 
   // Whether the pointer leads into what the function soon hands to each thread of the entry that it
-  // creates, a new object for each: no thread has it yet.
+  // creates, an element of an array for each round of a loop: no thread has it yet.
   bool is_handed_next(const Value &pointer, const Instruction &at, std::uint32_t other) {
     const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
     const auto *load = dyn_cast<LoadInst>(object);
@@ -514,7 +473,8 @@ private:
         set = store;
       }
     const std::vector<const CallBase *> creations = phases_.creations_of(other);
-    return set != nullptr && !creations.empty() && all_of(creations, [&](const CallBase *call) {
+    return set != nullptr && is_next_element(*set) && !creations.empty() &&
+           all_of(creations, [&](const CallBase *call) {
              return call->getFunction() == at.getFunction() && may_follow(*call, at, set) &&
                     !may_follow(at, *call, set) && any_of(call->args(), [&](const Value *given) {
                       return given->getType()->isPointerTy() && same_value(*given, *object);
@@ -578,7 +538,7 @@ private:
     const Function *function = at.getFunction();
     const std::optional<Origin> origin = origin_of(&pointer, view_.module.getDataLayout());
     const auto calls = calls_of_.find(function);
-    if (is_being_made(pointer, at) || is_of_lock_made(pointer, *function))
+    if (is_being_made(pointer, at, view_.points_to) || is_of_lock_made(pointer, at))
       return true;
     return depth < kMostDeep && origin && origin->offsets.size() == 1 && calls != calls_of_.end() &&
            all_of(
@@ -594,14 +554,103 @@ private:
                });
   }
 
-  // Whether the pointer leads into an object of which the function makes or destroys a lock: who
-  // may do that has it alone.
-  bool is_of_lock_made(const Value &pointer, const Function &function) {
-    const auto [known, fresh] = locks_made_.try_emplace(&function);
-    if (fresh)
-      known->second = locks_made_in(function);
-    return any_of(known->second,
-                  [&](const Value *lock) { return are_in_one_object(pointer, *lock); });
+  // Whether the pointer leads into an object of which the function has made a lock, and told nobody
+  // of it yet; or has destroyed a lock, or comes to destroy it on every way, with nothing in
+  // between that may let another thread come to its end: who may do that has the object alone.
+  bool is_of_lock_made(const Value &pointer, const Instruction &at) {
+    const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
+    if (isa<GlobalVariable>(object))
+      return false;
+    return any_of(locks_made_in(*at.getFunction()), [&](const LockMade &made) {
+      if (!are_in_one_object(pointer, *made.lock))
+        return false;
+      const bool behind = may_follow(at, *made.call) && !may_follow(*made.call, at);
+      if (made.life == LockLife::begins)
+        return behind && is_untold(root_of(*object), &at, view_.points_to);
+      return behind || (!may_follow(at, *made.call) && leads_to(at, *made.call));
+    });
+  }
+
+  // The object that a variable holds which is set once: an argument, an allocation.
+  static const Value &root_of(const Value &object) {
+    const auto *load = dyn_cast<LoadInst>(&object);
+    if (load == nullptr || !is_plain_variable(*load->getPointerOperand()))
+      return object;
+    const StoreInst *set = nullptr;
+    for (const User *user : load->getPointerOperand()->users())
+      if (const auto *store = dyn_cast<StoreInst>(user)) {
+        if (set != nullptr)
+          return object;
+        set = store;
+      }
+    return set == nullptr ? object : *set->getValueOperand();
+  }
+
+  // Whether each way from an instruction comes to a call before the function ends, and before
+  // anything that may wait for another thread.
+  bool leads_to(const Instruction &from, const CallBase &call) {
+    DenseSet<const BasicBlock *> seen;
+    std::vector<const Instruction *> work{&from};
+    while (!work.empty()) {
+      const Instruction *at = work.back();
+      work.pop_back();
+      for (; at != &call && !at->isTerminator(); at = at->getNextNode())
+        if (const auto *other = dyn_cast<CallBase>(at);
+            asks_others(*at) || (other != nullptr && may_wait(*other)))
+          return false;
+      if (at == &call)
+        continue;
+      const auto *invoke = dyn_cast<InvokeInst>(at);
+      if (at->getNumSuccessors() == 0 || (invoke != nullptr && may_wait(*invoke)))
+        return false;
+      for (const BasicBlock *next : successors(at->getParent()))
+        if (seen.insert(next).second)
+          work.push_back(&next->front());
+    }
+    return true;
+  }
+
+  // Whether a call may wait for another thread: it takes a lock, creates or joins threads, waits by
+  // its name, or calls by pointer, itself or in what it calls.
+  bool may_wait(const CallBase &call) {
+    const Function *callee = called_function(call);
+    if (isa<IntrinsicInst>(call) || (callee != nullptr && lock_life(callee->getName())))
+      return false;
+    if (callee == nullptr || view_.locks.at(call) != nullptr || phases_.changes_at(call))
+      return true;
+    if (callee->isDeclaration())
+      return any_of(ArrayRef<StringRef>{"wait", "join", "barrier", "sleep", "poll", "select"},
+                    [&](StringRef word) { return callee->getName().contains(word); });
+    const auto [known, fresh] = may_wait_.try_emplace(callee, true); // if it calls itself
+    if (!fresh)
+      return known->second;
+    const bool waits = any_of(instructions(*callee), [&](const Instruction &instruction) {
+      const auto *inner = dyn_cast<CallBase>(&instruction);
+      return asks_others(instruction) || (inner != nullptr && may_wait(*inner));
+    });
+    return may_wait_[callee] = waits;
+  }
+
+  const std::vector<LockMade> &locks_made_in(const Function &function, unsigned steps = 2) {
+    const auto [known, fresh] = locks_made_.try_emplace({&function, steps});
+    std::vector<LockMade> &made = known->second;
+    if (!fresh)
+      return made;
+    for (const Instruction &instruction : instructions(function)) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      const Function *callee = call == nullptr ? nullptr : called_function(*call);
+      if (callee == nullptr || call->arg_size() == 0)
+        continue;
+      if (const auto life = lock_life(callee->getName())) {
+        made.push_back({call, call->getArgOperand(0), *life});
+      } else if (steps > 0 && !callee->isDeclaration() && callee != &function) {
+        for (const LockMade &inner : locks_made_in(*callee, steps - 1))
+          if (const auto origin = origin_of(inner.lock, callee->getDataLayout());
+              origin && origin->offsets.size() == 1 && origin->argument < call->arg_size())
+            made.push_back({call, call->getArgOperand(origin->argument), inner.life});
+      }
+    }
+    return made;
   }
 
   // Functions that a thread of the entry runs outside all sections, and a call on a way to each:
@@ -776,9 +825,11 @@ private:
   // that lead to them.
   std::map<const Function *, std::vector<const Instruction *>> waits_;
   std::map<const Function *, std::vector<const Instruction *>> waiting_;
-  std::map<const Function *, std::vector<const Value *>> locks_made_; // of functions asked for
-  std::map<std::size_t, DenseSet<const Function *>> certain_;         // by section, what it gets to
-  std::map<std::uint32_t, Accesses> accesses_;                        // by field
+  // Of functions asked for, by how many calls deep.
+  std::map<std::pair<const Function *, unsigned>, std::vector<LockMade>> locks_made_;
+  DenseMap<const Function *, bool> may_wait_;
+  std::map<std::size_t, DenseSet<const Function *>> certain_; // by section, what it gets to
+  std::map<std::uint32_t, Accesses> accesses_;                // by field
   std::set<std::tuple<std::uint32_t, AccessKinds::Kind, bool, const Instruction *, EntrySet>>
       alike_;
   Place place_; // of the instruction that is visited

@@ -3,6 +3,7 @@
 
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/lock_functions.h"
 #include "compiler/sections/origin.h"
 #include "compiler/sections/trylock.h"
 
@@ -22,14 +23,6 @@ using namespace llvm;
 
 // Guards that are made from guards, wrappers that call wrappers: deeper nests are no thin wrappers.
 constexpr unsigned kMaxDepth = 8;
-
-bool is_constructor_or_destructor(const Function &function) {
-  const StringRef name = function.getName();
-  return name.starts_with("_ZN") &&
-         (name.contains("C1E") || name.contains("C2E") || name.contains("C2I") ||
-          name.contains("C1I") || name.contains("D1E") || name.contains("D2E") ||
-          name.contains("D0E"));
-}
 
 // Stores that a wrapper may do: to its own variables; a constructor and a destructor to `this`; of
 // -fprofile-arcs to its counters.

@@ -321,4 +321,21 @@ bool returns_its_argument(const Function &function) {
           name.starts_with("_ZNSt3__19addressofB"));
 }
 
+bool is_constructor_or_destructor(const Function &function) {
+  const StringRef name = function.getName();
+  if (!name.starts_with("_ZN") || none_of(ArrayRef<StringRef>{"C1", "C2", "D0", "D1", "D2"},
+                                          [&](StringRef kind) { return name.contains(kind); }))
+    return false;
+  ItaniumPartialDemangler demangler;
+  const std::string terminated = name.str();
+  return !demangler.partialDemangle(terminated.c_str()) && demangler.isCtorOrDtor();
+}
+
+bool is_constructor(const Function &function) {
+  if (!is_constructor_or_destructor(function))
+    return false;
+  const std::optional<CxxName> name = parse(function.getName());
+  return name && !StringRef(name->name).starts_with("~");
+}
+
 } // namespace tandem

@@ -64,4 +64,8 @@ bool is_element_of_array(const llvm::Function &function);
 // Functions of std that return their argument: std::move, std::forward, std::addressof.
 bool returns_its_argument(const llvm::Function &function);
 
+// Whether a function is a C++ constructor, or a constructor or destructor, by its mangled name.
+bool is_constructor(const llvm::Function &function);
+bool is_constructor_or_destructor(const llvm::Function &function);
+
 } // namespace tandem

@@ -1,9 +1,9 @@
 // One condition decides about the acquisition and the release, although another thread may change it in between; it may
-// be what a function answers. Not the opposite answer.
+// be what a function answers. Not the opposite answer, nor a way that leaves before it comes by the condition again.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json missing-unlock | %FileCheck %s --match-full-lines --strict-whitespace
 #include <pthread.h>
-static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER, third = PTHREAD_MUTEX_INITIALIZER;
 static int shared, beside, n;
 static int is_active(void) { return shared && beside; }
 static void lock(void) {
@@ -26,6 +26,26 @@ static void forget(void) {
   if (!is_active())
     pthread_mutex_unlock(&other);
 }
+static int failing(int locked) {
+  if (locked)
+    pthread_mutex_lock(&other); // here
+  if (beside == n)
+    return -1;
+  ++n;
+  if (locked)
+    pthread_mutex_unlock(&other);
+  return 0;
+}
+static int failing_by_answer(void) {
+  if (is_active())
+    pthread_mutex_lock(&third); // here
+  if (beside == n)
+    return -1;
+  ++n;
+  if (is_active())
+    pthread_mutex_unlock(&third);
+  return 0;
+}
 static void *work(void *unused) {
   if (shared)
     pthread_mutex_lock(&m);
@@ -35,6 +55,8 @@ static void *work(void *unused) {
   shared = 1;
   count();
   forget();
+  failing(shared);
+  failing_by_answer();
   return unused;
 }
 int main(void) {

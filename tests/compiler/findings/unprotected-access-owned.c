@@ -1,11 +1,15 @@
 // No evidence: into an object of which the function makes or destroys a lock, or that it hands to a thread next; by a
-// pointer behind a wait for a condition; a variable that is written once; in a mode without threads; behind a loop of
-// joins, chosen by a pointer, up to another variable. What is touched in none of these ways is found.
+// pointer that was loaded in a section behind a wait for a condition; in an alternative without threads; behind a loop
+// of joins, chosen by a pointer, up to another variable. What is touched in none of these ways is found, such as the
+// waiting thread's own object (unprotected-access-not-owned.c has more).
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json unprotected-access | %FileCheck %s --match-full-lines --strict-whitespace
 #include <pthread.h>
 #include <stdlib.h>
 struct pool;
+struct item {
+  long value;
+};
 struct worker {
   pthread_t thread;
   struct pool *pool;
@@ -15,11 +19,11 @@ struct pool {
   pthread_mutex_t lock;
   pthread_cond_t idle;
   struct worker *workers;
+  struct item *last;
   unsigned wanted, made;
   long busy, sum, seen, best;
 };
 static void (*start)(struct pool *), (*step)(struct pool *), (*stop)(struct pool *);
-static long *table;
 static void make_lock(pthread_mutex_t *lock) {
   if (pthread_mutex_init(lock, 0) != 0)
     abort();
@@ -34,13 +38,6 @@ static void destroy(struct pool *pool) {
   pool->busy = -1;
   pthread_mutex_destroy(&pool->lock);
 }
-static long *get_table(struct pool *pool) {
-  pthread_mutex_lock(&pool->lock);
-  if (table == 0)
-    table = calloc(9, sizeof *table);
-  pthread_mutex_unlock(&pool->lock);
-  return table;
-}
 static void *work(void *given) {
   struct worker *self = given;
   struct pool *pool = self->pool;
@@ -51,11 +48,12 @@ static void *work(void *given) {
     ++pool->sum;
     ++pool->best;
     ++pool->seen;
+    ++pool->last->value;
     pthread_cond_signal(&pool->idle);
     pthread_mutex_unlock(&pool->lock);
   }
   ++pool->seen; // here
-  return get_table(pool);
+  return 0;
 }
 static void start_threads(struct pool *pool) {
   pool->made = pool->wanted;
@@ -76,8 +74,10 @@ static void step_threads(struct pool *pool) {
   pthread_mutex_lock(&pool->lock);
   while (pool->busy != 9)
     pthread_cond_wait(&pool->idle, &pool->lock);
+  struct item *item = pool->last;
   pthread_mutex_unlock(&pool->lock);
-  ++pool->best;
+  ++item->value;
+  ++pool->best; // and here
 }
 static void start_alone(struct pool *pool) { pool->made = 0; }
 static void step_alone(struct pool *pool) { ++pool->busy; }
@@ -86,6 +86,7 @@ int main(int count, char **arguments) {
   struct pool *pool = calloc(1, sizeof *pool);
   make(pool, (unsigned)count);
   pool->workers = calloc((unsigned)count, sizeof *pool->workers);
+  pool->last = calloc(1, sizeof *pool->last);
   if (count > 1) {
     start = start_threads;
     step = step_threads;
