@@ -56,5 +56,9 @@ int main(int count, char **arguments) {
   return n + k;
 }
 // CHECK:11: 'waited' is acquired here by the signal handler 'handler', and by other code: a thread that is interrupted while it holds it waits for itself
-// CHECK-NEXT:  34: acquired here in 'main'
-// CHECK-NEXT:1 findings
+// CHECK-NEXT:  48: acquired here in 'main'
+// CHECK-NEXT:25: 'asked' is acquired here by the signal handler 'on_int', and by other code: a thread that is interrupted while it holds it waits for itself
+// CHECK-NEXT:  47: acquired here in 'main'
+// CHECK-NEXT:30: 'told' is acquired here by the signal handler 'on_term', and by other code: a thread that is interrupted while it holds it waits for itself
+// CHECK-NEXT:  46: acquired here in 'main'
+// CHECK-NEXT:3 findings

@@ -68,4 +68,10 @@ int main(void) {
 // CHECK:24: 'other' is acquired here, and 'forget' may return without releasing it
 // CHECK-NEXT:  26: it is still held on this way to the end
 // CHECK-NEXT:  27: it is released here on another way
-// CHECK-NEXT:1 findings
+// CHECK-NEXT:31: 'other' is acquired here, and 'failing' may return without releasing it
+// CHECK-NEXT:  37: it is still held on this way to the end
+// CHECK-NEXT:  36: it is released here on another way
+// CHECK-NEXT:41: 'third' is acquired here, and 'failing_by_answer' may return without releasing it
+// CHECK-NEXT:  47: it is still held on this way to the end
+// CHECK-NEXT:  46: it is released here on another way
+// CHECK-NEXT:3 findings

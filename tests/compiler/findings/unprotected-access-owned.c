@@ -105,6 +105,7 @@ int main(int count, char **arguments) {
   destroy(pool);
   return arguments == 0;
 }
-// CHECK:57: 'pool->seen' is written here outside all sections, and written in section 'work_1'
-// CHECK-NEXT:  53: written here in section 'work_1'
-// CHECK:1 findings
+// CHECK:55: 'pool->seen' is written here outside all sections, and written in section 'work_1'
+// CHECK-NEXT:  50: written here in section 'work_1'
+// CHECK:80: 'pool->best' is written here outside all sections, and written in section 'work_1'
+// CHECK:2 findings
