@@ -15,6 +15,11 @@ static std::condition_variable_any any;
 static long x;
 """
 FIRST = HEAD.count("\n") + 1  # the next line's number
+# What a class of the program's own does before or after it has locked.
+REFUSES = (
+    "struct Closed {}; static bool closed;\n"
+    "[[noreturn]] static void refuse() { throw Closed(); }\n"
+)
 CODE = {
     "two at once": (
         "void f() { std::scoped_lock g(a, b); ++x; }\n",
@@ -59,6 +64,25 @@ CODE = {
         "struct S { ~S() { x = 1; } };\n"
         "void f() { S s; a.lock(); if (x == 3) throw 1; a.unlock(); }\n",
         f"p.cc:{FIRST + 1}: main may hand on an exception and hold 'a', and it cannot be put into",
+    ),
+    "a guard that may refuse before it locks": (
+        f"{REFUSES}"
+        "struct Hold { Hold() { if (closed) refuse(); a.lock(); } ~Hold() { a.unlock(); } };\n"
+        "void f() { closed = true; try { Hold h; ++x; } catch (const Closed &) { x = 1; } }\n",
+        f"p.cc:{FIRST + 3}: main may return and hold 'a', and it cannot be put into its callers",
+    ),
+    "a guard that may refuse with its lock held": (
+        f"{REFUSES}"
+        "struct Hold { Hold() { a.lock(); if (closed) refuse(); } ~Hold() { a.unlock(); } };\n"
+        "void f() { closed = true; try { Hold h; ++x; } catch (const Closed &) { x = 1; } }\n",
+        f"p.cc:{FIRST + 3}: main may return and hold 'a', and it cannot be put into its callers",
+    ),
+    "a guard of a wrapper that may refuse": (
+        f"{REFUSES}"
+        "static void take() { if (closed) throw Closed(); a.lock(); }\n"
+        "struct Hold { Hold() { take(); } ~Hold() { a.unlock(); } };\n"
+        "void f() { closed = true; try { Hold h; ++x; } catch (const Closed &) { x = 1; } }\n",
+        f"p.cc:{FIRST + 4}: main may return and hold 'a', and it cannot be put into its callers",
     ),
     "a guard in an object of its own": (
         "#include <memory>\n"

@@ -57,7 +57,8 @@ public:
       if (Status trusted = trust_acquisitions(); !trusted)
         return trusted.error();
     }
-    trust_wrappers();
+    if (Status trusted = trust_wrappers(); !trusted)
+      return trusted.error();
     if (Status made = make_lock_regions(module_, file_, catalogue_); !made)
       return made.error();
     Result<std::vector<ConditionOperation>> waits = convert_waits(module_, file_);
@@ -156,19 +157,34 @@ private:
     return Unit{};
   }
 
-  // A wrapper that does nothing but acquire, such as a constructor of the program's own guards,
-  // throws only where it does not get its lock.
-  void trust_wrappers() {
+  // A call of a wrapper, such as a constructor of the program's own guards, throws nothing where the
+  // wrapper could throw only because it does not get its lock.
+  Status trust_wrappers() {
+    if (none_of(module_, [](const Function &function) {
+          return any_of(instructions(function),
+                        [](const Instruction &by) { return isa<InvokeInst>(by); });
+        }))
+      return Unit{};
     SetVector<InvokeInst *> acquire;
     {
       const LockCalls calls(module_);
       const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls, known_);
+      if (!named)
+        return named.error();
+      std::map<const Function *, bool> throws;
       for (Function &function : module_)
         for (const LockSite *site : calls.sites(function))
           if (const auto *invoke = dyn_cast<InvokeInst>(site->call);
-              invoke != nullptr && named && site->wrapper != nullptr &&
+              invoke != nullptr && site->wrapper != nullptr &&
               site->operation == LockOperation::lock && named->section_of(*site))
             acquire.insert(const_cast<InvokeInst *>(invoke));
+      acquire.remove_if([&](InvokeInst *invoke) {
+        const Function *wrapper = calls.at(*invoke)->wrapper;
+        const auto [known, fresh] = throws.try_emplace(wrapper, false);
+        if (fresh)
+          known->second = throws_with_lock(*wrapper, calls);
+        return known->second;
+      });
     }
     SetVector<Function *> changed;
     for (InvokeInst *invoke : acquire) {
@@ -176,6 +192,7 @@ private:
       changeToCall(invoke);
     }
     fold_guards(changed.getArrayRef());
+    return Unit{};
   }
 
   // A wait gives up one lock, and the section goes on.

@@ -177,6 +177,15 @@ void release_exceptions(const SmallVector<WeakVH> &held) {
       store->setVolatile(false);
 }
 
+// Whether an exception may leave the function, or the search for its handler come by: that needs
+// its unwind information, whatever a clean-up then does. Another definition may be used than one
+// that is not exact.
+bool may_throw(const Function &function) {
+  return !function.hasExactDefinition() || any_of(instructions(function), [](const Instruction &by) {
+           return by.mayThrow(/*IncludePhaseOneUnwind=*/true);
+         });
+}
+
 // Makes calls of what throws nothing plain ones, beginning with these functions. Result: the
 // callers that had a way for an exception.
 SetVector<Function *> call_plainly(ArrayRef<Function *> functions) {
@@ -184,8 +193,7 @@ SetVector<Function *> call_plainly(ArrayRef<Function *> functions) {
   SetVector<Function *> work(functions.begin(), functions.end());
   while (!work.empty()) {
     Function &function = *work.pop_back_val();
-    if (function.isInterposable() ||
-        any_of(instructions(function), [](const Instruction &by) { return by.mayThrow(); }))
+    if (may_throw(function))
       continue;
     function.setDoesNotThrow();
     for (User *user : make_early_inc_range(function.users())) {
@@ -260,6 +268,28 @@ void fold_guards(ArrayRef<Function *> functions) {
     analyses.invalidate(*caller, PreservedAnalyses::none());
     fold(*caller);
   }
+}
+
+bool throws_with_lock(const Function &wrapper, const LockCalls &calls) {
+  ValueToValueMapTy copies;
+  Function *copy = CloneFunction(const_cast<Function *>(&wrapper), copies);
+  copy->setComdat(nullptr);
+  copy->setLinkage(GlobalValue::InternalLinkage);
+  bool throws = false;
+  for (const LockSite *site : calls.sites(wrapper)) {
+    auto *call = cast<CallBase>(copies[site->call]);
+    if (site->wrapper != nullptr)
+      throws = throws || throws_with_lock(*site->wrapper, calls);
+    else if (site->operation == LockOperation::lock && call->getType()->isIntegerTy())
+      call->replaceAllUsesWith(Constant::getNullValue(call->getType()));
+    call->setDoesNotThrow();
+  }
+  if (!throws) {
+    fold_guards(copy);
+    throws = may_throw(*copy);
+  }
+  copy->eraseFromParent();
+  return throws;
 }
 
 } // namespace tandem

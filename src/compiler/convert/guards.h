@@ -6,6 +6,8 @@
 // they can be converted as those of C.
 #pragma once
 
+#include "compiler/sections/lock_calls.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/IR/Module.h"
 
@@ -28,5 +30,9 @@ void take_guards_apart(llvm::Module &module);
 // What has become constant in these functions is folded, and guards become values. Of those that
 // come to throw nothing, calls do not, either: constructors of the program's guards are some.
 void fold_guards(llvm::ArrayRef<llvm::Function *> functions);
+
+// Whether a wrapper of acquisitions may throw although it gets its lock: before it asks for it, or
+// with it held. Looks at a copy of the wrapper, which is gone when this returns.
+bool throws_with_lock(const llvm::Function &wrapper, const LockCalls &calls);
 
 } // namespace tandem
