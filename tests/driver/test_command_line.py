@@ -212,6 +212,10 @@ def test_a_link_that_enforces_nothing_says_so(compilers: Compilers, folder: Path
     told = compilers.cc(*given, "-ftandem-verbose", folder=folder).stderr
     assert told.startswith("tandem-cc: note: program: atomic sections are neither enforced nor")
     assert told.count("\n") == 1
+    # Only of links that make a program or a library.
+    for more in ("-###", "-r"):
+        told = compilers.cc(*given, more, "-ftandem-verbose", folder=folder).stderr
+        assert "neither enforced" not in told
 
 
 @pytest.mark.parametrize(
@@ -242,3 +246,12 @@ def test_our_library_by_name(either: Compilers, folder: Path) -> None:
     )
     either.cc("-O2", "-Lother", "user.c", "-ltandem", "-o", "user", folder=folder)
     either.run(["./user"], folder)
+    # Not of a name that is not ours, though our folder has it.
+    chosen = ("-Wl,-soname,chosen.so", "nothing.c", "-o", "other/libitm.so")
+    either.run(["gcc", "-shared", "-fPIC", *chosen], folder)
+    (folder / "other/libtandem.so").unlink()
+    words = ("-ftandem-enforce=none", "-Lother", "user.c", "-ltandem", "-litm")
+    either.cc(*words, "-Wl,--no-as-needed", "-o", "user", folder=folder)
+    needed = either.run(["readelf", "-d", "user"], folder).stdout
+    assert "[chosen.so]" in needed
+    assert "[libitm.so.1]" not in needed

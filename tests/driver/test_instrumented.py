@@ -62,8 +62,7 @@ def build(compilers: Compilers, folder: Path, *words: str) -> None:
     assert "0 lock regions unchanged" in told
 
 
-@pytest.mark.parametrize("enforce", ["locks", "stm", "hybrid"])
-@pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
+@pytest.mark.parametrize(("enforce", "level"), [("locks", "-O1"), ("stm", "-O2"), ("hybrid", "-O3")])
 @pytest.mark.parametrize(
     "option",
     [

@@ -58,7 +58,7 @@ std::optional<InputKind> kind_by_language(std::string_view language) {
     return InputKind::assembler;
   if (language == "ir")
     return InputKind::ir;
-  if (language.ends_with("-header"))
+  if (language.find("-header") != std::string_view::npos) // also c-header-cpp-output
     return InputKind::header;
   if (language == "c" || language.starts_with("c-") || language.starts_with("c++") ||
       language.starts_with("cpp-") || language.starts_with("objective-c") ||

@@ -3,6 +3,7 @@
 
 #include "compiler/driver/response_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +47,8 @@ TEST(CommandLine, WhatLinks) {
   EXPECT_FALSE(parsed("-dumpversion").links());
   EXPECT_FALSE(parsed("").links());
   EXPECT_FALSE(parsed("a.h b.hpp").links()) << "they are precompiled";
-  EXPECT_FALSE(parsed("-x c++-header a.c").links());
+  for (const char *language : {"c++-header", "c-header-cpp-output", "c++-header-cpp-output"})
+    EXPECT_FALSE(parsed(fmt::format("-x {} a.c", language)).links()) << language;
   EXPECT_TRUE(parsed("a.h a.c").links());
   EXPECT_TRUE(parsed("-x c a.h").links()) << "a program of that language";
 }

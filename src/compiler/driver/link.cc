@@ -80,7 +80,8 @@ std::string run_path(const Request &request, const CommandLine &line) {
 }
 
 // Our libraries by name (-ltandem), of which another installation may lie where the user has
-// libraries searched for.
+// libraries searched for. The folder is searched first and holds no others: those that the user
+// names are his.
 void find_own_libraries(const Request &request, const CommandLine &line, const Settings &settings,
                         std::vector<std::string> &options) {
   const auto is_own = [](std::string_view name) {
@@ -93,7 +94,7 @@ void find_own_libraries(const Request &request, const CommandLine &line, const S
       (std::none_of(line.search.names.begin(), line.search.names.end(), is_own) &&
        std::none_of(line.linker_words.begin(), line.linker_words.end(), is_own_word)))
     return;
-  options.push_back("-L" + request.installation.libraries);
+  options.push_back("-L" + request.installation.named());
   const std::string path = run_path(request, line);
   if (settings.enforcement == Enforcement::none && !path.empty())
     options.push_back(path); // runtime_libraries has it elsewhere

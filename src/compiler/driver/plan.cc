@@ -151,7 +151,8 @@ Result<Plan> plan_compiler(const Request &request) {
   plan.checks.insert(plan.checks.end(), link.checks.begin(), link.checks.end());
   if (Status added = add_checks(line, *settings, plan.checks); !added)
     return added.error();
-  if (line.links() && settings->verbose && !settings->analyses()) // else the pass says it
+  if (line.links() && !line.relocatable && !line.dry_run && settings->verbose &&
+      !settings->analyses()) // else the pass says it
     plan.note = fmt::format("{}: note: {}: atomic sections are neither enforced nor counted under "
                             "none; -ftandem-report=FILE counts them",
                             to_string(request.tool), line.output.empty() ? "a.out" : line.output);

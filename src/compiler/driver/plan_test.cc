@@ -258,14 +258,15 @@ TEST_F(PlanTest, OurLibrariesByNameAreThoseOfTheInstallation) {
     for (const char *mode : {"none", "hybrid"}) {
       environment_ = {{"TANDEM_ENFORCE", mode}};
       const std::vector<std::string> words = arguments(fmt::format("-L/other {} a.o", name));
-      EXPECT_LT(std::find(words.begin(), words.end(), "-L/t/lib"),
-                std::find(words.begin(), words.end(), "-L/other"))
+      const auto other = std::find(words.begin(), words.end(), "-L/other");
+      EXPECT_LT(std::find(words.begin(), words.end(), "-L/t/lib/tandem/named"), other)
           << name << " " << mode;
+      // What the user names of the other libraries there is his.
+      EXPECT_EQ(std::find(words.begin(), other, "-L/t/lib"), other) << name << " " << mode;
       EXPECT_EQ(std::count(words.begin(), words.end(), "-Wl,-rpath,/t/lib"), 1) << mode;
     }
   const std::vector<std::string> words = arguments("-L/other -ltandemly a.o");
-  EXPECT_GT(std::find(words.begin(), words.end(), "-L/t/lib"),
-            std::find(words.begin(), words.end(), "-L/other"));
+  EXPECT_THAT(words, Not(Contains("-L/t/lib/tandem/named")));
 }
 
 TEST_F(PlanTest, TheEnvironmentOfALink) {

@@ -45,6 +45,8 @@ std::string Installation::pass_plugin() const { return libraries + "/tandem/Tand
 
 std::string Installation::anchor() const { return libraries + "/tandem/anchor.o"; }
 
+std::string Installation::named() const { return libraries + "/tandem/named"; }
+
 std::string Installation::harts() const { return libraries + "/tandem/riscv64"; }
 
 Installation installation_of(const std::string &executable) {

@@ -27,6 +27,7 @@ struct Installation {
   [[nodiscard]] std::string attribute_plugin() const;
   [[nodiscard]] std::string pass_plugin() const;
   [[nodiscard]] std::string anchor() const; // an object of empty bitcode
+  [[nodiscard]] std::string named() const;  // a folder of links to the libraries, and nothing else
   // The same files, and libtandem.a, of programs for the harts of the simulated machine.
   [[nodiscard]] std::string harts() const;
 };
