@@ -122,15 +122,35 @@ void add_index(AccessPath &path) {
   path.self = nullptr;
 }
 
+// The class of a lambda's object has no name and can be called.
+bool is_lambda(const DICompositeType &record) {
+  return record.getName().empty() && record.getTag() == dwarf::DW_TAG_class_type &&
+         any_of(record.getElements(), [](const DINode *element) {
+           const auto *member = dyn_cast_or_null<DISubprogram>(element);
+           return member != nullptr && member->getName() == "operator()";
+         });
+}
+
 // `record` has the field.
-void add_field(AccessPath &path, const DICompositeType &record, StringRef field) {
+void add_field(AccessPath &path, const DICompositeType &record, const DIDerivedType &member) {
+  const StringRef field = member.getName();
   if (field.empty())
     return; // a member of an anonymous struct or union is named without it
-  if (path.self == nullptr)
-    path.text += path.deref ? "->" : ".";
+  const bool captured = path.self != nullptr && is_lambda(record);
+  if (captured && field == "this" && is_record(member.getBaseType())) { // a copy: [*this]
+    path.text = field.str();
+    path.deref = true;
+    path.self = cast<DICompositeType>(strip_names(member.getBaseType()));
+    return;
+  }
+  if (captured)
+    path.text = "";
+  else if (path.self != nullptr && !record.getName().empty())
+    path.text = record_path(record, false) + "::";
   else
-    path.text = record.getName().empty() ? "" : record_path(record, false) + "::";
+    path.text += path.deref ? "->" : ".";
   path.text += field.str();
+  path.captured = captured;
   path.deref = false;
   path.self = nullptr;
 }
@@ -156,7 +176,7 @@ void descend(AccessPath &path, std::uint64_t offset, std::uint64_t size) {
       if (member == nullptr)
         return;
       if (member->getTag() != dwarf::DW_TAG_inheritance)
-        add_field(path, *record, member->getName());
+        add_field(path, *record, *member);
       offset -= member->getOffsetInBits() / 8;
       path.type = member->getBaseType();
     } else if (path.deref && offset != 0) {
@@ -184,11 +204,21 @@ const DILocalVariable *variable_of(const Value *value) {
   return nullptr;
 }
 
+// The class that a pointer of this type points to.
+const DICompositeType *class_behind(const DIType *type) {
+  return dyn_cast_or_null<DICompositeType>(strip_names(pointee(type)));
+}
+
 // The class whose member function has `variable` as its `this`; null for others.
 const DICompositeType *class_of_this(const DILocalVariable *variable) {
   return variable != nullptr && variable->isArtificial() && variable->getName() == "this"
-             ? dyn_cast_or_null<DICompositeType>(strip_names(pointee(variable->getType())))
+             ? class_behind(variable->getType())
              : nullptr;
+}
+
+// The same of what a lambda has captured, at `path`: no variable of the source is called so.
+const DICompositeType *class_of_captured_this(const AccessPath &path) {
+  return path.captured && path.text == "this" ? class_behind(path.type) : nullptr;
 }
 
 // The one value that is ever stored in a local variable, null pointers not counted; or null.
@@ -317,7 +347,7 @@ private:
       if (member == nullptr)
         break;
       if (member->getTag() != dwarf::DW_TAG_inheritance)
-        add_field(path, *record, member->getName());
+        add_field(path, *record, *member);
       path.type = member->getBaseType();
     }
     for (unsigned depth = 0; depth < kMaxDepth && is_array(path.type); ++depth) {
@@ -362,7 +392,8 @@ private:
                         .deref = !is_reference(path.type),
                         .type = pointee(path.type),
                         .global = path.global,
-                        .self = class_of_this(variable_of(from))};
+                        .self = path.captured ? class_of_captured_this(path)
+                                              : class_of_this(variable_of(from))};
     }
     if (const auto *call = dyn_cast<CallBase>(value))
       if (const Function *callee = call->getCalledFunction()) {

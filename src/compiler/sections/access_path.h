@@ -27,6 +27,7 @@ struct AccessPath {
   // `*text` is the object of a member function, of this class: that and its fields go by the class,
   // what a lambda has captured by its own name. Null: it is not.
   const llvm::DICompositeType *self = nullptr;
+  bool captured = false; // `text` is what a lambda has captured
 
   // The object as source text.
   [[nodiscard]] std::string print() const;

@@ -133,6 +133,7 @@ void LockCalls::name_by_trylock() {
     }
     if (origin != nullptr && origin->named) {
       site.locks = std::vector<std::string>(origin->locks);
+      site.roots = std::vector<const GlobalVariable *>(origin->roots);
       site.named = true;
       site.own = true;
     }
@@ -198,6 +199,7 @@ void LockCalls::apply(const CallBase &call, const LockFunction &does, std::vecto
 
 void LockCalls::set_paths(LockSite &site) const {
   site.locks.clear();
+  site.roots.clear();
   site.resolved.clear();
   site.named = true;
   for (const Target &unresolved : site.targets) {
@@ -205,7 +207,8 @@ void LockCalls::set_paths(LockSite &site) const {
     const AccessPath path = access_path(target.base, site.size, target.offsets.front());
     // Where the guard is all that is known, it stands for its lock.
     site.locks.push_back(target.offsets.size() == 1 ? path.print() : path.text);
-    site.named = site.named && path.global != nullptr && target.offsets.size() == 1;
+    site.roots.push_back(target.offsets.size() == 1 ? path.global : nullptr);
+    site.named = site.named && site.roots.back() != nullptr;
     site.resolved.push_back(target);
   }
 }

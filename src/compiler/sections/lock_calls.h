@@ -29,6 +29,7 @@ struct LockSite {
   const llvm::CallBase *call = nullptr;
   LockOperation operation = LockOperation::lock;
   std::vector<std::string> locks; // their access paths; several for std::lock and scoped_lock
+  std::vector<const llvm::GlobalVariable *> roots; // of each: the variable it begins with, or null
   std::string primitive;          // as ReportRegion::primitive
   bool shared = false;            // a reader's
   bool guard = false;             // unlock: by a guard's destructor, if it still holds the lock

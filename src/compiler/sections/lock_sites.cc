@@ -80,7 +80,9 @@ std::string reason_of(const Section &section) {
     return fmt::format("{} does not release it{}", name, more);
   if (any_of(section.body, [](const Instruction *at) { return isa<ReturnInst>(at); }))
     return fmt::format("some path of {} returns without releasing it{}", name, more);
-  return fmt::format("an exception that leaves {} leaves it locked{}", name, more);
+  if (any_of(section.body, [](const Instruction *at) { return isa<ResumeInst>(at); }))
+    return fmt::format("an exception that leaves {} leaves it locked{}", name, more);
+  return fmt::format("{} calls a function that releases it{}", name, more);
 }
 
 // The mutex that a call is given; "?" where none of its arguments is one.

@@ -21,19 +21,36 @@ namespace {
 
 using namespace llvm;
 
-bool releases(const LockSite &site, const std::string &lock) {
-  return is_contained(site.locks, lock) && !site.empty &&
+bool ends_regions(const LockSite &site) {
+  return !site.empty &&
          (site.operation == LockOperation::unlock || site.operation == LockOperation::wait);
+}
+
+// Whether `site` is on the entry's lock of that number by its name. What a lambda has captured, or a
+// local variable, may be called as a global one.
+bool is_named_alike(const LockSite &site, const LockSite &entry, std::size_t number) {
+  for (std::size_t i = 0; i < site.locks.size(); ++i)
+    if (site.locks[i] == entry.locks[number] && site.roots[i] == entry.roots[number])
+      return true;
+  return false;
+}
+
+// Whether `site` is on a lock of that name, which is a global variable's.
+bool is_on_variable(const LockSite &site, const std::string &lock) {
+  for (std::size_t i = 0; i < site.locks.size(); ++i)
+    if (site.locks[i] == lock && site.roots[i] != nullptr)
+      return true;
+  return false;
 }
 
 // Whether `site` releases the entry's lock of that number: it has its name, or its address is
 // computed alike.
 bool releases(const LockSite &site, const LockSite &entry, std::size_t number) {
-  if (releases(site, entry.locks[number]))
+  if (!ends_regions(site))
+    return false;
+  if (is_named_alike(site, entry, number))
     return true;
-  const bool ends =
-      site.operation == LockOperation::unlock || site.operation == LockOperation::wait;
-  if (!ends || site.empty || number >= entry.targets.size())
+  if (number >= entry.targets.size())
     return false;
   const LockSite::Target &lock = entry.targets[number];
   const DataLayout &layout = entry.call->getModule()->getDataLayout();
@@ -44,11 +61,6 @@ bool releases(const LockSite &site, const LockSite &entry, std::size_t number) {
            same_address(*lock.base, lock.offsets.front(), *target.base, target.offsets.front(),
                         layout);
   });
-}
-
-bool acquires(const LockSite &site, const std::string &lock) {
-  return is_contained(site.locks, lock) &&
-         (site.operation == LockOperation::lock || site.operation == LockOperation::trylock);
 }
 
 // Whether some path from the entry of `function` releases `lock` before it acquires it.
@@ -63,9 +75,10 @@ bool releases_callers(const Function &function, const std::string &lock, const L
     bool acquired = false;
     for (const Instruction &instruction : *block) {
       if (const LockSite *site = calls.at(instruction)) {
-        if (releases(*site, lock) && !site->own)
+        if (ends_regions(*site) && is_on_variable(*site, lock) && !site->own)
           return true;
-        if (acquires(*site, lock)) {
+        if (site->operation != LockOperation::unlock && site->operation != LockOperation::wait &&
+            is_on_variable(*site, lock)) {
           acquired = true;
           break;
         }
@@ -262,7 +275,10 @@ Region find_region(const LockSite &entry, const LockCalls &calls, const ForeignR
 }
 
 bool have_common_lock(const LockSite &a, const LockSite &b) {
-  return any_of(a.locks, [&](const std::string &lock) { return is_contained(b.locks, lock); });
+  for (std::size_t i = 0; i < b.locks.size(); ++i)
+    if (is_named_alike(a, b, i))
+      return true;
+  return false;
 }
 
 // Marks regions during which another region begins that is still open when they end.

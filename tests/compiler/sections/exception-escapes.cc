@@ -25,5 +25,15 @@ int returned(int v) {
   m.unlock();
   return n;
 }
+// No exception where a function that is called releases the lock, which may be called by others.
+void finish() {
+  ++n;
+  m.unlock();
+}
+void handed_on() {
+  m.lock();
+  finish();
+}
 // CHECK: site line 14 thrown(int): lock {{.*}}an exception that leaves thrown(int) leaves it locked
 // CHECK: site line 21 returned(int): lock {{.*}}some path of returned(int) returns without releasing it
+// CHECK: site line [[#@LINE-6]] handed_on(): lock {{.*}}handed_on() calls a function that releases it

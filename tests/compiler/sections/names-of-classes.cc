@@ -27,9 +27,24 @@ private:
   unsigned at_ = 0;
   Key keys_[8];
 };
+class Tally {
+public:
+  void run() {
+    std::thread([this] {
+      std::lock_guard<std::mutex> guard(mutex_);
+      ++n_;
+    }).join();
+  }
+  // CHECK: section Tally::run()::{{.*}} lock-region line [[#@LINE-4]]: mutex std-mutex Tally::mutex_, 1 exits
+
+private:
+  std::mutex mutex_;
+  long n_ = 0;
+};
 // CHECK: section Ring<long>::push(long)_1 lock-region line [[#@LINE-9]]: mutex std-mutex Ring<long>::mutexes_[], 1 exits
 static Counted counted;
 static Ring<long> ring;
+static Tally tally;
 int main() {
   long total = 0;
   std::mutex own;
@@ -43,6 +58,7 @@ int main() {
   std::thread a(work), b(work);
   a.join();
   b.join();
+  tally.run();
   return total != 2;
 }
 // JSON: "name": "Counted::n"
