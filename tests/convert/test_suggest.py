@@ -26,7 +26,7 @@ EXPECTED: dict[str, tuple[list[str], list[str]]] = {
     # The C++ library's.
     "cxx_guards": (
         ["(anonymous namespace)::wrong_lock", "Account::mutex_", "Table::mutex_"],
-        ["Scale::left_mutex_", "Scale::right_mutex_"],  # they throw
+        ["Scale::left_mutex_", "Scale::right_mutex_"],  # a region constructs a std::runtime_error
     ),
     "cxx_queue": (["Queue::mutex_"], []),
     "cxx_shapes": (

@@ -122,13 +122,12 @@ void add_index(AccessPath &path) {
   path.self = nullptr;
 }
 
-// The class of a lambda's object has no name and can be called.
+// Of the class of a member function: whether it is a lambda's. That has no name, and declares no
+// functions; others without a name declare theirs.
 bool is_lambda(const DICompositeType &record) {
   return record.getName().empty() && record.getTag() == dwarf::DW_TAG_class_type &&
-         any_of(record.getElements(), [](const DINode *element) {
-           const auto *member = dyn_cast_or_null<DISubprogram>(element);
-           return member != nullptr && member->getName() == "operator()";
-         });
+         none_of(record.getElements(),
+                 [](const DINode *element) { return isa_and_nonnull<DISubprogram>(element); });
 }
 
 // `record` has the field.
@@ -159,7 +158,9 @@ void add_field(AccessPath &path, const DICompositeType &record, const DIDerivedT
 void descend(AccessPath &path, std::uint64_t offset, std::uint64_t size) {
   for (unsigned depth = 0; depth < kMaxDepth && path.type != nullptr; ++depth) {
     const DIType *type = strip_names(path.type);
-    if (type == nullptr || (offset == 0 && (size == 0 || size_of(type) <= size)) ||
+    const bool captures = size != 0 && path.self != nullptr && type == path.self &&
+                          is_lambda(*path.self); // the object itself has no use but what it holds
+    if (type == nullptr || (offset == 0 && !captures && (size == 0 || size_of(type) <= size)) ||
         is_opaque_type(path.type))
       return;
     if (is_array(type)) {

@@ -27,6 +27,7 @@ private:
   unsigned at_ = 0;
   Key keys_[8];
 };
+// CHECK: section Ring<long>::push(long)_1 lock-region line [[#@LINE-9]]: mutex std-mutex Ring<long>::mutexes_[], 1 exits
 class Tally {
 public:
   void run() {
@@ -41,7 +42,6 @@ private:
   std::mutex mutex_;
   long n_ = 0;
 };
-// CHECK: section Ring<long>::push(long)_1 lock-region line [[#@LINE-9]]: mutex std-mutex Ring<long>::mutexes_[], 1 exits
 static Counted counted;
 static Ring<long> ring;
 static Tally tally;

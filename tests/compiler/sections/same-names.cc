@@ -8,6 +8,7 @@
 static std::mutex m;
 static long n, k;
 static struct {
+  long first;
   void add() {
     ::m.lock();
     m.lock();
@@ -34,11 +35,11 @@ int main() {
   captured(other);
   return n != 2;
 }
-// CHECK-DAG: site line 12 {{.*}}add(): lock std-mutex m: [[ADD:.*_1]]{{$}}
-// CHECK-DAG: site line 13 {{.*}}add(): lock std-mutex this->m: [[INNER:.*_2]]{{$}}
-// CHECK-DAG: site line 15 {{.*}}add(): unlock std-mutex this->m: [[INNER]]{{$}}
-// CHECK-DAG: site line 17 {{.*}}add(): unlock std-mutex m: [[ADD]]{{$}}
-// CHECK-DAG: site line 23 captured{{.*}}: lock std-mutex m: [[OUTER:.*_1]]{{$}}
-// CHECK-DAG: site line 24 captured{{.*}}: lock std-mutex m: [[CAPTURED:.*_2]]{{$}}
-// CHECK-DAG: site line 26 captured{{.*}}: unlock std-mutex m: [[CAPTURED]]{{$}}
-// CHECK-DAG: site line 28 captured{{.*}}: unlock std-mutex m: [[OUTER]]{{$}}
+// CHECK-DAG: site line 13 {{.*}}add(): lock std-mutex m: [[ADD:.*_1]]{{$}}
+// CHECK-DAG: site line 14 {{.*}}add(): lock std-mutex this->m: [[INNER:.*_2]]{{$}}
+// CHECK-DAG: site line 16 {{.*}}add(): unlock std-mutex this->m: [[INNER]]{{$}}
+// CHECK-DAG: site line 18 {{.*}}add(): unlock std-mutex m: [[ADD]]{{$}}
+// CHECK-DAG: site line 24 captured{{.*}}: lock std-mutex m: [[OUTER:.*_1]]{{$}}
+// CHECK-DAG: site line 25 captured{{.*}}: lock std-mutex m: [[CAPTURED:.*_2]]{{$}}
+// CHECK-DAG: site line 27 captured{{.*}}: unlock std-mutex m: [[CAPTURED]]{{$}}
+// CHECK-DAG: site line 29 captured{{.*}}: unlock std-mutex m: [[OUTER]]{{$}}
