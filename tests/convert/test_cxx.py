@@ -17,8 +17,7 @@ static long x;
 FIRST = HEAD.count("\n") + 1  # the next line's number
 # What a class of the program's own does before or after it has locked.
 REFUSES = (
-    "struct Closed {}; static bool closed;\n"
-    "[[noreturn]] static void refuse() { throw Closed(); }\n"
+    "struct Closed {}; static bool closed;\n[[noreturn]] static void refuse() { throw Closed(); }\n"
 )
 CODE = {
     "two at once": (

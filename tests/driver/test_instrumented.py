@@ -62,7 +62,9 @@ def build(compilers: Compilers, folder: Path, *words: str) -> None:
     assert "0 lock regions unchanged" in told
 
 
-@pytest.mark.parametrize(("enforce", "level"), [("locks", "-O1"), ("stm", "-O2"), ("hybrid", "-O3")])
+@pytest.mark.parametrize(
+    ("enforce", "level"), [("locks", "-O1"), ("stm", "-O2"), ("hybrid", "-O3")]
+)
 @pytest.mark.parametrize(
     "option",
     [

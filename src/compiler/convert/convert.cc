@@ -157,8 +157,8 @@ private:
     return Unit{};
   }
 
-  // A call of a wrapper, such as a constructor of the program's own guards, throws nothing where the
-  // wrapper could throw only because it does not get its lock.
+  // A call of a wrapper, such as a constructor of the program's own guards, throws nothing where
+  // the wrapper could throw only because it does not get its lock.
   Status trust_wrappers() {
     if (none_of(module_, [](const Function &function) {
           return any_of(instructions(function),

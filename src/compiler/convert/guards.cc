@@ -181,9 +181,9 @@ void release_exceptions(const SmallVector<WeakVH> &held) {
 // its unwind information, whatever a clean-up then does. Another definition may be used than one
 // that is not exact.
 bool may_throw(const Function &function) {
-  return !function.hasExactDefinition() || any_of(instructions(function), [](const Instruction &by) {
-           return by.mayThrow(/*IncludePhaseOneUnwind=*/true);
-         });
+  return !function.hasExactDefinition() ||
+         any_of(instructions(function),
+                [](const Instruction &by) { return by.mayThrow(/*IncludePhaseOneUnwind=*/true); });
 }
 
 // Makes calls of what throws nothing plain ones, beginning with these functions. Result: the

@@ -30,9 +30,9 @@ struct LockSite {
   LockOperation operation = LockOperation::lock;
   std::vector<std::string> locks; // their access paths; several for std::lock and scoped_lock
   std::vector<const llvm::GlobalVariable *> roots; // of each: the variable it begins with, or null
-  std::string primitive;          // as ReportRegion::primitive
-  bool shared = false;            // a reader's
-  bool guard = false;             // unlock: by a guard's destructor, if it still holds the lock
+  std::string primitive;                           // as ReportRegion::primitive
+  bool shared = false;                             // a reader's
+  bool guard = false; // unlock: by a guard's destructor, if it still holds the lock
   bool empty = false; // unlock: by a guard's destructor, and the guard has given its lock away
   bool own = false;   // unlock: of what a trylock in the same function returned
   bool named = false; // the paths are rooted in global variables: they mean the same everywhere

@@ -26,8 +26,8 @@ bool ends_regions(const LockSite &site) {
          (site.operation == LockOperation::unlock || site.operation == LockOperation::wait);
 }
 
-// Whether `site` is on the entry's lock of that number by its name. What a lambda has captured, or a
-// local variable, may be called as a global one.
+// Whether `site` is on the entry's lock of that number by its name. What a lambda has captured, or
+// a local variable, may be called as a global one.
 bool is_named_alike(const LockSite &site, const LockSite &entry, std::size_t number) {
   for (std::size_t i = 0; i < site.locks.size(); ++i)
     if (site.locks[i] == entry.locks[number] && site.roots[i] == entry.roots[number])

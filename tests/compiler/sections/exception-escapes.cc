@@ -37,4 +37,4 @@ void handed_on() {
 }
 // CHECK: site line 14 thrown(int): lock {{.*}}an exception that leaves thrown(int) leaves it locked
 // CHECK: site line 21 returned(int): lock {{.*}}some path of returned(int) returns without releasing it
-// CHECK: site line [[#@LINE-6]] handed_on(): lock {{.*}}handed_on() calls a function that releases it
+// CHECK: site line [[#@LINE-5]] handed_on(): lock {{.*}}handed_on() calls a function that releases it
