@@ -59,8 +59,8 @@ bool constructs(const CallBase &call, const Value &address) {
          none_of(drop_begin(call.args()), [&](const Use &use) { return use.get() == &address; });
 }
 
-// Whether a pointer leads into an object that its function makes or constructs, and of which nobody
-// else has been told yet: a local variable, or what a constructor is for.
+// Whether a pointer leads into a local variable, or into the object under construction, whose
+// address has not been published before `at`.
 bool is_being_made(const Value &pointer, const Instruction &at, const PointsToAnalysis &points_to) {
   const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
   if (isa<AllocaInst>(object))
@@ -554,9 +554,9 @@ private:
                });
   }
 
-  // Whether the pointer leads into an object of which the function has made a lock, and told nobody
-  // of it yet; or has destroyed a lock, or comes to destroy it on every way, with nothing in
-  // between that may let another thread come to its end: who may do that has the object alone.
+  // Whether the function has initialised a lock of the pointer's object and not published the
+  // object yet; or has destroyed such a lock, or destroys it on every path from here without
+  // waiting for another thread before. Only an owner without competitors may do that.
   bool is_of_lock_made(const Value &pointer, const Instruction &at) {
     const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
     if (isa<GlobalVariable>(object))

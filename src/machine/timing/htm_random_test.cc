@@ -498,9 +498,9 @@ TEST_P(Histories, EveryPolicyCountsRight) {
     }
 }
 
-// Two harts want the same two lines in opposite orders, without a backoff, and work on when they
-// have them. Each attempt reads a word more than the one before and works longer: who has lost
-// comes back in time, and larger than who has won.
+// Two harts write the same two lines in opposite orders, without a backoff, and run a loop before
+// they commit. Each attempt reads a word more than the one before and loops longer: the loser
+// restarts before the winner commits, with the larger transaction.
 constexpr unsigned kOpposed = 2;
 constexpr unsigned kTurns = 20;
 
