@@ -262,5 +262,9 @@ def test_the_hash_table_grows_once_in_a_process() -> None:
     assert first < items < 2 * first
 
 
-def test_the_clients_inside_are_built(tmp_path: Path) -> None:
-    assert build_clients(tmp_path).is_file()
+def test_the_clients_inside_are_built_where_something_has_changed(tmp_path: Path) -> None:
+    library = build_clients(tmp_path)
+    built = library.stat().st_mtime_ns
+    assert build_clients(tmp_path).stat().st_mtime_ns == built
+    library.with_suffix(".key").write_text("of another source\n", encoding="utf-8")
+    assert build_clients(tmp_path).stat().st_mtime_ns > built

@@ -5,6 +5,7 @@ and check without sockets. Variants take turns, so that what else the machine do
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -126,12 +127,30 @@ def build_sockets(folder: Path) -> Path:
 
 
 def _compile(output: Path, options: Sequence[str], sources: Sequence[Path]) -> Path:
+    """Compiles where the command, a source or a header of ours has changed."""
     output.parent.mkdir(parents=True, exist_ok=True)
-    command = ["gcc", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", *options]
-    command += [f"-I{ROOT / 'workloads'}", "-o", str(output), *map(str, sources), "-lm"]
+    compiler = ["gcc", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", *options]
+    compiler.append(f"-I{ROOT / 'workloads'}")
+    command = [*compiler, "-o", str(output), *map(str, sources), "-lm"]
+    key, stamp = _key(command, [*compiler, "-MM", *map(str, sources)]), output.with_suffix(".key")
+    if output.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == key:
+        return output
     log = output.parent / f"{output.stem}.log"
+    stamp.unlink(missing_ok=True)
     must_run(command, folder=output.parent, environment=dict(os.environ), log=log)
+    stamp.write_text(key, encoding="utf-8")
     return output
+
+
+def _key(command: Sequence[str], list_files: Sequence[str]) -> str:
+    """The command, and digests of the files that it reads; `list_files` prints these as a rule of
+    make does. One that does not compile has a key of its own.
+    """
+    listed = subprocess.run(list_files, capture_output=True, text=True, check=False).stdout
+    words = listed.replace("\\\n", " ").split()
+    files = sorted({Path(x) for x in words if not x.endswith(":")})
+    digests = [hashlib.sha256(x.read_bytes()).hexdigest() for x in files]
+    return "\n".join([*command, *digests]) + "\n"
 
 
 def replay(
