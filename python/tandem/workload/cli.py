@@ -20,7 +20,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from tandem.errors import UserError
 from tandem.files import write_bytes, write_text
@@ -29,6 +29,7 @@ from tandem.program import answer, guarded
 from tandem.version import PrintVersion
 from tandem.workload import options
 from tandem.workload.apache import cli as apache
+from tandem.workload.arguments import Parser
 from tandem.workload.load import load, load_json, print_load
 from tandem.workload.memcached import Memcached
 from tandem.workload.options import (
@@ -344,11 +345,6 @@ WORKLOADS: dict[str, tuple[str, Callable[[Sequence[str]], int]]] = {
 }
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UserError(f"{message}; see {PROGRAM} --help")
-
-
 def _dispatch(arguments: Sequence[str]) -> int:
     if arguments and arguments[0] in WORKLOADS:
         return WORKLOADS[arguments[0]][1](arguments[1:])
@@ -356,7 +352,7 @@ def _dispatch(arguments: Sequence[str]) -> int:
     if arguments and not arguments[0].startswith("-"):
         raise UserError(f"there is no workload '{arguments[0]}'; there are {names}")
     words = "\n".join(f"  {name:<12}{summary}" for name, (summary, _) in WORKLOADS.items())
-    shown = _Parser(
+    shown = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} WORKLOAD [OPTIONS]",
         description=f"{SUMMARY}.\n\nWords:\n{words}\n\nEach has its own --help.",

@@ -5,16 +5,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import NoReturn
 
 from tandem.errors import UserError
 from tandem.files import check_target
 from tandem.paths import work_folder
-from tandem.version import PrintVersion
+from tandem.workload.arguments import action_parser, add_common, check_actions, number, numbers
 from tandem.workload.load import TOOLS, find_tool
 from tandem.workload.replay import LOADS
 from tandem.workload.server import OVER, check_socket
-from tandem.workload.steps import Quiet
 from tandem.workload.variants import VARIANTS
 
 __all__ = ["PROGRAM", "SUITE_JOBS", "SUMMARY", "check_options", "only_variant", "parser"]
@@ -53,27 +51,8 @@ _ACTIONS_OF = {
 }
 _OF_SOURCE = ("build", "analyse", "classes", "replay", "sample", "load")
 _COMPARE = ("replay", "load", "build")  # take several variants
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UserError(f"{message}; see {PROGRAM} --help")
-
-
-def _positive(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1024:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to 1024")
-    return int(text)
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(_positive(x) for x in text.split(","))
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) < 2**32:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to {2**32 - 1}")
-    return int(text)
+_positive = number(1, 1024)
+_count = number(1, 2**32 - 1)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -84,26 +63,10 @@ def parser() -> argparse.ArgumentParser:
         "Loads": {name: x.summary for name, x in LOADS.items()},
         "Tools": {name: x.summary for name, x in TOOLS.items()},
     }
-    text = "\n\n".join(
-        f"{title}:\n"
-        + "\n".join(
-            f"  {name:<12}{summary}" if len(name) < 12 else f"  {name}\n{'':14}{summary}"
-            for name, summary in entries.items()
-        )
-        for title, entries in lists.items()
-    )
-    made = _Parser(
-        prog=PROGRAM,
-        usage=f"{PROGRAM} ACTION [OPTIONS]",
-        description=f"{SUMMARY}.\n\n{text}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    made.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
+    made = action_parser(PROGRAM, SUMMARY, lists)
     _add_building(made)
     _add_loading(made)
-    made.add_argument("--quiet", action=Quiet, nargs=0, help="no progress")
-    made.add_argument("--version", action=PrintVersion, nargs=0, help="print the version")
+    add_common(made)
     return made
 
 
@@ -171,7 +134,7 @@ def _add_loading(to: argparse.ArgumentParser) -> None:
     to.add_argument("--over", choices=list(OVER), metavar="tcp|unix", help="(load) [tcp]")
     to.add_argument(
         "--threads",
-        type=_numbers,
+        type=numbers(1, 1024),
         metavar="N[,...]",
         help="of memcached (replay, load: 2; soak: 8); replay takes several numbers",
     )
@@ -223,10 +186,7 @@ def check_options(asked: argparse.Namespace) -> None:
     """
     if asked.test and asked.action != "suite":
         raise UserError(f"--test: {asked.action} runs no tests; use suite")
-    for name, actions in _ACTIONS_OF.items():
-        if getattr(asked, name) is not None and asked.action not in actions:
-            option = name.replace("_", "-")
-            raise UserError(f"--{option}: {asked.action} does not take it; use {actions[0]}")
+    check_actions(asked, _ACTIONS_OF)
     if asked.source and asked.action not in _OF_SOURCE:
         raise UserError(f"--source: {asked.action} does not take it; use {', '.join(_OF_SOURCE)}")
     if asked.source and asked.sanitize:

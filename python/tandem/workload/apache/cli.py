@@ -13,12 +13,10 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from tandem.errors import UserError
 from tandem.files import check_outputs, check_target, write_text
 from tandem.paths import prefix, work_folder
-from tandem.version import PrintVersion
 from tandem.workload.apache.build import (
     OF_MACHINE,
     SHIPPED,
@@ -33,7 +31,8 @@ from tandem.workload.apache.replay import Machine, print_replay, replay, replay_
 from tandem.workload.apache.soak import print_soak, soak
 from tandem.workload.apache.steps import classes, measure_steps, print_steps
 from tandem.workload.apache.suite import Subject, print_suite, run_suite
-from tandem.workload.steps import Quiet, one_at_a_time, say
+from tandem.workload.arguments import action_parser, add_common, check_actions, number, numbers
+from tandem.workload.steps import one_at_a_time, say
 
 __all__ = ["SUMMARY", "run_apache"]
 
@@ -88,21 +87,7 @@ _DEFAULT_VARIANTS = {
     "steps": ["stm", "hybrid"],
     "point": ["hybrid"],
 }
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UserError(f"{message}; see {PROGRAM} --help")
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) < 2**32:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to {2**32 - 1}")
-    return int(text)
-
-
-def _counts(text: str) -> tuple[int, ...]:
-    return tuple(_count(x) for x in text.split(","))
+_count = number(1, 2**32 - 1)
 
 
 def _laws(text: str) -> tuple[float, ...]:
@@ -117,21 +102,9 @@ def _laws(text: str) -> tuple[float, ...]:
 
 def _parser() -> argparse.ArgumentParser:
     lists = {"Actions": ACTIONS, "Variants": VARIANTS, "Beside them in suite and load": SHIPPED}
-    text = "\n\n".join(
-        f"{title}:\n" + "\n".join(f"  {name:<13}{summary}" for name, summary in entries.items())
-        for title, entries in lists.items()
-    )
-    made = _Parser(
-        prog=PROGRAM,
-        usage=f"{PROGRAM} ACTION [OPTIONS]",
-        description=f"{SUMMARY}.\n\n{text}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    made.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
+    made = action_parser(PROGRAM, SUMMARY, lists)
     _add_options(made)
-    made.add_argument("--quiet", action=Quiet, nargs=0, help="no progress")
-    made.add_argument("--version", action=PrintVersion, nargs=0, help="print the version")
+    add_common(made)
     return made
 
 
@@ -146,7 +119,7 @@ def _add_options(to: argparse.ArgumentParser) -> None:
     )
     add("--part", choices=["conformance", "checks"], metavar="PART", help="of the suite [both]")
     add("--check", action="append", metavar="NAME", help="only this check (suite)")
-    add("--threads", type=_counts, metavar="N[,...]", help="(replay, steps) [1,2]")
+    add("--threads", type=numbers(1, 2**32 - 1), metavar="N[,...]", help="(replay, steps) [1,2]")
     add("--s", type=_laws, metavar="X[,...]", help="Zipf's law (replay, load) [0.1,1,2]")
     add("--rounds", type=_count, metavar="N", help="(replay, load, steps) [3]")
     add("--operations", type=_count, metavar="N", help="of each thread (replay, steps) [300000]")
@@ -193,10 +166,7 @@ def _add_options(to: argparse.ArgumentParser) -> None:
 
 
 def _check_options(asked: argparse.Namespace) -> None:
-    for option, actions in _ACTIONS_OF.items():
-        if getattr(asked, option) is not None and asked.action not in actions:
-            name = option.replace("_", "-")
-            raise UserError(f"--{name} is an option of {' and '.join(actions)}")
+    check_actions(asked, _ACTIONS_OF)
     shipped = [x for x in asked.variant or () if x in SHIPPED]
     if shipped and asked.action not in ("suite", "load", "point"):
         raise UserError(f"--variant {shipped[0]} is none of {asked.action}'s; see {PROGRAM} --help")

@@ -12,13 +12,12 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from tandem.errors import UserError
 from tandem.files import check_outputs, check_target, write_text
 from tandem.paths import work_folder
-from tandem.version import PrintVersion
-from tandem.workload.steps import Quiet
+from tandem.workload.arguments import action_parser, add_common, check_actions, number
 from tandem.workload.txlinux.compare import compare, print_comparison
 from tandem.workload.txlinux.counters import group_profile, print_run
 from tandem.workload.txlinux.guest import (
@@ -73,29 +72,8 @@ POLICIES = (
     "size-matters",
 )
 BACKOFFS = ("none", "linear", "exponential", "random", "square")
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UserError(f"{message}; see {PROGRAM} --help")
-
-
-def _number(low: int, high: int, text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number from {low} to {high}")
-    return int(text)
-
-
-def _seed(text: str) -> int:
-    return _number(0, 2**31 - 1, text)
-
-
-def _count(text: str) -> int:
-    return _number(1, 2**31 - 1, text)
-
-
-def _harts(text: str) -> int:
-    return _number(1, 64, text)
+_count = number(1, 2**31 - 1)
+_seed = number(0, 2**31 - 1)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -104,22 +82,11 @@ def _parser() -> argparse.ArgumentParser:
         "Variants": VARIANTS,
         "Workloads": {name: x.summary for name, x in WORKLOADS.items()},
     }
-    text = "\n\n".join(
-        f"{title}:\n" + "\n".join(f"  {name:<16}{summary}" for name, summary in entries.items())
-        for title, entries in lists.items()
-    )
-    made = _Parser(
-        prog=PROGRAM,
-        usage=f"{PROGRAM} ACTION [WORKLOAD...] [OPTIONS]",
-        description=f"{SUMMARY}.\n\n{text}\n\nManual: docs/txlinux.md",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    made.add_argument("action", choices=list(ACTIONS), metavar="ACTION", help=argparse.SUPPRESS)
+    summary = f"{SUMMARY} (docs/txlinux.md)"
+    made = action_parser(PROGRAM, summary, lists, operands="[WORKLOAD...] ")
     made.add_argument("workload", nargs="*", metavar="WORKLOAD", help=argparse.SUPPRESS)
     _add_options(made)
-    made.add_argument("--quiet", action=Quiet, nargs=0, help="no progress")
-    made.add_argument("--version", action=PrintVersion, nargs=0, help="print the version")
+    add_common(made)
     return made
 
 
@@ -132,7 +99,7 @@ def _add_options(to: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="which kernel [txlinux]; again for each that compare is to run [linux, txlinux]",
     )
-    add("--harts", type=_harts, metavar="N", help="1 to 64 [8]")
+    add("--harts", type=number(1, 64), metavar="N", help="1 to 64 [8]")
     add("--copies", type=_count, metavar="N", help="that run at once (run); see docs/txlinux.md")
     add("--size", type=_count, metavar="N", help="of each copy (run); see docs/txlinux.md")
     add(
@@ -163,7 +130,12 @@ def _add_options(to: argparse.ArgumentParser) -> None:
         metavar="FIELD=VALUE",
         help="a field of the machine, as htm.stall=true; may be given again",
     )
-    add("--seed", type=_seed, metavar="N", help="of all that is random (boot, run) [1]")
+    add(
+        "--seed",
+        type=_seed,
+        metavar="N",
+        help="of all that is random (boot, run) [1]",
+    )
     add("--seeds", type=_count, metavar="N", help="how many runs of each (compare) [5]")
     add("--jobs", type=_count, metavar="N", help="runs at once (compare) [processors]")
     add("--json", type=Path, metavar="FILE", help="what was counted (run, compare)")
@@ -178,10 +150,7 @@ def _add_options(to: argparse.ArgumentParser) -> None:
 
 
 def _check_options(asked: argparse.Namespace) -> None:
-    for option, actions in _ACTIONS_OF.items():
-        if getattr(asked, option) is not None and asked.action not in actions:
-            name = option.replace("_", "-")
-            raise UserError(f"--{name} is an option of {' and '.join(actions)}")
+    check_actions(asked, _ACTIONS_OF)
     for name in asked.workload:
         if name not in WORKLOADS:
             raise UserError(f"there is no workload '{name}'; there are {', '.join(WORKLOADS)}")
