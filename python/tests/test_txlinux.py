@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tandem.paths import ROOT
 from tandem.workload.cli import main
 from tandem.workload.txlinux import compare as comparison
 from tandem.workload.txlinux.compare import print_comparison
@@ -120,6 +122,13 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.search(
         r"43 +worker\+0x10 for worker\+0x10\n +7 +worker\+0x10 for an access outside", shown
     )
+
+
+def test_the_manual_has_what_compare_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    record = ROOT / "docs" / "machine" / "results" / "txlinux-compare.json"
+    print_comparison([Run(**x, said="") for x in json.loads(record.read_text(encoding="utf-8"))])
+    manual = (ROOT / "docs" / "txlinux.md").read_text(encoding="utf-8")
+    assert f"```\n{capsys.readouterr().out}```" in manual
 
 
 def test_two_machines_run_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
