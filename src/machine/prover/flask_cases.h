@@ -54,10 +54,15 @@ template <class P> std::vector<Case> refusing() {
     options.transactions = true;
     return options;
   };
-  const auto calm = [with](unsigned number) {
+  const auto kept = [with](unsigned number) { // blocks; entries may go
     checker::Options options = with(cores<P>(number));
-    options.never = checker::bit(P::Event::evict) | checker::bit(P::Event::dir_evict) |
-                    checker::bit(P::Event::llc_evict) | checker::bit(P::Event::filter_full);
+    options.never = checker::bit(P::Event::evict) | checker::bit(P::Event::llc_evict) |
+                    checker::bit(P::Event::filter_full);
+    return options;
+  };
+  const auto calm = [kept](unsigned number) {
+    checker::Options options = kept(number);
+    options.never |= checker::bit(P::Event::dir_evict);
     return options;
   };
   return {{"transactions, 2 cores, 1 block", with(cores<P>(2)), {"transactions"}},
@@ -65,6 +70,7 @@ template <class P> std::vector<Case> refusing() {
            calm(3),
            {"transactions", "no-two_phase"}},
           {"transactions, no evictions, 3 cores, 1 block", calm(3), {"transactions"}},
+          {"transactions, evictions of entries, 3 cores, 1 block", kept(3), {"transactions"}},
           {"transactions, one phase, 2 cores, 1 block",
            with(cores<P>(2)),
            {"transactions", "no-two_phase"}},

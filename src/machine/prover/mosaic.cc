@@ -50,6 +50,10 @@ Prover mosaic_prover() {
   const Case refusing_phases{"transactions, no evictions, 3 cores, 1 block",
                              with({.cores = 3, .never = no_evictions}),
                              {"transactions"}};
+  const Case refusing_entries{
+      "transactions, evictions of entries, 3 cores, 1 block",
+      with({.cores = 3, .never = no_evictions & ~checker::bit(Mosaic::Event::dir_evict)}),
+      {"transactions"}};
   const Case refusing{"transactions, 3 cores, 1 block", with(three), {"transactions"}};
   return make_prover<Mosaic>(
       {
@@ -78,11 +82,13 @@ Prover mosaic_prover() {
           refusing_parallel,
           refusing_three,
           refusing_phases,
+          refusing_entries,
           refusing,
       },
       {{"4 cores, 1 block", {.cores = 4}, {}}},
       {
           {"two-phase, 1 core, 1 block", {.cores = 1}, {"two_phase"}},
+          {"one phase, 1 core, 1 block", {.cores = 1}, one},
           one_core,
           device_set,
           home_sets,
@@ -109,6 +115,7 @@ Prover mosaic_prover() {
           refusing_parallel,
           refusing_three,
           refusing_phases,
+          refusing_entries,
       });
 }
 
