@@ -67,25 +67,76 @@ metric = "n"
 y = "ratio"
 scale = "log"
 reference = "one"
+[[plot]]
+name = "lines"
+kind = "line"
+x = "ways"
+series = "workload"
+metric = "n"
+[[plot]]
+name = "one"
+kind = "line"
+x = "ways"
+series = "workload"
+metric = "n"
+only = {{ ways = [2] }}
 """
+REFUSED = """
+version = 1
+title = "What cannot be built"
+[[axis]]
+name = "variant"
+values = ["true", "false"]
+labels = { false = "Converted" }
+[[axis]]
+name = "threads"
+values = [1]
+[run]
+command = [
+  "sh", "-c",
+  "{variant} && echo '{{\\"n\\": 1}}' || echo '{{\\"outcome\\": \\"refused: no\\"}}'",
+]
+outcomes = true
+repetitions = 1
+warm_ups = 0
+[[metric]]
+name = "n"
+source = "json"
+pointer = "/n"
+[[plot]]
+name = "n"
+kind = "bar"
+x = "threads"
+series = "variant"
+metric = "n"
+"""
+
+
+def drawn(harness: Harness, folder: Path, text: str) -> dict[str, Any]:
+    file = folder / "numbers.toml"
+    file.write_text(text)
+    published = HERE / "published.toml"
+    done = harness("run", file, "--published", published, "--results", folder, "--no-plots")
+    assert done.returncode == 0, done.stderr
+    experiment = read_experiment(file, read_published(published))
+    result = read_result(folder / "numbers.json")
+    return {x.name: figure_of(result, experiment, x) for x in experiment.plots}
 
 
 @pytest.fixture
 def figures(harness: Harness, tmp_path: Path) -> dict[str, Any]:
-    file = tmp_path / "numbers.toml"
-    file.write_text(EXPERIMENT)
-    published = HERE / "published.toml"
-    done = harness("run", file, "--published", published, "--results", tmp_path, "--no-plots")
-    assert done.returncode == 0, done.stderr
-    experiment = read_experiment(file, read_published(published))
-    result = read_result(tmp_path / "numbers.json")
-    return {x.name: figure_of(result, experiment, x) for x in experiment.plots}
+    return drawn(harness, tmp_path, EXPERIMENT)
 
 
 def test_nothing_lies_on_top_of_anything_else(figures: dict[str, Any]) -> None:
     long = figures["long"]
     (legend,) = long.legends
     assert not legend.get_window_extent().overlaps(long._suptitle.get_window_extent())
+    caption = long._supxlabel
+    lines = caption.get_text().split("\n")
+    box = caption.get_window_extent()
+    bottom = box.y0 + box.height * (len(lines) - lines.index("")) / len(lines)
+    assert legend.get_window_extent().y1 < bottom
     assert legend.get_title().get_text() == "rows of a set"
     assert [x.get_text() for x in legend.get_texts()] == ["1", "2", "2.1", "8"]
     (axes,) = long.axes
@@ -113,3 +164,18 @@ def test_means_are_of_the_values_that_they_name(figures: dict[str, Any]) -> None
     assert [x.get_text() for x in axes.get_xticklabels()][3:] == ["others", "all"]
     hatched = [x for x in axes.patches if x.get_hatch()]
     assert len(hatched) == 2 * 3  # of 8 ways none
+
+
+def test_lines_through_one_value_are_bars(figures: dict[str, Any]) -> None:
+    (axes,) = figures["lines"].axes
+    assert axes.lines
+    assert not axes.patches
+    (axes,) = figures["one"].axes
+    assert not axes.lines
+    assert axes.patches
+
+
+def test_the_caption_names_what_was_refused(harness: Harness, tmp_path: Path) -> None:
+    figure = drawn(harness, tmp_path, REFUSED)["n"]
+    assert figure._supxlabel.get_text().splitlines()[-1] == "Refused: Converted"
+    assert [x.get_text() for x in figure.axes[0].texts] == ["1"]

@@ -7,6 +7,7 @@ and dashed. Colours are Okabe and Ito's, which stay apart for colour-blind reade
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import itertools
 from collections.abc import Iterable, Sequence
@@ -60,6 +61,8 @@ _STYLE: Any = {
 
 # What would make two files of one result differ.
 _DATED = {"svg": ("Date",), "png": ("Software",), "pdf": ("CreationDate", "Creator", "Producer")}
+_CAPTION = 7.5  # points
+_LINE = 1.2  # from one line of text to the next, of its size
 _COLUMN_WIDTHS_IN = {"single": 3.35, "double": 7.0}
 
 
@@ -83,7 +86,12 @@ def draw(result: Result, directory: Path, place: str = "result") -> list[Path]:
 
 
 def figure_of(result: Result, experiment: Experiment, plot: Plot) -> Any:
-    """One plot, as a figure of matplotlib that the caller closes."""
+    """One plot, as a figure of matplotlib that the caller closes. Lines through one value of x
+    would be points above each other: these are bars.
+    """
+    xs = {x.at[plot.x] for x in result.points if _is_drawn(x, plot)}
+    if plot.kind == "line" and len(xs) == 1:
+        plot = dataclasses.replace(plot, kind="bar")
     facets: list[Scalar | None] = [None]
     if plot.facet:
         drawn = [x for x in result.points if _is_drawn(x, plot)]
@@ -126,12 +134,18 @@ def figure_of(result: Result, experiment: Experiment, plot: Plot) -> Any:
         plot.title or experiment.title, x=0.01, ha="left", fontsize=11, weight="bold"
     )
     legend = _legend(figure, result, experiment, plot)
-    caption = _caption(result, plot) + note
-    figure.supxlabel(caption, x=0.01, ha="left", fontsize=7.5, color=_GREY)
+    caption = figure.supxlabel(
+        _caption(result, experiment, plot) + note, x=0.01, ha="left", fontsize=_CAPTION, color=_GREY
+    )
     figure.canvas.draw()
     if legend is not None and legend.get_window_extent().overlaps(title.get_window_extent()):
         legend.remove()
-        _legend(figure, result, experiment, plot, above=False)
+        legend = _legend(figure, result, experiment, plot, above=False)
+        figure.canvas.draw()
+    if legend is not None and legend.get_window_extent().overlaps(caption.get_window_extent()):
+        box = legend.get_window_extent()
+        lines = -(-box.height // (_LINE * _CAPTION * figure.dpi / 72))
+        caption.set_text(caption.get_text() + "\n" * int(lines))
         figure.canvas.draw()
     for axes in panels[: len(facets)]:
         _untangle(figure, axes)
@@ -201,22 +215,39 @@ def _y_label(experiment: Experiment, plot: Plot) -> str:
     return f"{metric.title}, relative to {name}"
 
 
-def _caption(result: Result, plot: Plot) -> str:
+def _caption(result: Result, experiment: Experiment, plot: Plot) -> str:
+    metric = experiment.metric(plot.metric)
     rounds = result.configuration["repetitions"]
     git = result.commit["git"]
     commit = f"Commit {git[:12]}." if git else "No commit."
-    if not definition_of(result, "result").metric(plot.metric).is_time:
+    if not metric.is_time:
         # Nothing of this machine is in a count or a simulated time.
         spread = "" if rounds == 1 else f"Median of {rounds} rounds; bars: minimum to maximum. "
-        interval = definition_of(result, "result").metric(plot.metric).interval
-        if any(interval in x.summaries for x in result.points):
+        if any(metric.interval in x.summaries for x in result.points):
             spread = "Bars: 95 % confidence interval over seeds. "
-        return f"{spread}{commit}"
+        return f"{spread}{commit}{_refused(result, experiment, plot)}"
     disturbed = disturbed_samples(result)
     return (
         f"Median of {rounds} interleaved rounds; bars: minimum to maximum. {result.host['cpu']}, "
-        f"{result.host['cores']} cores. {commit}" + (f"\n{disturbed}" if disturbed else "")
+        f"{result.host['cores']} cores. {commit}"
+        + (f"\n{disturbed}" if disturbed else "")
+        + _refused(result, experiment, plot)
     )
+
+
+def _refused(result: Result, experiment: Experiment, plot: Plot) -> str:
+    """A line that names series of which no point could be measured, by what became of them."""
+    if not plot.series:
+        return ""
+    there = [x for x in result.points if _is_chosen(x, plot)]
+    lines = []
+    for value in dict.fromkeys(x.at[plot.series] for x in there):
+        members = [x for x in there if x.at[plot.series] == value]
+        if all(x.outcome for x in members):
+            why = members[0].outcome.partition(":")[0]
+            lines.append((why, experiment.axis(plot.series).label_of(value)))
+    grouped = {why: [x for y, x in lines if y == why] for why, _ in lines}
+    return "".join(f"\n{why[0].upper()}{why[1:]}: {', '.join(x)}" for why, x in grouped.items())
 
 
 def _values(result: Result, experiment: Experiment, axis: str) -> list[Scalar]:
@@ -252,8 +283,11 @@ def _measured(
 
 def _is_drawn(point: Point, plot: Plot) -> bool:
     there = point.ratios if plot.y == "ratio" else point.summaries
-    chosen = all(point.at[name] in values for name, values in (plot.only or {}).items())
-    return chosen and plot.metric in there
+    return _is_chosen(point, plot) and plot.metric in there
+
+
+def _is_chosen(point: Point, plot: Plot) -> bool:
+    return all(point.at[name] in values for name, values in (plot.only or {}).items())
 
 
 def _published(point: Point, plot: Plot) -> float | None:
@@ -494,7 +528,7 @@ def _label_bars(
             x = groups.index(point.at[plot.x]) + (index - (len(series) - 1) / 2) * width
             top = max(high, _published(point, plot) or 0)
             axes.annotate(
-                f"{y:.3g}",
+                f"{y:,.0f}" if abs(y) >= 1000 else f"{y:.3g}",
                 (x, top),
                 (0, 3),
                 textcoords="offset points",
