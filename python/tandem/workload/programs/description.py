@@ -90,12 +90,16 @@ def _job(data: Any, path: Path) -> Job:
     mib = data.get("input_mib", 8)
     if not isinstance(mib, int) or isinstance(mib, bool) or not 1 <= mib <= 1024:
         raise FormatError(f"{path}: job.input_mib is not a number from 1 to 1024")
+    command = _filled(data["command"], f"{path}: job.command", _JOB_NAMES)
+    minute = _words(data.get("minute", []), f"{path}: job.minute")
+    if minute[:1] == ("{command}",):
+        minute = command + minute[1:]
     return Job(
-        command=_filled(data["command"], f"{path}: job.command", _JOB_NAMES),
+        command=command,
         undo=_words(data.get("undo", []), f"{path}: job.undo"),
         stdin=data.get("stdin", False),
         writes_output=data.get("writes_output", False),
-        minute=_filled(data.get("minute", []), f"{path}: job.minute", _JOB_NAMES),
+        minute=_filled(list(minute), f"{path}: job.minute", _JOB_NAMES),
         input_mib=mib,
     )
 
