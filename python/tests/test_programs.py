@@ -100,3 +100,9 @@ def test_mistakes(words: list[str], said: str, capsys: pytest.CaptureFixture[str
     assert shown.out == ""
     assert said in shown.err
     assert shown.err.count("\n") == 1
+
+
+def test_a_minute_of_the_job_s_own_words(tmp_path: Path) -> None:
+    path = tmp_path / "one.toml"
+    path.write_text(GOOD + 'minute = ["{command}", "{threads}"]\n', encoding="utf-8")
+    assert read_program(path).job.minute == ("x", "{threads}")
