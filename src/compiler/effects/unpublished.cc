@@ -192,20 +192,19 @@ bool is_unpublished(const Value &pointer, const Instruction &instruction,
     return false;
   if (born.birth != nullptr)
     born.object = dyn_cast<Instruction>(&object);
-  if (any_of(copies, [&](const Value *copy) {
-        return is_published_before(*copy, instruction, born, points_to);
-      }))
+  // Callers first: most are given what nobody there has allocated, which is seen at once.
+  const auto is_unpublished_in_caller = [&](const Use &use) {
+    const auto *call = dyn_cast<CallBase>(use.getUser());
+    return call != nullptr && call->isCallee(&use) && argument->getArgNo() < call->arg_size() &&
+           is_unpublished(*call->getArgOperand(argument->getArgNo()), *call, points_to, known_to,
+                          callers - 1);
+  };
+  if (argument != nullptr && (!argument->getParent()->hasLocalLinkage() ||
+                              !all_of(argument->getParent()->uses(), is_unpublished_in_caller)))
     return false;
-  if (argument == nullptr)
-    return true;
-  const Function &function = *argument->getParent();
-  return function.hasLocalLinkage() && all_of(function.uses(), [&](const Use &use) {
-           const auto *call = dyn_cast<CallBase>(use.getUser());
-           return call != nullptr && call->isCallee(&use) &&
-                  argument->getArgNo() < call->arg_size() &&
-                  is_unpublished(*call->getArgOperand(argument->getArgNo()), *call, points_to,
-                                 known_to, callers - 1);
-         });
+  return none_of(copies, [&](const Value *copy) {
+    return is_published_before(*copy, instruction, born, points_to);
+  });
 }
 
 } // namespace

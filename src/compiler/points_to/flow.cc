@@ -280,11 +280,11 @@ void ObjectFlow::shift(const Use &use, const ElementSet &fresh) {
     }
     const std::uint64_t offset = objects_[object].layout.fold(raw);
     const auto distance = static_cast<std::uint64_t>(use.amount < 0 ? -use.amount : use.amount);
-    const bool within_array = use.kind == Use::Kind::step;
-    if (const auto array = objects_[object].layout.array_around(offset, distance);
-        within_array && array &&
-        (use.amount < 0 ? offset - array->first < distance : array->second - offset <= distance))
-      continue; // one past the end, where nothing lies
+    if (use.kind == Use::Kind::step)
+      if (const auto array = objects_[object].layout.array_around(offset, distance);
+          array &&
+          (use.amount < 0 ? offset - array->first < distance : array->second - offset <= distance))
+        continue; // one past the end, where nothing lies
     if (++steps_of_[{use.other, object}] > kSteps) {
       // A pointer that walks.
       const bool changed = objects_[object].elements > kMostOffsets
