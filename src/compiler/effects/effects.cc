@@ -586,36 +586,32 @@ std::vector<SectionEffects> Effects::of(const std::vector<Section> &sections, bo
 }
 
 void Effects::mark_shared(const std::set<std::uint32_t> &used) {
+  // Whether entries overlap, two of them tell as well as all (Sharing::may_overlap).
+  const auto add = [&](EntrySet &into, const ProgramAccess &access) {
+    for (const std::uint32_t entry : *entry_set_of_[access.entries])
+      if (into.size() < 2 && !is_contained(into, entry))
+        into.push_back(entry);
+  };
   for (const std::uint32_t id : used) {
     Location &location = locations_[id];
     if (location.node >= program_.size())
       continue;
-    std::set<std::uint32_t> sets;
-    std::set<std::uint32_t> writing_sets;
-    const auto merge = [](EntrySet &into, const EntrySet &from) {
-      EntrySet both;
-      std::set_union(into.begin(), into.end(), from.begin(), from.end(), std::back_inserter(both));
-      into = std::move(both);
-    };
+    EntrySet all;
+    EntrySet writing;
     const std::vector<ProgramAccess> &accesses = program_[location.node];
     auto access = std::lower_bound(
         accesses.begin(), accesses.end(), location.object,
         [](const ProgramAccess &one, ObjectId wanted) { return one.object < wanted; });
-    for (; access != accesses.end() && access->object == location.object; ++access) {
+    for (; access != accesses.end() && access->object == location.object && !location.shared;
+         ++access) {
       if (access->begin >= location.end || location.begin >= access->end ||
           !types_.may_alias(access->type, location.type))
         continue;
-      sets.insert(access->entries);
+      add(all, *access);
       if (access->writes)
-        writing_sets.insert(access->entries);
+        add(writing, *access);
+      location.shared = sharing_.may_overlap(writing, all);
     }
-    EntrySet all;
-    for (const std::uint32_t set : sets)
-      merge(all, *entry_set_of_[set]);
-    EntrySet writing;
-    for (const std::uint32_t set : writing_sets)
-      merge(writing, *entry_set_of_[set]);
-    location.shared = sharing_.may_overlap(writing, all);
   }
 }
 
