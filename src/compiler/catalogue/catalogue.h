@@ -120,6 +120,9 @@ struct Callback {
   static constexpr int kAnything = -2;   // any memory that code outside the program can know of
   static constexpr int kOwnContent = -3; // a pointer that lies in the function's own memory
   static constexpr int kFound = -4;      // any pointer that leads from argument `function` on
+  // The object of a virtual function, of those that argument `function` leads to; no other function
+  // is called then.
+  static constexpr int kObject = -5;
 
   int function = 0; // argument that is the function; or kOwn: it lies in the own memory: exit
   bool in_memory =

@@ -235,7 +235,7 @@ TEST(Catalogue, ReadsEveryKey) {
       "stores = [{ to = 0, what = { loaded = 1 } }, { to = \"own\", what = \"own\" }], "
       "copies = { to = \"result\", from = 2 }, returns = \"fresh\", "
       "callbacks = [{ function = \"own\", when = \"signal\", in-memory = true, inside = true, "
-      "gets = [7, \"nothing\", \"anything\", \"own\", \"found\"] }], "
+      "gets = [7, \"nothing\", \"anything\", \"own\", \"found\", \"object\"] }], "
       "own = \"state\", writes-own = true, own-per-thread = true, touches-anything = true");
   EXPECT_EQ(all.writes, set((std::uint64_t{3} << 62U) | 1U));
   EXPECT_EQ(all.reads, ArgumentSet::all());
@@ -245,12 +245,13 @@ TEST(Catalogue, ReadsEveryKey) {
                                                     {kOwn, {PointerValue::own, 0}}}));
   EXPECT_EQ(all.copies, (std::vector<CopiedMemory>{{kResult, 2}}));
   EXPECT_EQ(all.returns, (PointerSource{PointerValue::fresh, 0}));
-  EXPECT_EQ(all.callbacks, (std::vector<Callback>{{kOwn,
-                                                   true,
-                                                   Callback::When::signal,
-                                                   {7, Callback::kNothing, Callback::kAnything,
-                                                    Callback::kOwnContent, Callback::kFound},
-                                                   true}}));
+  EXPECT_EQ(all.callbacks,
+            (std::vector<Callback>{{kOwn,
+                                    true,
+                                    Callback::When::signal,
+                                    {7, Callback::kNothing, Callback::kAnything,
+                                     Callback::kOwnContent, Callback::kFound, Callback::kObject},
+                                    true}}));
   EXPECT_EQ(all.own, "state");
   EXPECT_TRUE(all.writes_own && all.own_per_thread && all.touches_anything);
   EXPECT_TRUE(

@@ -278,9 +278,11 @@ Result<int> EntryReader::read_parameter(const toml::node &value) const {
     return Callback::kOwnContent;
   if (text == "found")
     return Callback::kFound;
+  if (text == "object")
+    return Callback::kObject;
   if (value.is_string())
     return at(value, "a parameter is neither an argument's number, \"nothing\", \"anything\", "
-                     "\"own\" nor \"found\"");
+                     "\"own\", \"found\" nor \"object\"");
   return read_argument(value);
 }
 

@@ -12,6 +12,7 @@
 // that its caller holds is known only by class.
 #pragma once
 
+#include "compiler/findings/targets.h"
 #include "compiler/points_to/points_to.h"
 #include "compiler/sections/lock_calls.h"
 
@@ -51,13 +52,6 @@ bool is_for_once(const llvm::Function &function);
 // The functions that such a call lets one thread run.
 llvm::SmallVector<const llvm::Function *, 1> once_targets(const llvm::CallBase &call,
                                                           const PointsToAnalysis &points_to);
-
-// The functions that a call enters, as far as advice goes: a pointer's targets count only where
-// they are called as what they are.
-inline llvm::ArrayRef<const llvm::Function *> likely_targets(const llvm::CallBase &call,
-                                                             const PointsToAnalysis &points_to) {
-  return points_to.typed_targets(call);
-}
 
 using LockSet = std::set<std::uint32_t>; // of classes
 

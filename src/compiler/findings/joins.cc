@@ -3,16 +3,16 @@
 
 #include "compiler/effects/unpublished.h"
 #include "compiler/findings/lock_address.h"
+#include "compiler/findings/loops.h"
+#include "compiler/findings/place.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/lock_functions.h"
 #include "compiler/sections/origin.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 
@@ -48,92 +48,6 @@ bool goes_through(const Function &function, const Value &address) {
               return store != nullptr && store->getValueOperand() == &address;
             }));
   });
-}
-
-// The loops of a function, the innermost around an instruction, and how one of them ends.
-class Loops {
-public:
-  explicit Loops(const Function &function)
-      : tree_(const_cast<Function &>(function)), loops_(tree_) {} // NOLINT: they only read
-
-  [[nodiscard]] const Loop *around(const Instruction &at) const {
-    return loops_.getLoopFor(at.getParent());
-  }
-  // Whether each round of the loop comes by the instruction.
-  [[nodiscard]] bool always(const Loop &loop, const Instruction &at) const {
-    const BasicBlock *latch = loop.getLoopLatch();
-    return latch != nullptr && tree_.dominates(at.getParent(), latch);
-  }
-  // The other sides of the conditions that `block` stands behind: for each block that all ways come
-  // by, where ways from there to `block` are left, in this round of a loop.
-  [[nodiscard]] std::set<std::pair<const BasicBlock *, const BasicBlock *>>
-  other_sides(const BasicBlock &block) const {
-    std::set<std::pair<const BasicBlock *, const BasicBlock *>> sides;
-    const auto *node = tree_.getNode(&block);
-    for (const auto *above = node == nullptr ? nullptr : node->getIDom(); above != nullptr;
-         above = above->getIDom()) {
-      SmallPtrSet<const BasicBlock *, 16> leading{&block, above->getBlock()};
-      SmallVector<const BasicBlock *, 16> work{&block};
-      while (!work.empty())
-        for (const BasicBlock *before : predecessors(work.pop_back_val()))
-          if (leading.insert(before).second)
-            work.push_back(before);
-      for (const BasicBlock *on_way : leading)
-        for (const BasicBlock *next : successors(on_way))
-          if (on_way != &block && !leading.contains(next) && !goes_on(*on_way, *next, block))
-            sides.emplace(on_way, next);
-    }
-    return sides;
-  }
-
-private:
-  // Whether a step stays in a loop that comes to its end before control is at `block`.
-  [[nodiscard]] bool goes_on(const BasicBlock &from, const BasicBlock &to,
-                             const BasicBlock &block) const {
-    for (const Loop *loop = loops_.getLoopFor(&to); loop != nullptr; loop = loop->getParentLoop())
-      if (loop->contains(&from) && !loop->contains(&block))
-        return true;
-    return false;
-  }
-
-  DominatorTree tree_;
-  LoopInfo loops_;
-};
-
-// Whether the loop changes the variable that a value is loaded from, or that it is computed from by
-// adding a constant: `i`, `i + 1`, but not `--i`.
-bool counts(const Loop &loop, const Value &value) {
-  const Value *counter = &value;
-  while (true)
-    if (const auto *cast = dyn_cast<CastInst>(counter))
-      counter = cast->getOperand(0);
-    else if (const auto *sum = dyn_cast<BinaryOperator>(counter);
-             sum != nullptr && sum->getOpcode() == Instruction::Add && sum->hasOneUse() &&
-             isa<ConstantInt>(sum->getOperand(1)))
-      counter = sum->getOperand(0);
-    else
-      break;
-  const auto *load = dyn_cast<LoadInst>(counter);
-  return load != nullptr && any_of(load->getPointerOperand()->users(), [&](const User *user) {
-           const auto *store = dyn_cast<StoreInst>(user);
-           return store != nullptr && store->getPointerOperand() == load->getPointerOperand() &&
-                  loop.contains(store);
-         });
-}
-
-// What a number is compared with at the loop's end; null where none is. If `likely`, only a number
-// that the loop counts.
-const Value *bound_of(const Loop &loop, bool likely) {
-  SmallVector<BasicBlock *, 4> exiting;
-  loop.getExitingBlocks(exiting);
-  for (const BasicBlock *block : exiting)
-    if (const auto *branch = dyn_cast<BranchInst>(block->getTerminator());
-        branch != nullptr && branch->isConditional())
-      if (const auto *compare = dyn_cast<ICmpInst>(branch->getCondition());
-          compare != nullptr && compare->getOperand(1)->getType()->isIntegerTy() &&
-          (!likely || counts(loop, *compare->getOperand(0))))
-        return compare->getOperand(1);
-  return nullptr;
 }
 
 // Whether a loop that joins comes to all that a call has created, `making` being the loop around
@@ -186,13 +100,7 @@ bool runs_once(const CallBase &call) {
 const LoadInst *handle_of(const Value *value) {
   const auto *load = dyn_cast<LoadInst>(value);
   for (unsigned depth = 0; load != nullptr && depth < 8; ++depth) {
-    const StoreInst *only = nullptr;
-    for (const User *user : load->getPointerOperand()->users())
-      if (const auto *store = dyn_cast<StoreInst>(user)) {
-        if (only != nullptr)
-          return load;
-        only = store;
-      }
+    const StoreInst *only = only_store(*load->getPointerOperand());
     const bool passes = isa<AllocaInst>(load->getPointerOperand()) && only != nullptr &&
                         only->getPointerOperand() == load->getPointerOperand();
     if (!passes || !isa<LoadInst>(only->getValueOperand()))

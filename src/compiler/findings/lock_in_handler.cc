@@ -8,6 +8,7 @@
 #include "compiler/sections/access_path.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/IR/InstIterator.h"
 
 #include <fmt/format.h>
@@ -25,48 +26,52 @@ ArrayRef<const Function *> few_targets(const CallBase &call, const PointsToAnaly
   return targets.size() > kFewTargets ? ArrayRef<const Function *>() : targets;
 }
 
-// The functions that a handler may run.
-std::vector<const Function *> functions_of(const Function &handler,
-                                           const PointsToAnalysis &points_to) {
-  std::vector<const Function *> found{&handler};
-  DenseSet<const Function *> seen{&handler};
+// The functions that a handler may run, and the call by which each is reached first; null for
+// itself.
+MapVector<const Function *, const CallBase *> functions_of(const Function &handler,
+                                                           const PointsToAnalysis &points_to) {
+  MapVector<const Function *, const CallBase *> found;
+  found.insert({&handler, nullptr});
   for (std::size_t i = 0; i < found.size(); ++i)
-    for (const Instruction &instruction : instructions(*found[i]))
+    for (const Instruction &instruction : instructions(*found.begin()[i].first))
       if (const auto *call = dyn_cast<CallBase>(&instruction))
         for (const Function *target : few_targets(*call, points_to))
-          if (!target->isDeclaration() && seen.insert(target).second)
-            found.push_back(target);
+          if (!target->isDeclaration())
+            found.insert({target, call});
   return found;
 }
 
+// A lock that a handler acquires, and the calls that lead there.
+struct InHandler {
+  const LockSite *site;
+  const Function *handler;
+  std::vector<std::pair<const CallBase *, const Function *>> way; // and what each calls
+};
+
 } // namespace
 
-bool takes_signal(const Function &function) {
-  const auto is_pointer = [&](unsigned argument) {
-    return function.getArg(argument)->getType()->isPointerTy();
-  };
-  return function.getReturnType()->isVoidTy() &&
-         (function.arg_size() == 0 ||
-          ((function.arg_size() == 1 ||
-            (function.arg_size() == 3 && is_pointer(1) && is_pointer(2))) &&
-           function.getArg(0)->getType()->isIntegerTy(32)));
-}
-
 void find_locks_in_handlers(const AnalysisView &view, const HeldLocks &held, Findings &findings) {
-  std::map<std::uint32_t, std::pair<const LockSite *, const Function *>> in_handlers; // by class
+  std::map<std::uint32_t, InHandler> in_handlers; // by class
   DenseSet<const Function *> handlers;
   for (const Entry &entry : view.sharing.entries()) {
     if (entry.kind != EntryKind::signal_handler || !takes_signal(*entry.function))
       continue;
-    for (const Function *function : functions_of(*entry.function, view.points_to)) {
+    const auto functions = functions_of(*entry.function, view.points_to);
+    for (const auto &[function, call] : functions) {
       handlers.insert(function);
       if (view.locks.is_wrapper(*function))
         continue;
       for (const LockSite *site : view.locks.sites(*function))
         if (site->operation == LockOperation::lock)
           for (const std::uint32_t lock : held.classes_of(*site))
-            if (!held.classes()[lock].unknown)
-              in_handlers.try_emplace(lock, site, entry.function);
+            if (!held.classes()[lock].unknown && !in_handlers.contains(lock)) {
+              InHandler &found = in_handlers[lock];
+              found.site = site;
+              found.handler = entry.function;
+              for (const Function *at = function; at != entry.function;
+                   at = found.way.back().first->getFunction())
+                found.way.emplace_back(functions.lookup(at), at);
+            }
     }
   }
   if (in_handlers.empty())
@@ -85,12 +90,17 @@ void find_locks_in_handlers(const AnalysisView &view, const HeldLocks &held, Fin
         const auto found = in_handlers.find(lock);
         if (found == in_handlers.end())
           continue;
-        const auto [inside, handler] = found->second;
+        const auto &[inside, handler, way] = found->second;
         ReportFinding finding = finding_at(
             "lock-in-handler", place_of(*inside->call),
             fmt::format("'{}' is acquired here by the signal handler '{}', and by other code: a "
                         "thread that is interrupted while it holds it waits for itself",
                         held.classes()[lock].name, source_name(*handler)));
+        for (const auto &[call, callee] : reverse(way))
+          finding.notes.push_back(
+              note_at(place_of(*call),
+                      fmt::format("'{}' calls '{}' here", source_name(*call->getFunction()),
+                                  source_name(*callee))));
         finding.notes.push_back(
             note_at(place_of(*site->call),
                     fmt::format("acquired here in '{}'", source_name(*site->call->getFunction()))));

@@ -10,6 +10,8 @@
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
 #include "compiler/sections/access_path.h"
+#include "compiler/sections/called_function.h"
+#include "compiler/sections/origin.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/CFG.h"
@@ -135,18 +137,16 @@ SmallPtrSet<const Value *, 4> origins_of(const LockSite &site) {
   return origins;
 }
 
-// Whether which of the two comes first was asked before the second: by a comparison of what they
-// are computed from.
-bool compared_before(const LockSite &first, const LockSite &second) {
-  const SmallPtrSet<const Value *, 4> a = origins_of(first);
-  const SmallPtrSet<const Value *, 4> b = origins_of(second);
-  const Function &function = *second.call->getFunction();
+// Whether which of two locks comes first was asked before an instruction: by a comparison of what
+// they are computed from.
+bool compared_before(const SmallPtrSetImpl<const Value *> &a,
+                     const SmallPtrSetImpl<const Value *> &b, const Instruction &at) {
+  const Function &function = *at.getFunction();
   const DominatorTree dominators(const_cast<Function &>(function));
   for (const BasicBlock &block : function)
     for (const Instruction &instruction : block) {
       const auto *compare = dyn_cast<ICmpInst>(&instruction);
-      if (compare == nullptr || compare->isEquality() ||
-          !dominators.dominates(compare, second.call))
+      if (compare == nullptr || compare->isEquality() || !dominators.dominates(compare, &at))
         continue;
       SmallPtrSet<const Value *, 4> left;
       SmallPtrSet<const Value *, 4> right;
@@ -159,6 +159,34 @@ bool compared_before(const LockSite &first, const LockSite &second) {
         return true;
     }
   return false;
+}
+
+// Whether a value is computed from parameters of its function alone.
+bool is_of_parameters(const SmallPtrSetImpl<const Value *> &roots) {
+  return !roots.empty() && all_of(roots, [](const Value *root) {
+    const StoreInst *store = only_store(*root);
+    return isa<Argument>(root) ||
+           (isa<AllocaInst>(root) && store != nullptr && isa<Argument>(store->getValueOperand()));
+  });
+}
+
+// Whether a function holds the lock of an object that it was given and calls, for another one that
+// it was given and that it does not compare first, what acquires the lock of that: its callers
+// decide about the order.
+bool is_by_given_order(const LockSite &held, const CallBase &call, const LockSite &inner) {
+  if (called_function(call) != inner.call->getFunction())
+    return false;
+  SmallPtrSet<const Value *, 4> second;
+  for (const Value *operand : lock_operands(inner)) {
+    const auto origin = origin_of(operand, call.getModule()->getDataLayout());
+    if (!origin || origin->offsets.size() != 1 || origin->argument >= call.arg_size())
+      return false;
+    add_roots(call.getArgOperand(origin->argument), second);
+  }
+  const SmallPtrSet<const Value *, 4> first = roots_of(held);
+  return is_of_parameters(first) && is_of_parameters(second) &&
+         none_of(first, [&](const Value *root) { return second.contains(root); }) &&
+         !compared_before(first, second, call);
 }
 
 class OrderFinder {
@@ -251,7 +279,8 @@ private:
     const auto [lock, second] = pair;
     const std::vector<std::uint32_t> &entries = view_.sharing.entries_of(*site.call);
     if (held_.classes()[second].unknown || entries.empty() || // before the first thread starts
-        (second == lock && !may_wait_for_itself(lock, site, caller)))
+        (second == lock &&
+         !may_wait_for_itself(lock, site, caller == nullptr ? nullptr : &steps.at(caller))))
       return;
     guards.erase(lock);
     guards.erase(second);
@@ -277,19 +306,26 @@ private:
   }
 
   // Whether two locks of one class, or one lock twice, can be a deadlock. Two fields of objects
-  // count only where one function acquires both, by two addresses that it does not compare first:
-  // elsewhere they are, more often than not, two objects with an order of their own.
-  bool may_wait_for_itself(std::uint32_t lock, const LockSite &site, const Function *caller) {
+  // count only where one function acquires both, by two addresses that it does not compare first,
+  // or one itself and the other by a call with an object that it was given, too: elsewhere they
+  // are, more often than not, two objects with an order of their own. `step`: the call; null: there
+  // is none.
+  bool may_wait_for_itself(std::uint32_t lock, const LockSite &site, const Step *step) {
     if (site.operation == LockOperation::wait)
       return false;
     const LockClass &klass = held_.classes()[lock];
     if (!klass.many)
       return true;
-    if (caller != nullptr)
+    if (step != nullptr && step->caller != nullptr)
       return false;
-    const CallBase *first = acquisition_before(*site.call, lock, view_, held_);
+    const CallBase *second = step == nullptr ? site.call : step->call;
+    const CallBase *first = acquisition_before(*second, lock, view_, held_);
     const LockSite *held = first == nullptr ? nullptr : view_.locks.at(*first);
-    return held != nullptr && !follows_links(*held, site) && !compared_before(*held, site);
+    if (held == nullptr)
+      return false;
+    return step == nullptr ? !follows_links(*held, site) &&
+                                 !compared_before(origins_of(*held), origins_of(site), *second)
+                           : is_by_given_order(*held, *second, site);
   }
 
   const AnalysisView &view_;

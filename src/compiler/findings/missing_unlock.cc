@@ -3,7 +3,9 @@
 // missing-unlock: a function releases a lock on some ways to its end and not on others, and nothing
 // in the program releases it for such a function. Not where the same condition decides about the
 // acquisition and the release, although it may change in between, and all ways that keep the lock
-// come by that condition: that is meant to be the same.
+// come by that condition: that is meant to be the same. Nor where one loop acquires locks and
+// another loop that runs alike releases them, in each of its rounds or behind such a condition.
+#include "compiler/findings/loops.h"
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
 #include "compiler/sections/access_path.h"
@@ -102,50 +104,52 @@ bool is_handed_on(const Function &function, const std::string &lock, const Relea
          });
 }
 
-// The conditions that a block stands behind, the last ones first: the branch, and on which side.
-std::vector<std::pair<const BranchInst *, bool>> conditions_of(const BasicBlock &block) {
-  constexpr unsigned kMost = 4;
-  std::vector<std::pair<const BranchInst *, bool>> conditions;
-  const BasicBlock *at = &block;
-  for (unsigned steps = 0; steps < kMost && at != nullptr; ++steps) {
-    const BasicBlock *before = at->getSinglePredecessor();
-    const auto *branch =
-        before == nullptr ? nullptr : dyn_cast<BranchInst>(before->getTerminator());
-    if (branch != nullptr && branch->isConditional())
-      conditions.emplace_back(branch, branch->getSuccessor(0) == at);
-    at = before;
-  }
-  return conditions;
+using Counters = std::pair<const Value *, const Value *>; // of two loops that run alike
+
+// Whether two values are computed alike, the one from the first counter as the other one is from
+// the second.
+bool same_in_round(const Value &a, const Value &b, const Counters &counters, unsigned depth = 12) {
+  const auto *one = dyn_cast<Instruction>(&a);
+  const auto *other = dyn_cast<Instruction>(&b);
+  if (same_value(a, b) || (&a == counters.first && &b == counters.second))
+    return true;
+  return depth > 0 && one != nullptr && other != nullptr && one->getNumOperands() > 0 &&
+         !isa<CallBase, PHINode, AllocaInst>(one) && one->isSameOperationAs(other) &&
+         all_of(zip(one->operands(), other->operands()), [&](const auto &pair) {
+           return same_in_round(*std::get<0>(pair), *std::get<1>(pair), counters, depth - 1);
+         });
 }
 
 // Whether two conditions are one question, which may be answered in two ways: about one value that
 // is loaded again, or to one function.
-bool ask_alike(const Value &a, const Value &b) {
+bool ask_alike(const Value &a, const Value &b, const Counters &counters) {
   const auto *one = dyn_cast<ICmpInst>(&a);
   const auto *other = dyn_cast<ICmpInst>(&b);
   if (one != nullptr && other != nullptr)
     return one->getPredicate() == other->getPredicate() &&
            one->getOperand(1) == other->getOperand(1) &&
-           ask_alike(*one->getOperand(0), *other->getOperand(0));
+           ask_alike(*one->getOperand(0), *other->getOperand(0), counters);
   const auto *question = dyn_cast<CallBase>(&a);
   const auto *again = dyn_cast<CallBase>(&b);
   if (question == nullptr || again == nullptr)
-    return same_value(a, b);
+    return same_in_round(a, b, counters);
   return question->getCalledOperand() == again->getCalledOperand() &&
          question->arg_size() == again->arg_size() &&
-         all_of(zip(question->args(), again->args()), [](const auto &pair) {
-           return same_value(*std::get<0>(pair), *std::get<1>(pair));
+         all_of(zip(question->args(), again->args()), [&](const auto &pair) {
+           return same_in_round(*std::get<0>(pair), *std::get<1>(pair), counters);
          });
 }
 
-// Whether control may come from the acquisition to the function's end by no release and by none of
-// the steps from one block to another.
-bool leaves(const Section &section,
-            const std::set<std::pair<const BasicBlock *, const BasicBlock *>> &but_by) {
+using Steps = std::set<std::pair<const BasicBlock *, const BasicBlock *>>; // from one to another
+
+// Whether control may come from an instruction to the end of a block that is asked for, by no
+// release of the section and by none of the steps.
+bool comes_to(function_ref<bool(const BasicBlock &)> is_asked_for, const Instruction &from,
+              const Section &section, const Steps &but_by) {
   DenseSet<const Instruction *> releases(section.exits.begin(), section.exits.end());
   releases.insert(section.partial.begin(), section.partial.end());
   DenseSet<const BasicBlock *> seen;
-  std::vector<const Instruction *> work{section.entry.call};
+  std::vector<const Instruction *> work{&from};
   while (!work.empty()) {
     const Instruction *at = work.back();
     work.pop_back();
@@ -153,7 +157,7 @@ bool leaves(const Section &section,
       at = at->getNextNode();
     if (releases.contains(at))
       continue;
-    if (isa<ReturnInst, ResumeInst>(at))
+    if (is_asked_for(*at->getParent()))
       return true;
     for (const BasicBlock *next : successors(at->getParent()))
       if (!but_by.contains({at->getParent(), next}) && seen.insert(next).second)
@@ -162,18 +166,69 @@ bool leaves(const Section &section,
   return false;
 }
 
-// Whether the lock is acquired and released behind one question, and each way that leaves without a
-// release has had another answer at the release.
-bool is_asked_alike(const Section &section) {
-  const auto asked = conditions_of(*section.entry.call->getParent());
-  std::set<std::pair<const BasicBlock *, const BasicBlock *>> other_sides;
-  for (const CallBase *exit : section.exits)
-    for (const auto &[there, side] : conditions_of(*exit->getParent()))
+// The innermost loop around a release, if it runs like the innermost one around the acquisition and
+// neither is in the other one; null if not.
+const Loop *releasing_loop(const Section &section, const CallBase &exit, const Loops &loops) {
+  const Loop *acquiring = loops.around(*section.entry.call);
+  const Loop *releasing = loops.around(exit);
+  return acquiring != nullptr && releasing != nullptr && !releasing->contains(acquiring) &&
+                 !acquiring->contains(releasing) && run_alike(*acquiring, *releasing)
+             ? releasing
+             : nullptr;
+}
+
+// Where the lock is acquired and released behind one question: the steps to another answer at the
+// release.
+Steps other_answers(const Section &section, const Loops &loops) {
+  const auto asked = loops.conditions_of(*section.entry.call->getParent());
+  Steps others;
+  for (const CallBase *exit : section.exits) {
+    Counters counters;
+    if (const Loop *releasing = releasing_loop(section, *exit, loops))
+      counters = {counter_of(*loops.around(*section.entry.call)), counter_of(*releasing)};
+    for (const auto &[there, side] : loops.conditions_of(*exit->getParent()))
       for (const auto &[here, entry_side] : asked)
         if (here != there && side == entry_side &&
-            ask_alike(*here->getCondition(), *there->getCondition()))
-          other_sides.emplace(there->getParent(), there->getSuccessor(side ? 1 : 0));
-  return !other_sides.empty() && !leaves(section, other_sides);
+            ask_alike(*here->getCondition(), *there->getCondition(), counters))
+          others.emplace(there->getParent(), there->getSuccessor(side ? 1 : 0));
+  }
+  return others;
+}
+
+// Where a loop releases a lock in each round: the steps by which it comes to its end. `answers` are
+// not taken.
+Steps ends_of_releasing_loops(const Section &section, const Loops &loops, const Steps &answers) {
+  Steps ends;
+  for (const CallBase *exit : section.exits) {
+    const Loop *releasing = releasing_loop(section, *exit, loops);
+    if (releasing == nullptr)
+      continue;
+    const BasicBlock &header = *releasing->getHeader();
+    const auto goes_round = [&](const BasicBlock &block) {
+      return releasing->contains(&block) && is_contained(successors(&block), &header);
+    };
+    for (const BasicBlock *next : successors(&header)) {
+      if (releasing->contains(next))
+        continue;
+      Steps others = answers;
+      others.emplace(&header, next);
+      if (!comes_to(goes_round, header.front(), section, others))
+        ends.emplace(&header, next);
+    }
+  }
+  return ends;
+}
+
+// Whether each way to the function's end that releases nothing has had another answer to the
+// question that the lock was acquired behind, or has come through a loop of releases.
+bool is_released_alike(const Section &section) {
+  const Loops loops(*section.function);
+  Steps steps = other_answers(section, loops);
+  steps.merge(ends_of_releasing_loops(section, loops, steps));
+  const auto is_end = [](const BasicBlock &block) {
+    return isa<ReturnInst, ResumeInst>(block.getTerminator());
+  };
+  return !steps.empty() && !comes_to(is_end, *section.entry.call, section, steps);
 }
 
 } // namespace
@@ -183,7 +238,7 @@ void find_missing_unlocks(const AnalysisView &view, Findings &findings) {
   for (const Section &section : view.sections) {
     if (section.kind != SectionKind::lock_region || section.shape != RegionShape::escapes ||
         section.exits.empty() || !section.doubt.empty() ||
-        section.entry.operation != LockOperation::lock || is_asked_alike(section) ||
+        section.entry.operation != LockOperation::lock || is_released_alike(section) ||
         is_handed_on(*section.function, last_name(section.entry.locks.front()), releases))
       continue;
     // A lock that the function returns by design is released by someone else: a caller that has

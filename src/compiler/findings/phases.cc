@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/findings/phases.h"
 
-#include "compiler/findings/rules.h"
+#include "compiler/findings/targets.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/lock_functions.h"
 

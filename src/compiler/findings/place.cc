@@ -87,6 +87,17 @@ ReportNote note_at(const Place &place, std::string message) {
   return ReportNote{place.file, place.line, std::move(message)};
 }
 
+const StoreInst *only_store(const Value &variable) {
+  const StoreInst *only = nullptr;
+  for (const User *user : variable.users())
+    if (const auto *store = dyn_cast<StoreInst>(user)) {
+      if (only != nullptr)
+        return nullptr;
+      only = store;
+    }
+  return only;
+}
+
 bool same_computation(const Value &a, const Value &b) { return same(&a, &b, kMaxDepth); }
 
 bool may_change(const StoreInst &store, const Value &value) {

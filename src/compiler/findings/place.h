@@ -27,6 +27,9 @@ Place parse_place(const std::string &text);
 ReportFinding finding_at(std::string rule, const Place &place, std::string message);
 ReportNote note_at(const Place &place, std::string message);
 
+// The only store to a variable at an address; null where there is none, or are several.
+const llvm::StoreInst *only_store(const llvm::Value &variable);
+
 // Whether two values of one function are computed by the same operations from the same constants,
 // arguments, globals and memory; what the memory holds may differ (see may_change).
 bool same_computation(const llvm::Value &a, const llvm::Value &b);

@@ -148,7 +148,8 @@ public:
 private:
   struct Context {
     std::uint32_t entry;
-    SetId locks;
+    SetId locks;  // that its callers may hold
+    SetId always; // that they certainly hold
     auto operator<=>(const Context &) const = default;
   };
   struct Touch {
@@ -156,7 +157,7 @@ private:
     Access access;
     AccessKinds::Kind kind;
     Context context;
-    SetId certain;       // the locks that the function holds on every path, and its callers' ones
+    SetId certain;       // the locks that the function holds on every path, and its callers on some
     std::uint64_t begin; // in the node
     std::uint64_t end;
   };
@@ -192,7 +193,8 @@ private:
 
   struct Step {
     const CallBase *call;
-    SetId held; // by the function itself
+    SetId held;   // by the function itself
+    SetId always; // of these, on every path
     ArrayRef<const Function *> targets;
   };
   const std::vector<Step> &steps(const Function &function) {
@@ -202,25 +204,28 @@ private:
     DenseMap<const CallBase *, const HeldState *> held;
     for (const HeldLocks::At &at : held_.calls(function))
       held[at.call] = &at.held;
-    std::set<std::tuple<const Function *const *, SetId, std::optional<std::int64_t>>> seen;
+    std::set<std::tuple<const Function *const *, SetId, SetId, std::optional<std::int64_t>>> seen;
     for (const Instruction &instruction : instructions(function)) {
       const auto *call = dyn_cast<CallBase>(&instruction);
       if (call == nullptr || view_.locks.at(instruction) != nullptr ||
           view_.sharing.entries_of(instruction).empty())
         continue;
       const HeldState *state = held.lookup(call);
-      LockSet locks = state == nullptr ? LockSet{} : sets_of(*state).first;
+      auto [locks, always] = state == nullptr ? std::pair<LockSet, LockSet>() : sets_of(*state);
       auto targets = likely_targets(*call, view_.points_to);
       if (is_once(*call)) {
-        locks.insert(held_.class_of_once(*call));
+        for (LockSet *set : {&locks, &always})
+          set->insert(held_.class_of_once(*call));
         const Function *callee = called_function(*call);
         if (!callee->isDeclaration())
           targets =
               proxied_.try_emplace(callee, once_targets(*call, view_.points_to)).first->second;
       }
-      const SetId id = set_id(std::move(locks));
-      if (!targets.empty() && seen.emplace(targets.data(), id, VirtualSlots::slot(*call)).second)
-        known->second.push_back({call, id, targets});
+      const SetId may = set_id(std::move(locks));
+      const SetId must = set_id(std::move(always));
+      if (!targets.empty() &&
+          seen.emplace(targets.data(), may, must, VirtualSlots::slot(*call)).second)
+        known->second.push_back({call, may, must, targets});
     }
     return known->second;
   }
@@ -268,7 +273,7 @@ private:
     const std::vector<Entry> &entries = view_.sharing.entries();
     for (std::uint32_t entry = 0; entry < entries.size(); ++entry)
       if (entries[entry].function != nullptr)
-        add(*entries[entry].function, {entry, 0});
+        add(*entries[entry].function, {entry, 0, 0});
     while (!work.empty()) {
       const auto [function, context] = work.front();
       work.pop_front();
@@ -277,7 +282,8 @@ private:
           if (!target->isDeclaration() && !is_operation(*target) && !is_marked(*target) &&
               slots_.may_enter(VirtualSlots::slot(*step.call), *target) &&
               (runs_once(with(context.locks, step.held)) || !is_for_once(*target)))
-            add(*target, {context.entry, with(context.locks, step.held)});
+            add(*target,
+                {context.entry, with(context.locks, step.held), with(context.always, step.always)});
     }
   }
 
@@ -349,7 +355,8 @@ private:
         const AccessKinds::Kind kind = kinds_.of(access);
         for (const auto &[begin, end] : view_.points_to.ranges(cell, access.size))
           for (const Context &context : contexts) {
-            const Context here{context.entry, with(context.locks, *own)};
+            const Context here{context.entry, with(context.locks, *own),
+                               with(context.always, certain)};
             const Instruction *where =
                 phases_.changes_in(*instruction.getFunction()) ? &instruction : nullptr;
             const SetId always = with(context.locks, certain);
@@ -454,7 +461,7 @@ private:
     Pair pair{one, other,
               *sure && few && !on_some_paths && !by_index && phases_.is_known(one.context.entry) &&
                   phases_.is_known(other.context.entry) &&
-                  (locked ? has_lock(one.certain) && has_lock(other.certain)
+                  (locked ? has_lock(one.context.always) && has_lock(other.context.always)
                           : !(waiting_.contains(one.context.entry) ||
                               waiting_.contains(other.context.entry))) &&
                   phases_.certainly_meet(one.context.entry, *one.instruction, other.context.entry,

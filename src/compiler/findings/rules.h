@@ -11,14 +11,6 @@ namespace tandem {
 
 using Findings = std::vector<ReportFinding>;
 
-// A call by pointer that may enter more functions than these: which of them a thread gets to the
-// text does not tell.
-inline constexpr std::size_t kFewTargets = 4;
-
-// Whether the system can call a function as a signal handler, by its type: it gets a signal, or
-// also what sa_sigaction gets, or asks for nothing.
-bool takes_signal(const llvm::Function &function);
-
 void find_hidden_pointers(const AnalysisView &view, Findings &findings);
 void find_irrevocable_calls(const AnalysisView &view, Findings &findings);
 void find_lock_operations(const AnalysisView &view, Findings &findings);

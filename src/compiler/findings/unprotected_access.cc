@@ -12,6 +12,8 @@
 // in a section behind a wait for a condition: what another thread has handed over.
 #include "compiler/effects/unpublished.h"
 #include "compiler/findings/access.h"
+#include "compiler/findings/handed_over.h"
+#include "compiler/findings/new_objects.h"
 #include "compiler/findings/phases.h"
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
@@ -19,16 +21,12 @@
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/lock_functions.h"
-#include "compiler/sections/origin.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/IntrinsicInst.h"
 
 #include <fmt/format.h>
 
@@ -51,79 +49,12 @@ struct Steps {
   ArrayRef<const Function *> targets;
 };
 
-// Whether a call makes an object at `address`.
-bool constructs(const CallBase &call, const Value &address) {
-  const Function *callee = called_function(call);
-  return callee != nullptr && call.arg_size() > 0 && call.getArgOperand(0) == &address &&
-         is_constructor(*callee) &&
-         none_of(drop_begin(call.args()), [&](const Use &use) { return use.get() == &address; });
-}
-
-// Whether a pointer leads into a local variable, or into the object under construction, whose
-// address has not been published before `at`.
-bool is_being_made(const Value &pointer, const Instruction &at, const PointsToAnalysis &points_to) {
-  const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
-  if (isa<AllocaInst>(object))
-    return is_untold(*object, &at, points_to);
-  const std::optional<Origin> origin = origin_of(&pointer, at.getModule()->getDataLayout());
-  return origin && origin->argument == 0 && origin->offsets.size() == 1 &&
-         is_constructor(*at.getFunction()) &&
-         is_untold(*at.getFunction()->getArg(0), &at, points_to);
-}
-
-enum class LockLife { begins, ends };
-
-// What a function does to a lock's life.
-std::optional<LockLife> lock_life(StringRef name) {
-  return StringSwitch<std::optional<LockLife>>(name)
-      .Cases("pthread_mutex_init", "pthread_rwlock_init", "pthread_spin_init", "mtx_init",
-             LockLife::begins)
-      .Cases("pthread_mutex_destroy", "pthread_rwlock_destroy", "pthread_spin_destroy",
-             "mtx_destroy", LockLife::ends)
-      .Default(std::nullopt);
-}
-
-// Where a lock's life begins or ends in a function, or in one that it hands the lock to.
-struct LockMade {
-  const CallBase *call;
-  const Value *lock;
-  LockLife life;
-};
-
-// Whether two addresses of a function are in one object, by its text.
-bool are_in_one_object(const Value &a, const Value &b) {
-  const Value *one = getUnderlyingObject(&a, /*MaxLookup=*/0);
-  const Value *other = getUnderlyingObject(&b, /*MaxLookup=*/0);
-  return one == other || same_value(*one, *other);
-}
-
-// Whether a store in a loop is of the address of an element by a number that the loop changes.
-bool is_next_element(const StoreInst &set) {
-  const auto *element = dyn_cast<GetElementPtrInst>(set.getValueOperand());
-  if (element == nullptr || !may_follow(set, set))
-    return false;
-  const Value *index = element->getOperand(element->getNumOperands() - 1);
-  while (const auto *cast = dyn_cast<CastInst>(index))
-    index = cast->getOperand(0);
-  const auto *load = dyn_cast<LoadInst>(index);
-  return load != nullptr && is_plain_variable(*load->getPointerOperand()) &&
-         any_of(load->getPointerOperand()->users(), [&](const User *user) {
-           const auto *step = dyn_cast<StoreInst>(user);
-           return step != nullptr && may_follow(*step, set) && may_follow(set, *step);
-         });
-}
-
-// Whether an instruction may see what another thread does, without a lock.
-bool asks_others(const Instruction &instruction) {
-  return instruction.isAtomic() || (isa<LoadInst>(instruction) && instruction.isVolatile());
-}
-
 class UnprotectedFinder {
 public:
   UnprotectedFinder(const AnalysisView &view, const HeldLocks &held, Phases &phases,
                     Findings &findings)
       : view_(view), held_(held), phases_(phases), findings_(findings), slots_(view.module),
-        kinds_(view.module.getDataLayout()) {
+        new_objects_(view, phases), handed_over_(view), kinds_(view.module.getDataLayout()) {
     find_once();
     for (const Section &section : view.sections)
       if (section.kind == SectionKind::function)
@@ -141,10 +72,6 @@ public:
   void find() {
     find_entered();
     count_inside();
-    for (const Section &section : view_.sections)
-      if (section.kind == SectionKind::lock_region &&
-          section.entry.operation == LockOperation::wait)
-        waits_[section.function].push_back(section.entry.call);
     for (const auto &[function, entered] : entered_by_)
       for (const Steps &one : steps(*function))
         for (const Function *target : one.targets)
@@ -400,101 +327,20 @@ private:
                                                       const Access &access,
                                                       const EntrySet &entered) {
     if (!is_of_field_mostly_guarded(access, inside.kind) || !certain_in(inside) ||
-        is_given_new(*access.pointer, outside))
+        new_objects_.contain(*access.pointer, outside, calls_of_))
       return std::nullopt;
     for (const std::uint32_t entry : entered) {
       if (!phases_.is_known(entry) || ways(entry).doubtful.contains(outside.getFunction()) ||
-          is_handed_over(*access.pointer, outside, entry))
+          handed_over_.is_behind_wait(*access.pointer, outside, ways(entry).call))
         continue;
       for (const std::uint32_t other : view_.effects[inside.section].entries)
-        if (phases_.is_known(other) && !is_handed_next(*access.pointer, outside, other) &&
+        if (phases_.is_known(other) &&
+            !handed_over_.is_for_new_thread(*access.pointer, outside,
+                                            phases_.creations_of(other)) &&
             phases_.certainly_meet(entry, outside, other, *inside.access->instruction))
           return entry;
     }
     return std::nullopt;
-  }
-
-  // Whether a pointer leads to what a thread of the entry was handed over when it had waited for a
-  // condition: behind the wait it was loaded in a section, or is the result of a function that
-  // waits, and it does not lead to the object that has the condition or its lock.
-  bool is_handed_over(const Value &pointer, const Instruction &at, std::uint32_t entry,
-                      unsigned depth = 0) {
-    constexpr unsigned kMostDeep = 8;
-    const Function *function = at.getFunction();
-    const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
-    if (depth == kMostDeep)
-      return false;
-    if (const auto *argument = dyn_cast<Argument>(object)) {
-      const CallBase *call = ways(entry).call.lookup(function);
-      return call != nullptr && called_function(*call) == function &&
-             argument->getArgNo() < call->arg_size() &&
-             is_handed_over(*call->getArgOperand(argument->getArgNo()), *call, entry, depth + 1);
-    }
-    if (const auto *call = dyn_cast<CallBase>(object))
-      return waits_.contains(called_function(*call)) &&
-             none_of(call->args(), [&](const Value *given) { return same_value(*given, *call); });
-    const auto *load = dyn_cast<LoadInst>(object);
-    if (load == nullptr)
-      return false;
-    if (is_plain_variable(*load->getPointerOperand())) {
-      bool any = false;
-      for (const User *user : load->getPointerOperand()->users())
-        if (const auto *store = dyn_cast<StoreInst>(user);
-            store != nullptr && !isa<ConstantPointerNull>(store->getValueOperand())) {
-          if (!is_handed_over(*store->getValueOperand(), *store, entry, depth + 1))
-            return false;
-          any = true;
-        }
-      return any;
-    }
-    const auto handed = [&](const Instruction *wait) {
-      return may_follow(*load, *wait) &&
-             none_of(cast<CallBase>(wait)->args(), [&](const Value *of) {
-               return of->getType()->isPointerTy() && are_in_one_object(*load, *of);
-             });
-    };
-    if (inside_.contains(load) && any_of(waits_before(*function), handed))
-      return true;
-    return is_handed_over(*load->getPointerOperand(), *load, entry, depth + 1);
-  }
-
-  // Whether the pointer leads into what the function soon hands to each thread of the entry that it
-  // creates, an element of an array for each round of a loop: no thread has it yet.
-  bool is_handed_next(const Value &pointer, const Instruction &at, std::uint32_t other) {
-    const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
-    const auto *load = dyn_cast<LoadInst>(object);
-    if (load == nullptr || !is_plain_variable(*load->getPointerOperand()))
-      return false;
-    const StoreInst *set = nullptr; // where the variable gets the object
-    for (const User *user : load->getPointerOperand()->users())
-      if (const auto *store = dyn_cast<StoreInst>(user)) {
-        if (set != nullptr)
-          return false;
-        set = store;
-      }
-    const std::vector<const CallBase *> creations = phases_.creations_of(other);
-    return set != nullptr && is_next_element(*set) && !creations.empty() &&
-           all_of(creations, [&](const CallBase *call) {
-             return call->getFunction() == at.getFunction() && may_follow(*call, at, set) &&
-                    !may_follow(at, *call, set) && any_of(call->args(), [&](const Value *given) {
-                      return given->getType()->isPointerTy() && same_value(*given, *object);
-                    });
-           });
-  }
-
-  // Where a function waits for a condition, itself or in what it calls by name.
-  const std::vector<const Instruction *> &waits_before(const Function &function) {
-    const auto [known, fresh] = waiting_.try_emplace(&function);
-    if (!fresh)
-      return known->second;
-    if (const auto own = waits_.find(&function); own != waits_.end())
-      append_range(known->second, own->second);
-    for (const Instruction &instruction : instructions(function)) {
-      const auto *call = dyn_cast<CallBase>(&instruction);
-      if (call != nullptr && waits_.contains(called_function(*call)))
-        known->second.push_back(call);
-    }
-    return known->second;
   }
 
   // Whether the section gets to the access by calls of which the text tells where they lead.
@@ -529,128 +375,6 @@ private:
         look_at(instruction);
     }
     return known->second.contains(function);
-  }
-
-  // Whether the pointer leads into an object that is being made, or into what the function is given
-  // and each call of it outside all sections gives it an object that no other thread can reach yet.
-  bool is_given_new(const Value &pointer, const Instruction &at, unsigned depth = 0) {
-    constexpr unsigned kMostDeep = 4; // constructors of members and bases
-    const Function *function = at.getFunction();
-    const std::optional<Origin> origin = origin_of(&pointer, view_.module.getDataLayout());
-    const auto calls = calls_of_.find(function);
-    if (is_being_made(pointer, at, view_.points_to) || is_of_lock_made(pointer, at))
-      return true;
-    return depth < kMostDeep && origin && origin->offsets.size() == 1 && calls != calls_of_.end() &&
-           all_of(
-               calls->second,
-               [&](const CallBase *call) {
-                 if (called_function(*call) != function || origin->argument >= call->arg_size())
-                   return false;
-                 const Value &given = *call->getArgOperand(origin->argument);
-                 const bool begins = // here, whatever this variable held before
-                     isa<AllocaInst>(getUnderlyingObject(&given, 0)) && constructs(*call, given);
-                 return begins || is_unpublished(given, *call, view_.points_to) ||
-                        is_given_new(given, *call, depth + 1);
-               });
-  }
-
-  // Whether the function has initialised a lock of the pointer's object and not published the
-  // object yet; or has destroyed such a lock, or destroys it on every path from here without
-  // waiting for another thread before. Only an owner without competitors may do that.
-  bool is_of_lock_made(const Value &pointer, const Instruction &at) {
-    const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
-    if (isa<GlobalVariable>(object))
-      return false;
-    return any_of(locks_made_in(*at.getFunction()), [&](const LockMade &made) {
-      if (!are_in_one_object(pointer, *made.lock))
-        return false;
-      const bool behind = may_follow(at, *made.call) && !may_follow(*made.call, at);
-      if (made.life == LockLife::begins)
-        return behind && is_untold(root_of(*object), &at, view_.points_to);
-      return behind || (!may_follow(at, *made.call) && leads_to(at, *made.call));
-    });
-  }
-
-  // The object that a variable holds which is set once: an argument, an allocation.
-  static const Value &root_of(const Value &object) {
-    const auto *load = dyn_cast<LoadInst>(&object);
-    if (load == nullptr || !is_plain_variable(*load->getPointerOperand()))
-      return object;
-    const StoreInst *set = nullptr;
-    for (const User *user : load->getPointerOperand()->users())
-      if (const auto *store = dyn_cast<StoreInst>(user)) {
-        if (set != nullptr)
-          return object;
-        set = store;
-      }
-    return set == nullptr ? object : *set->getValueOperand();
-  }
-
-  // Whether each way from an instruction comes to a call before the function ends, and before
-  // anything that may wait for another thread.
-  bool leads_to(const Instruction &from, const CallBase &call) {
-    DenseSet<const BasicBlock *> seen;
-    std::vector<const Instruction *> work{&from};
-    while (!work.empty()) {
-      const Instruction *at = work.back();
-      work.pop_back();
-      for (; at != &call && !at->isTerminator(); at = at->getNextNode())
-        if (const auto *other = dyn_cast<CallBase>(at);
-            asks_others(*at) || (other != nullptr && may_wait(*other)))
-          return false;
-      if (at == &call)
-        continue;
-      const auto *invoke = dyn_cast<InvokeInst>(at);
-      if (at->getNumSuccessors() == 0 || (invoke != nullptr && may_wait(*invoke)))
-        return false;
-      for (const BasicBlock *next : successors(at->getParent()))
-        if (seen.insert(next).second)
-          work.push_back(&next->front());
-    }
-    return true;
-  }
-
-  // Whether a call may wait for another thread: it takes a lock, creates or joins threads, waits by
-  // its name, or calls by pointer, itself or in what it calls.
-  bool may_wait(const CallBase &call) {
-    const Function *callee = called_function(call);
-    if (isa<IntrinsicInst>(call) || (callee != nullptr && lock_life(callee->getName())))
-      return false;
-    if (callee == nullptr || view_.locks.at(call) != nullptr || phases_.changes_at(call))
-      return true;
-    if (callee->isDeclaration())
-      return any_of(ArrayRef<StringRef>{"wait", "join", "barrier", "sleep", "poll", "select"},
-                    [&](StringRef word) { return callee->getName().contains(word); });
-    const auto [known, fresh] = may_wait_.try_emplace(callee, true); // if it calls itself
-    if (!fresh)
-      return known->second;
-    const bool waits = any_of(instructions(*callee), [&](const Instruction &instruction) {
-      const auto *inner = dyn_cast<CallBase>(&instruction);
-      return asks_others(instruction) || (inner != nullptr && may_wait(*inner));
-    });
-    return may_wait_[callee] = waits;
-  }
-
-  const std::vector<LockMade> &locks_made_in(const Function &function, unsigned steps = 2) {
-    const auto [known, fresh] = locks_made_.try_emplace({&function, steps});
-    std::vector<LockMade> &made = known->second;
-    if (!fresh)
-      return made;
-    for (const Instruction &instruction : instructions(function)) {
-      const auto *call = dyn_cast<CallBase>(&instruction);
-      const Function *callee = call == nullptr ? nullptr : called_function(*call);
-      if (callee == nullptr || call->arg_size() == 0)
-        continue;
-      if (const auto life = lock_life(callee->getName())) {
-        made.push_back({call, call->getArgOperand(0), *life});
-      } else if (steps > 0 && !callee->isDeclaration() && callee != &function) {
-        for (const LockMade &inner : locks_made_in(*callee, steps - 1))
-          if (const auto origin = origin_of(inner.lock, callee->getDataLayout());
-              origin && origin->offsets.size() == 1 && origin->argument < call->arg_size())
-            made.push_back({call, call->getArgOperand(origin->argument), inner.life});
-      }
-    }
-    return made;
   }
 
   // Functions that a thread of the entry runs outside all sections, and a call on a way to each:
@@ -763,6 +487,22 @@ private:
     }
   }
 
+  // A location by the variable that one of the two accesses names, if one does: its own name may be
+  // that of another variable, which the analysis does not tell apart from it.
+  [[nodiscard]] std::string name_of(std::uint32_t location, const Pair &pair) {
+    const auto path_of = [](const Access &access) {
+      return access_path(access.pointer,
+                         access.size == PointsToAnalysis::kUnknownSize ? 0 : access.size);
+    };
+    if (const AccessPath path = path_of(pair.access); path.global != nullptr)
+      return path.print();
+    for (const Access &access : accesses_of(*pair.inside.access->instruction))
+      if (const AccessPath path = path_of(access);
+          path.global != nullptr && kinds_.of(access) == pair.inside.kind)
+        return path.print();
+    return view_.locations[location].name;
+  }
+
   void report(std::uint32_t location, const Pair &pair) {
     const char *how = pair.access.atomic        ? " (the access is atomic)"
                       : pair.access.is_volatile ? " (the access is volatile)"
@@ -772,8 +512,8 @@ private:
     ReportFinding finding =
         finding_at(pair.sure ? "unprotected-access" : "possible-race", place_of(*pair.outside),
                    fmt::format("'{}' is {} here outside all sections, and {} in section '{}'{}",
-                               view_.locations[location].name,
-                               pair.access.writes ? "written" : "read", inside, section.name, how));
+                               name_of(location, pair), pair.access.writes ? "written" : "read",
+                               inside, section.name, how));
     finding.notes.push_back(note_at(place_of(*pair.inside.access->instruction),
                                     fmt::format("{} here in section '{}'", inside, section.name)));
     add_way(pair, finding);
@@ -805,6 +545,8 @@ private:
   Phases &phases_;
   Findings &findings_;
   const VirtualSlots slots_;
+  NewObjects new_objects_;
+  HandedOver handed_over_;
   AccessKinds kinds_;
   DenseSet<const Function *> marked_;
   DenseSet<const Function *> once_;
@@ -820,14 +562,7 @@ private:
   std::map<std::uint32_t, Ways> ways_; // by entry, of those that a finding is about
   std::map<const Function *, EntrySet> entered_by_;
   // Calls of each function outside all sections.
-  DenseMap<const Function *, std::vector<const CallBase *>> calls_of_;
-  // Of functions that wait for conditions, the waits; of those that were asked for, also the calls
-  // that lead to them.
-  std::map<const Function *, std::vector<const Instruction *>> waits_;
-  std::map<const Function *, std::vector<const Instruction *>> waiting_;
-  // Of functions asked for, by how many calls deep.
-  std::map<std::pair<const Function *, unsigned>, std::vector<LockMade>> locks_made_;
-  DenseMap<const Function *, bool> may_wait_;
+  CallsOf calls_of_;
   std::map<std::size_t, DenseSet<const Function *>> certain_; // by section, what it gets to
   std::map<std::uint32_t, Accesses> accesses_;                // by field
   std::set<std::tuple<std::uint32_t, AccessKinds::Kind, bool, const Instruction *, EntrySet>>

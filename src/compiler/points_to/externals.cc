@@ -140,7 +140,7 @@ void PointsToGraph::add_callback(const CallBase &call, const Callback &callback,
       passed = outside();
     else if (source == Callback::kOwnContent)
       passed = load(own(callee));
-    else if (source == Callback::kFound)
+    else if (source == Callback::kFound || source == Callback::kObject)
       passed = load(*memory);
     else if (source >= 0)
       passed = place(call, source, callee);
@@ -154,7 +154,17 @@ void PointsToGraph::add_callback(const CallBase &call, const Callback &callback,
   else if (preset_ != nullptr)
     enter_preset(number);
   else
-    searches_.push_back({number, *memory, is_contained(callback.gets, Callback::kFound)});
+    searches_.push_back({number, *memory, is_contained(callback.gets, Callback::kFound),
+                         is_contained(callback.gets, Callback::kObject)});
+}
+
+// Whether a class's table of virtual functions lies in a node. Source: Itanium C++ ABI, 5.1.4.
+bool PointsToGraph::has_virtual_table(NodeId node) {
+  return any_of(graph_.objects(node), [](const Value *label) {
+    const auto *variable = dyn_cast<GlobalVariable>(label);
+    return variable != nullptr &&
+           (variable->getName().starts_with("_ZTV") || variable->getName().starts_with("_ZTC"));
+  });
 }
 
 // Callbacks that lie somewhere in memory: all functions that it leads to. Whether there were new
@@ -163,25 +173,40 @@ bool PointsToGraph::search() {
   bool changed = false;
   for (std::size_t i = 0; i < searches_.size(); ++i) {
     const Search found = searches_[i];
-    SmallVector<NodeId, 16> work{graph_.find(found.memory.cell).node};
-    DenseSet<NodeId> seen{work.front()};
-    while (!work.empty()) {
-      const NodeId root = work.pop_back_val();
-      const SmallVector<const Function *, 4> functions(graph_.functions(root));
+    const auto enter_found = [&](NodeId node) {
+      const SmallVector<const Function *, 4> functions(graph_.functions(node));
       for (const Function *function : functions)
         if (met_.insert({found.site, function}).second) {
           enter(found.site, *function);
           changed = true;
         }
-      for (const auto &[offset, content] : graph_.contents(root))
-        if (const NodeId next = graph_.find(content).node; seen.insert(next).second)
+    };
+    SmallVector<NodeId, 16> work{graph_.find(found.memory.cell).node};
+    DenseSet<NodeId> seen{work.front()};
+    while (!work.empty()) {
+      const NodeId root = graph_.find({work.pop_back_val(), 0}).node;
+      const SmallVector<std::pair<std::uint64_t, Cell>, 16> contents(graph_.contents(root));
+      const bool has_table = found.is_virtual && has_virtual_table(root);
+      if (!found.is_virtual)
+        enter_found(root);
+      for (const auto &[offset, content] : contents) {
+        const NodeId next = graph_.find(content).node;
+        if (has_table)
+          enter_found(next);
+        if (seen.insert(next).second)
           work.push_back(next);
+      }
     }
-    if (!found.any_pointer)
+    if (!found.any_pointer && !found.is_virtual)
       continue;
-    // Any of these objects may be what the function gets.
+    // Any of these objects may be what the function gets, or those that have a table.
     for (const Pointer &passed : {*sites_[found.site].actuals.front()})
       for (const NodeId node : seen) {
+        const NodeId root = graph_.find({node, 0}).node;
+        if (found.is_virtual && none_of(graph_.contents(root), [&](const auto &content) {
+              return has_virtual_table(graph_.find(content.second).node);
+            }))
+          continue;
         const SmallVector<const Value *, 4> labels(graph_.objects(graph_.find({node, 0}).node));
         for (const Value *label : labels) {
           const Pointer object{graph_.find({node, 0}),

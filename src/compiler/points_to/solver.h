@@ -129,6 +129,7 @@ private:
     std::uint32_t site;
     Pointer memory;
     bool any_pointer; // it gets any pointer that the memory leads to
+    bool is_virtual;  // it is a virtual function, and gets its object
   };
   struct PendingIndex {
     Cell cell;
@@ -315,6 +316,7 @@ private:
   std::optional<Pointer> source(const llvm::CallBase &call, const PointerSource &source,
                                 const llvm::Function &callee);
   bool search();
+  bool has_virtual_table(NodeId node);
   bool leave();
   bool rejoin();
   void leave(const llvm::CallBase &call, const Pointer *callee);

@@ -1,5 +1,5 @@
-// A handler that waits for a lock of other code; a trylock does not wait, a lock of the handler's own is nobody's,
-// and what takes something else is no handler, although it lies beside one. A handler may take nothing, or three.
+// A signal handler waits for a lock that other code takes too. Not reported: a trylock, which does not wait; a lock that
+// only the handler takes; a function that cannot be called with a signal. A handler has no parameter, one or three.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json lock-in-handler | %FileCheck %s --match-full-lines --strict-whitespace
 #include <pthread.h>
@@ -56,6 +56,7 @@ int main(int count, char **arguments) {
   return n + k;
 }
 // CHECK:11: 'waited' is acquired here by the signal handler 'handler', and by other code: a thread that is interrupted while it holds it waits for itself
+// CHECK-NEXT:  16: 'handler' calls 'note' here
 // CHECK-NEXT:  48: acquired here in 'main'
 // CHECK-NEXT:25: 'asked' is acquired here by the signal handler 'on_int', and by other code: a thread that is interrupted while it holds it waits for itself
 // CHECK-NEXT:  47: acquired here in 'main'

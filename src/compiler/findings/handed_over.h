@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Objects that threads hand to each other: what one has waited for, and what one makes for each
+// thread that it is about to create.
+//
+// For advice, not for soundness: what is taken in a section behind a wait for a condition is taken
+// to be the waiter's alone from then on.
+#pragma once
+
+#include "compiler/findings/findings.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <map>
+#include <vector>
+
+namespace tandem {
+
+class HandedOver {
+public:
+  // `view` outlives this object.
+  explicit HandedOver(const AnalysisView &view);
+
+  // A call on the way of a thread to each function that it runs.
+  using Way = llvm::DenseMap<const llvm::Function *, const llvm::CallBase *>;
+
+  // Whether a pointer leads to what the thread on the way was handed over when it had waited for a
+  // condition: behind the wait it was loaded in a section, or is the result of a function that
+  // waits, and it does not lead to the object that has the condition or its lock.
+  bool is_behind_wait(const llvm::Value &pointer, const llvm::Instruction &at, const Way &way,
+                      unsigned depth = 0);
+
+  // Whether the pointer leads into what the function soon hands to each thread that `creations`
+  // create, an element of an array for each round of a loop: no thread has it yet.
+  static bool is_for_new_thread(const llvm::Value &pointer, const llvm::Instruction &at,
+                                const std::vector<const llvm::CallBase *> &creations);
+
+private:
+  const std::vector<const llvm::Instruction *> &waits_before(const llvm::Function &function);
+
+  llvm::DenseSet<const llvm::Instruction *> inside_; // lock regions and blocks
+  // Of functions that wait for conditions, the waits; of those that were asked for, also the calls
+  // that lead to them.
+  std::map<const llvm::Function *, std::vector<const llvm::Instruction *>> waits_;
+  std::map<const llvm::Function *, std::vector<const llvm::Instruction *>> waiting_;
+};
+
+} // namespace tandem

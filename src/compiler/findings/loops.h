@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loops of nearly unoptimised code, and how often two of them run.
+#pragma once
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/Instructions.h"
+
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace tandem {
+
+// The loops of a function and what its blocks stand behind.
+class Loops {
+public:
+  explicit Loops(const llvm::Function &function)
+      : tree_(const_cast<llvm::Function &>(function)), loops_(tree_) {} // NOLINT: they only read
+
+  [[nodiscard]] const llvm::Loop *around(const llvm::Instruction &at) const {
+    return loops_.getLoopFor(at.getParent());
+  }
+  // Whether each round of the loop comes by the instruction.
+  [[nodiscard]] bool always(const llvm::Loop &loop, const llvm::Instruction &at) const;
+  // The other sides of the conditions that `block` stands behind: for each block that all ways come
+  // by, where ways from there to `block` are left, in this round of a loop.
+  [[nodiscard]] std::set<std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>>
+  other_sides(const llvm::BasicBlock &block) const;
+  // The conditions that a block stands behind, the last ones first: the branch, and on which side.
+  [[nodiscard]] std::vector<std::pair<const llvm::BranchInst *, bool>>
+  conditions_of(const llvm::BasicBlock &block) const;
+
+private:
+  [[nodiscard]] bool goes_on(const llvm::BasicBlock &from, const llvm::BasicBlock &to,
+                             const llvm::BasicBlock &block) const;
+
+  llvm::DominatorTree tree_;
+  llvm::LoopInfo loops_;
+};
+
+// What a number is compared with at the loop's end; null where none is. If `likely`, only a number
+// that the loop counts.
+const llvm::Value *bound_of(const llvm::Loop &loop, bool likely);
+
+// The variable that a loop counts and ends by; null where there is none.
+const llvm::Value *counter_of(const llvm::Loop &loop);
+
+// Whether two loops go through the same numbers or pointers, in one order or the other, as far as
+// the text tells: their counters begin and end alike, or one of them has no counter.
+bool run_alike(const llvm::Loop &a, const llvm::Loop &b);
+
+} // namespace tandem

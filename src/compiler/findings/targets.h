@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which functions a call, or a signal, leads to as far as advice goes.
+#pragma once
+
+#include "compiler/points_to/points_to.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/IR/InstrTypes.h"
+
+#include <cstddef>
+
+namespace tandem {
+
+// The functions that a call enters, as far as advice goes: a pointer's targets count only where
+// they are called as what they are.
+inline llvm::ArrayRef<const llvm::Function *> likely_targets(const llvm::CallBase &call,
+                                                             const PointsToAnalysis &points_to) {
+  return points_to.typed_targets(call);
+}
+
+// A call by pointer that may enter more functions than these: which of them a thread gets to the
+// text does not tell.
+inline constexpr std::size_t kFewTargets = 4;
+
+// Whether the program may have made a function a signal handler: it names it other than to call it,
+// and by its type the function gets a signal, or also what sa_sigaction gets, or asks for nothing.
+bool takes_signal(const llvm::Function &function);
+
+} // namespace tandem
