@@ -109,6 +109,13 @@ kind = "bar"
 x = "threads"
 series = "variant"
 metric = "n"
+[[plot]]
+name = "nothing"
+kind = "bar"
+x = "threads"
+series = "variant"
+metric = "n"
+only = { variant = ["false"] }
 """
 
 
@@ -176,6 +183,8 @@ def test_lines_through_one_value_are_bars(figures: dict[str, Any]) -> None:
 
 
 def test_the_caption_names_what_was_refused(harness: Harness, tmp_path: Path) -> None:
-    figure = drawn(harness, tmp_path, REFUSED)["n"]
-    assert figure._supxlabel.get_text().splitlines()[-1] == "Refused: Converted"
-    assert [x.get_text() for x in figure.axes[0].texts] == ["1"]
+    figures = drawn(harness, tmp_path, REFUSED)
+    for figure in figures.values():
+        assert figure._supxlabel.get_text().splitlines()[-1] == "Refused: Converted"
+    assert [x.get_text() for x in figures["n"].axes[0].texts] == ["1"]
+    assert not figures["nothing"].axes[0].patches

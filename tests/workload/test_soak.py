@@ -6,6 +6,7 @@ With memcached it runs in scripts/verify memcached, for twenty minutes.
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from tandem.errors import CommandError, UserError
-from tandem.workload import cli
+from tandem.workload import cli, replay
 from tandem.workload.replay import HASH_POWER, LOADS, build_clients, build_sockets
 from tandem.workload.server import ending, serving
 from tandem.workload.soak import CLIENTS, Soaked, _killed, _load, print_soak, soak
@@ -262,9 +263,15 @@ def test_the_hash_table_grows_once_in_a_process() -> None:
     assert first < items < 2 * first
 
 
-def test_the_clients_inside_are_built_where_something_has_changed(tmp_path: Path) -> None:
+def test_the_clients_inside_are_built_where_something_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = tmp_path / "sources"
+    shutil.copytree(replay.SOURCES, sources)
+    monkeypatch.setattr(replay, "SOURCES", sources)
     library = build_clients(tmp_path)
     built = library.stat().st_mtime_ns
     assert build_clients(tmp_path).stat().st_mtime_ns == built
-    library.with_suffix(".key").write_text("of another source\n", encoding="utf-8")
+    source = sources / "client.c"
+    source.write_text(source.read_text(encoding="utf-8") + "extern int one_more;\n")
     assert build_clients(tmp_path).stat().st_mtime_ns > built

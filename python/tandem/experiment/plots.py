@@ -89,8 +89,7 @@ def figure_of(result: Result, experiment: Experiment, plot: Plot) -> Any:
     """One plot, as a figure of matplotlib that the caller closes. Lines through one value of x
     would be points above each other: these are bars.
     """
-    xs = {x.at[plot.x] for x in result.points if _is_drawn(x, plot)}
-    if plot.kind == "line" and len(xs) == 1:
+    if plot.kind == "line" and len(_drawn_values(result, experiment, plot)) == 1:
         plot = dataclasses.replace(plot, kind="bar")
     facets: list[Scalar | None] = [None]
     if plot.facet:
@@ -98,8 +97,8 @@ def figure_of(result: Result, experiment: Experiment, plot: Plot) -> Any:
         there = {x.at[plot.facet] for x in drawn}
         facets = [x for x in _values(result, experiment, plot.facet) if x in there]
     facets = facets or [None]
-    bars = len(_values(result, experiment, plot.x)) + len(_mean_columns(result, experiment, plot))
-    crowded = plot.kind == "bar" and bars > 5
+    bars = [*_drawn_values(result, experiment, plot), *_mean_columns(result, experiment, plot)]
+    crowded = plot.kind == "bar" and len(bars) > 5
     abreast = 2 if len(facets) == 4 else 3  # no panel alone in a row
     columns = 1 if crowded or plot.width == "single" else min(len(facets), abreast)
     rows = -(-len(facets) // columns)
@@ -158,6 +157,8 @@ def _scale(panels: Sequence[Axes], result: Result, experiment: Experiment, plot:
     Ratios that differ little would all look alike from 0: their axis begins below the smallest.
     """
     drawn = [y for x in result.points if (y := _measured(x, experiment, plot)) is not None]
+    if not drawn:
+        return ""
     low, high = min(x[1] for x in drawn), max(x[2] for x in drawn)
     if plot.scale == "log":
         if low > 0:
@@ -254,6 +255,12 @@ def _values(result: Result, experiment: Experiment, axis: str) -> list[Scalar]:
     """Those that were run, in the experiment's order."""
     run = {point.at[axis] for point in result.points}
     return [x for x in experiment.axis(axis).values if x in run]
+
+
+def _drawn_values(result: Result, experiment: Experiment, plot: Plot) -> list[Scalar]:
+    """Values of the x axis that have a point in the plot."""
+    there = {x.at[plot.x] for x in result.points if _is_drawn(x, plot)}
+    return [x for x in _values(result, experiment, plot.x) if x in there]
 
 
 def _measured(
@@ -416,9 +423,9 @@ def spread_labels(wanted: Sequence[float], gap: float, low: float, high: float) 
 def _bars(
     axes: Axes, result: Result, points: Sequence[Point], experiment: Experiment, plot: Plot
 ) -> None:
-    groups: list[Scalar] = _values(result, experiment, plot.x)
+    groups = _drawn_values(result, experiment, plot)
     series = _series(result, points, experiment, plot)
-    width = 0.8 / len(series)
+    width = 0.8 / max(len(series), 1)
     highest = 0.0
     means = _mean_columns(result, experiment, plot)
     # On a logarithmic axis, which has no 0, ratios stand on 1 and hang from it.
@@ -438,10 +445,10 @@ def _bars(
                     alpha=0.85,
                 )
         for point in members:
-            x = groups.index(point.at[plot.x]) + offset
             measured = _measured(point, experiment, plot)
             if measured is None:
                 continue
+            x = groups.index(point.at[plot.x]) + offset
             y, low, high = measured
             published = _published(point, plot)
             highest = max(highest, high, published or 0)
@@ -472,7 +479,7 @@ def _bars(
     names = [experiment.axis(plot.x).label_of(x) for x in groups] + [x for x, _ in means]
     axes.set_xticks(places, names)
     axes.tick_params(axis="x", length=0)
-    axes.set_xlim(-0.6, places[-1] + 0.6)
+    axes.set_xlim(-0.6, max(places, default=0) + 0.6)
     if plot.scale != "log":
         axes.set_ylim(0, highest * 1.12 or 1)
     if not means:

@@ -127,12 +127,13 @@ def build_sockets(folder: Path) -> Path:
 
 
 def _compile(output: Path, options: Sequence[str], sources: Sequence[Path]) -> Path:
-    """Compiles where the command, a source or a header of ours has changed."""
+    """Compiles where the command, the compiler, a source or a header has changed."""
     output.parent.mkdir(parents=True, exist_ok=True)
     compiler = ["gcc", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", *options]
     compiler.append(f"-I{ROOT / 'workloads'}")
     command = [*compiler, "-o", str(output), *map(str, sources), "-lm"]
-    key, stamp = _key(command, [*compiler, "-MM", *map(str, sources)]), output.with_suffix(".key")
+    key = "\n".join([*command, _preprocessed([*compiler, "-E", "-dD", *map(str, sources)])]) + "\n"
+    stamp = output.with_suffix(".key")
     if output.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == key:
         return output
     log = output.parent / f"{output.stem}.log"
@@ -142,15 +143,10 @@ def _compile(output: Path, options: Sequence[str], sources: Sequence[Path]) -> P
     return output
 
 
-def _key(command: Sequence[str], list_files: Sequence[str]) -> str:
-    """The command, and digests of the files that it reads; `list_files` prints these as a rule of
-    make does. One that does not compile has a key of its own.
-    """
-    listed = subprocess.run(list_files, capture_output=True, text=True, check=False).stdout
-    words = listed.replace("\\\n", " ").split()
-    files = sorted({Path(x) for x in words if not x.endswith(":")})
-    digests = [hashlib.sha256(x.read_bytes()).hexdigest() for x in files]
-    return "\n".join([*command, *digests]) + "\n"
+def _preprocessed(command: Sequence[str]) -> str:
+    """The digest of what is compiled, with the compiler's own macros, its version among them."""
+    text = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return hashlib.sha256(text.stdout).hexdigest()
 
 
 def replay(

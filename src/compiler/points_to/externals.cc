@@ -209,6 +209,8 @@ bool PointsToGraph::search() {
           continue;
         const SmallVector<const Value *, 4> labels(graph_.objects(graph_.find({node, 0}).node));
         for (const Value *label : labels) {
+          if (found.is_virtual && label->getName().starts_with("_ZTI"))
+            continue; // a type's description has the table of its own class, and is nobody's object
           const Pointer object{graph_.find({node, 0}),
                                records_flow_ ? flow_.pointer_to(*label) : 0};
           if (object.cell.node != graph_.find(passed.cell).node) {

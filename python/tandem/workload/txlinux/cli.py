@@ -130,12 +130,7 @@ def _add_options(to: argparse.ArgumentParser) -> None:
         metavar="FIELD=VALUE",
         help="a field of the machine, as htm.stall=true; may be given again",
     )
-    add(
-        "--seed",
-        type=_seed,
-        metavar="N",
-        help="of all that is random (boot, run) [1]",
-    )
+    add("--seed", type=_seed, metavar="N", help="of all that is random (boot, run) [1]")
     add("--seeds", type=_count, metavar="N", help="how many runs of each (compare) [5]")
     add("--jobs", type=_count, metavar="N", help="runs at once (compare) [processors]")
     add("--json", type=Path, metavar="FILE", help="what was counted (run, compare)")
