@@ -148,16 +148,17 @@ public:
 private:
   struct Context {
     std::uint32_t entry;
-    SetId locks;  // that its callers may hold
-    SetId always; // that they certainly hold
+    SetId locks; // that the callers may hold
     auto operator<=>(const Context &) const = default;
   };
+  using Contexts = std::map<Context, SetId>; // with what the callers certainly hold then
   struct Touch {
     const Instruction *instruction;
     Access access;
     AccessKinds::Kind kind;
-    Context context;
-    SetId certain;       // the locks that the function holds on every path, and its callers on some
+    Context context;     // with the locks that the function itself may hold
+    bool locked;         // whether any lock is certainly held
+    SetId certain;       // the function's locks without those that it holds on some paths only
     std::uint64_t begin; // in the node
     std::uint64_t end;
   };
@@ -189,6 +190,18 @@ private:
       known->second = set_id(std::move(both));
     }
     return known->second;
+  }
+
+  // What is held for certain by two ways; as a reader, if by one of them only so.
+  SetId common(SetId one, SetId other) {
+    if (one == other)
+      return one;
+    LockSet both;
+    for (const std::uint32_t held : *sets_[one])
+      for (const std::uint32_t known : {held, held ^ kReader})
+        if (sets_[other]->contains(known))
+          both.insert(held | known);
+    return set_id(std::move(both));
   }
 
   struct Step {
@@ -259,31 +272,37 @@ private:
   void find_contexts() {
     set_id({});
     std::deque<std::pair<const Function *, Context>> work;
-    const auto add = [&](const Function &function, Context context) {
-      std::set<Context> &known = contexts_[&function];
-      if (known.contains(context))
-        return;
-      const auto of_entry =
-          count_if(known, [&](const Context &other) { return other.entry == context.entry; });
-      if (static_cast<std::size_t>(of_entry) >= kMostContexts) // the union: nothing is said of it
-        return;
-      known.insert(context);
+    const auto add = [&](const Function &function, Context context, SetId always) {
+      Contexts &known = contexts_[&function];
+      if (const auto found = known.find(context); found != known.end()) {
+        const SetId both = common(found->second, always);
+        if (both == found->second)
+          return;
+        found->second = both;
+      } else {
+        const auto of_entry =
+            count_if(known, [&](const auto &other) { return other.first.entry == context.entry; });
+        if (static_cast<std::size_t>(of_entry) >= kMostContexts) // the union: nothing is said of it
+          return;
+        known.emplace(context, always);
+      }
       work.emplace_back(&function, context);
     };
     const std::vector<Entry> &entries = view_.sharing.entries();
     for (std::uint32_t entry = 0; entry < entries.size(); ++entry)
       if (entries[entry].function != nullptr)
-        add(*entries[entry].function, {entry, 0, 0});
+        add(*entries[entry].function, {entry, 0}, 0);
     while (!work.empty()) {
       const auto [function, context] = work.front();
       work.pop_front();
+      const SetId always = contexts_.at(function).at(context);
       for (const Step &step : steps(*function))
         for (const Function *target : step.targets)
           if (!target->isDeclaration() && !is_operation(*target) && !is_marked(*target) &&
               slots_.may_enter(VirtualSlots::slot(*step.call), *target) &&
               (runs_once(with(context.locks, step.held)) || !is_for_once(*target)))
-            add(*target,
-                {context.entry, with(context.locks, step.held), with(context.always, step.always)});
+            add(*target, {context.entry, with(context.locks, step.held)},
+                with(always, step.always));
     }
   }
 
@@ -307,7 +326,7 @@ private:
       for (const Instruction &instruction : instructions(*function))
         if (const auto *call = dyn_cast<CallBase>(&instruction))
           if (const Function *callee = called_function(*call); callee != nullptr && waits(*callee))
-            for (const Context &context : contexts)
+            for (const auto &[context, always] : contexts)
               waiting_.insert(context.entry);
   }
 
@@ -330,7 +349,7 @@ private:
     return marked_.contains(&function);
   }
 
-  void visit(const Instruction &instruction, const std::set<Context> &contexts) {
+  void visit(const Instruction &instruction, const Contexts &contexts) {
     if (is_marked(*instruction.getFunction()) || is_library_function(*instruction.getFunction()))
       return;
     const SmallVector<Access, 2> accesses = accesses_of(instruction);
@@ -354,15 +373,18 @@ private:
         }
         const AccessKinds::Kind kind = kinds_.of(access);
         for (const auto &[begin, end] : view_.points_to.ranges(cell, access.size))
-          for (const Context &context : contexts) {
-            const Context here{context.entry, with(context.locks, *own),
-                               with(context.always, certain)};
+          for (const auto &[context, always] : contexts) {
+            const Context here{context.entry, with(context.locks, *own)};
+            const bool locked = has_lock(with(always, certain));
             const Instruction *where =
                 phases_.changes_in(*instruction.getFunction()) ? &instruction : nullptr;
-            const SetId always = with(context.locks, certain);
-            if (alike_.emplace(cell.node, begin, end, kind, access.writes, here, always, where)
+            const SetId certain_here = with(context.locks, certain);
+            if (alike_
+                    .emplace(cell.node, begin, end, kind, access.writes, here, locked, certain_here,
+                             where)
                     .second)
-              touches_[cell.node].push_back({&instruction, access, kind, here, always, begin, end});
+              touches_[cell.node].push_back(
+                  {&instruction, access, kind, here, locked, certain_here, begin, end});
           }
       }
     }
@@ -461,7 +483,7 @@ private:
     Pair pair{one, other,
               *sure && few && !on_some_paths && !by_index && phases_.is_known(one.context.entry) &&
                   phases_.is_known(other.context.entry) &&
-                  (locked ? has_lock(one.context.always) && has_lock(other.context.always)
+                  (locked ? one.locked && other.locked
                           : !(waiting_.contains(one.context.entry) ||
                               waiting_.contains(other.context.entry))) &&
                   phases_.certainly_meet(one.context.entry, *one.instruction, other.context.entry,
@@ -619,10 +641,10 @@ private:
   std::map<const Function *, bool> own_arguments_; // of functions that threads begin with
   std::map<const Function *, SmallVector<const Function *, 1>> proxied_; // by std::call_once
   DenseSet<const Function *> marked_;
-  std::map<const Function *, std::set<Context>> contexts_;
+  std::map<const Function *, Contexts> contexts_;
   std::map<NodeId, std::vector<Touch>> touches_;
-  std::set<std::tuple<NodeId, std::uint64_t, std::uint64_t, AccessKinds::Kind, bool, Context, SetId,
-                      const Instruction *>>
+  std::set<std::tuple<NodeId, std::uint64_t, std::uint64_t, AccessKinds::Kind, bool, Context, bool,
+                      SetId, const Instruction *>>
       alike_;
   std::map<std::pair<const Value *, std::uint64_t>, std::vector<ObjectRange>> objects_;
   std::map<std::pair<std::string, bool>, Pair> found_; // by name, and whether locks are held
