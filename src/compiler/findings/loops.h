@@ -33,6 +33,13 @@ public:
   [[nodiscard]] std::vector<std::pair<const llvm::BranchInst *, bool>>
   conditions_of(const llvm::BasicBlock &block) const;
 
+  // The variable that a loop counts and ends by; null where there is none.
+  [[nodiscard]] const llvm::Value *counter_of(const llvm::Loop &loop) const;
+  // Whether two instructions are run for the same numbers or pointers, each by the innermost loop
+  // around it, in one order or the other: for the same first and last one, by the same step; or as
+  // far as the text tells, where one of the loops has no counter that begins before it.
+  [[nodiscard]] bool run_alike(const llvm::Instruction &a, const llvm::Instruction &b) const;
+
 private:
   [[nodiscard]] bool goes_on(const llvm::BasicBlock &from, const llvm::BasicBlock &to,
                              const llvm::BasicBlock &block) const;
@@ -44,12 +51,5 @@ private:
 // What a number is compared with at the loop's end; null where none is. If `likely`, only a number
 // that the loop counts.
 const llvm::Value *bound_of(const llvm::Loop &loop, bool likely);
-
-// The variable that a loop counts and ends by; null where there is none.
-const llvm::Value *counter_of(const llvm::Loop &loop);
-
-// Whether two loops go through the same numbers or pointers, in one order or the other, as far as
-// the text tells: their counters begin and end alike, or one of them has no counter.
-bool run_alike(const llvm::Loop &a, const llvm::Loop &b);
 
 } // namespace tandem

@@ -172,23 +172,32 @@ const Loop *releasing_loop(const Section &section, const CallBase &exit, const L
   const Loop *acquiring = loops.around(*section.entry.call);
   const Loop *releasing = loops.around(exit);
   return acquiring != nullptr && releasing != nullptr && !releasing->contains(acquiring) &&
-                 !acquiring->contains(releasing) && run_alike(*acquiring, *releasing)
+                 !acquiring->contains(releasing) && loops.run_alike(*section.entry.call, exit)
              ? releasing
              : nullptr;
 }
 
+// Whether a branch is how the innermost loop around an instruction comes to its own end.
+bool ends_loop(const BranchInst &branch, const Instruction &at, const Loops &loops) {
+  const Loop *loop = loops.around(at);
+  return loop != nullptr && branch.getParent() == loop->getHeader() &&
+         loop->isLoopExiting(branch.getParent());
+}
+
 // Where the lock is acquired and released behind one question: the steps to another answer at the
-// release.
+// release. How often two loops run is no question: run_alike() tells.
 Steps other_answers(const Section &section, const Loops &loops) {
   const auto asked = loops.conditions_of(*section.entry.call->getParent());
   Steps others;
   for (const CallBase *exit : section.exits) {
     Counters counters;
     if (const Loop *releasing = releasing_loop(section, *exit, loops))
-      counters = {counter_of(*loops.around(*section.entry.call)), counter_of(*releasing)};
+      counters = {loops.counter_of(*loops.around(*section.entry.call)),
+                  loops.counter_of(*releasing)};
     for (const auto &[there, side] : loops.conditions_of(*exit->getParent()))
       for (const auto &[here, entry_side] : asked)
-        if (here != there && side == entry_side &&
+        if (here != there && side == entry_side && !ends_loop(*here, *section.entry.call, loops) &&
+            !ends_loop(*there, *exit, loops) &&
             ask_alike(*here->getCondition(), *there->getCondition(), counters))
           others.emplace(there->getParent(), there->getSuccessor(side ? 1 : 0));
   }
