@@ -11,21 +11,25 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <utility>
 
 namespace tandem {
 
 void find_hidden_pointers(const AnalysisView &view, Findings &findings) {
-  std::set<Place> reported;
+  // One for a line; for a function where there is no debug information.
+  std::set<std::pair<Place, const llvm::Function *>> reported;
   for (const PointsToAnalysis::HiddenUse &use : view.points_to.hidden_uses()) {
     const Place place = place_of(*use.place);
-    if (is_library_function(*use.place->getFunction()) || !reported.insert(place).second)
+    const llvm::Function *function = use.place->getFunction();
+    if (is_library_function(*function) ||
+        !reported.insert({place, place == Place{} ? function : nullptr}).second)
       continue;
     ReportFinding finding = finding_at(
         "hidden-pointer", place,
         fmt::format("this pointer may have been hidden in a number or in bytes: it counts as "
                     "pointing to any of the {} objects whose addresses are",
                     use.objects));
-    finding.function = source_name(*use.place->getFunction());
+    finding.function = source_name(*function);
     findings.push_back(std::move(finding));
   }
 }
