@@ -192,7 +192,7 @@ bool is_unpublished(const Value &pointer, const Instruction &instruction,
     return false;
   if (born.birth != nullptr)
     born.object = dyn_cast<Instruction>(&object);
-  // Callers first: most are given what nobody there has allocated, which is seen at once.
+  // Callers are asked first, which is cheap: most pass on an object that they have not allocated.
   const auto is_unpublished_in_caller = [&](const Use &use) {
     const auto *call = dyn_cast<CallBase>(use.getUser());
     return call != nullptr && call->isCallee(&use) && argument->getArgNo() < call->arg_size() &&
