@@ -27,6 +27,7 @@ from tandem.workload.txlinux.tables import tables_of
         (["run"], "run takes one workload of counter,"),
         (["run", "counter", "find"], "run takes one workload"),
         (["run", "untar"], "there is no workload 'untar'; there are counter,"),
+        (["compare", "--length", "short", "counter", "untar"], "there is no workload 'untar'"),
         (["image", "counter"], "image takes no workload; use run"),
         (["image", "--variant", "bsd"], "invalid choice: 'bsd'"),
         (["image", "--early-release", "on"], "--early-release is an option of boot and run and co"),

@@ -88,7 +88,7 @@ def _programs(names: Sequence[str]) -> list[Program]:
 
 def run_programs(arguments: Sequence[str]) -> int:
     """The exit status."""
-    asked = _parser().parse_args(arguments)
+    asked = _parser().parse_intermixed_args(arguments)
     programs = _programs(asked.names)
     for option, path in (("--json", asked.json), ("--html", asked.html)):
         if path:

@@ -255,7 +255,7 @@ def _compare(asked: argparse.Namespace) -> int:
 
 def run_txlinux(arguments: Sequence[str]) -> int:
     """Runs the command line; the exit status."""
-    asked = _parser().parse_args(arguments)
+    asked = _parser().parse_intermixed_args(arguments)
     _check_options(asked)
     if asked.action == "boot":
         return _boot(asked)
