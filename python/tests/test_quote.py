@@ -94,6 +94,114 @@ def test_a_result_becomes_a_record(tiny: Harness, harness: Harness, tmp_path: Pa
     assert target.stat().st_size < (tmp_path / "tiny.json").stat().st_size / 2
 
 
+def test_points_have_ratios_with_their_spread(tmp_path: Path) -> None:
+    record(tmp_path)
+    document = json.loads((tmp_path / "r.json").read_text())
+    document["titles"] = {"time": "time of all (s)"}
+    spreads = [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [0.5, 0.4, 0.6], [2.0]]
+    for point, spread in zip(document["points"], spreads, strict=False):
+        point["ratios"] = {"time": spread}
+    (tmp_path / "r.json").write_text(json.dumps(document))
+    (tmp_path / "d.md").write_text(
+        '<!-- quote\nrecord = "r.json"\nmetrics = ["time"]\nratios = ["time"]\n-->\n'
+        "<!-- /quote -->\n"
+    )
+    assert [x for x in quoted(tmp_path / "d.md").splitlines() if x.startswith("|")] == [
+        "| variant | n | time of all (s) | ratio of time of all |",
+        "| --- | --- | --- | --- |",
+        "| a | 1 | 2 | 1.00 |",
+        "| a | 2 | 4 | 1.00 |",
+        "| B! | 1 | 4 | 0.50 (0.40–0.60) |",
+        "| B! | 2 | 2 | 2.00 |",
+        "| c | 1 | 6 | – |",
+    ]
+
+
+ROWS = """[[row]]
+what = "twice {{as}} much"
+record = "r.json"
+values = [
+  'value("time", variant="b", n=1) / value("time", variant="a", n=1)',
+  'max(values("time"))',
+]
+text = "{0:.1f}, {1:.0f} s"
+from = "{record} {commit}"
+
+[[row]]
+what = "by hand"
+text = "none"
+from = "a book"
+"""
+
+
+def quote_rows(folder: Path, rows: str) -> list[str]:
+    record(folder)
+    document = json.loads((folder / "r.json").read_text())
+    document["commit"] = {"git": "0123456789abcdef", "dirty": False}
+    (folder / "r.json").write_text(json.dumps(document))
+    (folder / "rows.toml").write_text(rows)
+    (folder / "d.md").write_text(
+        '<!-- quote\nrows = "rows.toml"\ncolumns = ["what", "text", "from"]\n-->\n<!-- /quote -->\n'
+    )
+    return [x for x in quoted(folder / "d.md").splitlines() if x.startswith("|")]
+
+
+def test_rows_are_written_with_expressions_over_records(tmp_path: Path) -> None:
+    assert quote_rows(tmp_path, ROWS) == [
+        "| what | text | from |",
+        "| --- | --- | --- |",
+        "| twice {as} much | 2.0, 6 s | r 0123456 |",
+        "| by hand | none | a book |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('variant="b", n=1', 'variant="z", n=1', "no point"),
+        ('variant="b", n=1', 'variety="b"', "has no axis 'variety'"),
+        ('values("time"))', 'values("speed"))', "has no speed in values"),
+        ("max(values", "(values", "is no number"),
+        ("{1:.0f}", "{2:.0f}", "is not there"),
+        ('from = "a book"\n', "", "from is not there"),
+        ('"r.json"', '"no.json"', "no.json: cannot be read"),
+    ],
+)
+def test_mistakes_in_rows_have_their_place(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    assert old in ROWS
+    with pytest.raises(FormatError, match=rf"d\.md:1: .*{message}"):
+        quote_rows(tmp_path, ROWS.replace(old, new))
+
+
+def test_lists_of_other_documents(tmp_path: Path) -> None:
+    items = [
+        {"name": "x", "kept": ["a", "b"], "seconds": {"stock": 2.0, "own": 3.0}, "share": 0.125},
+        {"name": "y", "kept": [], "seconds": {"stock": 0.0}},
+    ]
+    (tmp_path / "l.json").write_text(json.dumps({"items": items}))
+    (tmp_path / "d.md").write_text(
+        """<!-- quote
+list = "l.json"
+at = "/items"
+[columns]
+"program" = "/name"
+"locks" = "/kept"
+"ratio" = { value = "/seconds/own", over = "/seconds/stock", digits = 2 }
+"share" = { value = "/share", percent = true, digits = 1 }
+-->
+<!-- /quote -->
+"""
+    )
+    assert [x for x in quoted(tmp_path / "d.md").splitlines() if x.startswith("|")] == [
+        "| program | locks | ratio | share |",
+        "| --- | --- | --- | --- |",
+        "| x | 2 | 1.50 | 12.5 % |",
+        "| y | 0 | – | – |",
+    ]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -426,7 +426,7 @@ def record(
     to: Annotated[Path, typer.Option(metavar="FILE", help="Where the record goes.")],
 ) -> None:
     """Write a result without its samples, for documents to quote."""
-    from tandem.experiment.quote import record_of
+    from tandem.experiment.record import record_of
 
     text = record_of(read_result(result), str(result))
     check_outputs([to], [result])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The small language of [[expect]]: comparisons of numbers that are read from a result's points.
+"""The small language of [[expect]], comparisons of numbers that are read from a result's points,
+and of tables of documents, where an expression is a number.
 
 Python's syntax, and of it only numbers, strings, lists, arithmetic, comparisons, `and`, `or`, `not`
 and calls of the functions below. Lists combine element by element.
@@ -52,7 +53,8 @@ class Query:
 class Lookup(Protocol):
     """Where the numbers come from."""
 
-    processors: int
+    @property
+    def processors(self) -> int: ...
 
     def read(self, query: Query) -> Sequence[float]: ...
 
@@ -99,13 +101,20 @@ class Expression:
             raise ExpressionError("is no comparison")
         return result
 
+    def number(self, lookup: Lookup) -> float:
+        """Of an expression that is a number; ExpressionError as above, or where it is a list."""
+        result = _Evaluator(lookup).of(self.tree)
+        if isinstance(result, bool | list):
+            raise ExpressionError("is no number")
+        return float(result)
+
     def sides(self, lookup: Lookup) -> str:
         """The numbers that were compared, for people: `1.013 <= 1.02`."""
         return _Evaluator(lookup).shown(self.tree)
 
 
-def parse_expression(text: str) -> Expression:
-    """ExpressionError says what is wrong, with the place in the text."""
+def parse_expression(text: str, *, comparison: bool = True) -> Expression:
+    """A comparison, or a number; ExpressionError says what is wrong, with the place in the text."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", SyntaxWarning)  # as in `1or 2`
@@ -114,7 +123,7 @@ def parse_expression(text: str) -> Expression:
         raise ExpressionError(f"'{text}' is no expression") from error
     queries: list[Query] = []
     _check(tree, queries)
-    if not _is_test(tree):
+    if comparison and not _is_test(tree):
         raise ExpressionError(f"'{text}' compares nothing; write a comparison such as … <= 1.02")
     return Expression(text.strip(), tree, tuple(queries))
 

@@ -1,105 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tables in documents that are made from recorded results, and checked against them.
 
-A record is a result without its samples: small enough for the repository. A document has
+A document has a comment, a table behind it and the end of both:
 
     <!-- quote
     record = "results/flask-sizes.json"
-    metric = "cycles"
-    over = { protocol = "sparse-directory", provision = 160 }
-    across = "workload"
+    …
     -->
     | … |
     <!-- /quote -->
 
-and the lines between are a table: a row for each combination of the other axes (`only` restricts
-them), a column for each group of `across` (`each = true`: for each of its values) and one for all;
-numbers are geometric means of the metric over that of `over`. With `metrics = ["in_flight", …]` in
-place of the last three it has a row for each point and a column for each of these metrics: its
-median, and in brackets what the paper prints.
+The table is made anew from what the comment says, in TOML, in one of four forms; files are named
+from the document's folder.
+
+means
+    `record`, `metric`, `over`, `across`: a row for each combination of the other axes (`only`
+    restricts them), a column for each group of `across` (`each = true`: for each of its values) and
+    one for all; numbers are geometric means of the metric over that of `over`.
+points
+    `record`, with `metrics`, `ratios` or both: a row for each point (`only` restricts them), with
+    medians of the metrics, in brackets what the paper prints, and ratios to the experiment's
+    baseline, in brackets the least and the greatest of a round.
+rows
+    `rows`, a TOML file of `[[row]]`s, and `columns`, which of their texts. A row with `record`
+    (named from the TOML file) has `values`, expressions (expressions.py); `{0}`, `{1:.2f}` and so
+    on in its texts stand for these, `{record}` and `{commit}` for where they come from.
+list
+    `list` and `at`, a list in a JSON file by its pointer, and `columns`, from the title of each to
+    a pointer in the list's items, or to a table: `value`, and `over`, what it is divided by;
+    `digits` behind the point; `percent = true`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tandem.errors import FormatError, UserError
-from tandem.experiment.tables import definition_of, number
-from tandem.formats.documents import parse_json, parse_toml, read_text, to_json
+from tandem.experiment.expressions import ExpressionError, parse_expression
+from tandem.experiment.record import Record, read_record
+from tandem.experiment.tables import number
+from tandem.formats.documents import parse_json, parse_toml, read_text, resolve_pointer
 from tandem.formats.published import Scalar
-from tandem.formats.result import Result
 from tandem.statistics import geometric_mean
 
-__all__ = ["quoted", "record_of"]
+__all__ = ["quoted"]
 
-_VERSION = 1
 _BLOCK = re.compile(r"(<!-- quote\n(.*?)\n-->\n)(.*?)(<!-- /quote -->)", re.DOTALL)
-_FIELDS = {"record", "metric", "over", "across"}
-_PLAIN_FIELDS = {"record", "metrics"}
-_OPTIONAL = {"only", "each"}  # only: axis -> the values that have rows
-
-
-def record_of(result: Result, place: str) -> str:
-    """The result as a record: medians of all metrics at all points, and where they come from."""
-    experiment = definition_of(result, place)
-    return to_json(
-        {
-            "version": _VERSION,
-            "experiment": result.experiment["name"],
-            "sha256": result.experiment["sha256"],
-            "commit": result.commit,
-            "finished": result.finished,
-            "parameters": result.configuration["parameters"],
-            "labels": {x.name: dict(x.labels or {}) for x in experiment.axes},
-            "titles": {
-                x.name: f"{x.title}{f' ({x.unit})' if x.unit else ''}" for x in experiment.metrics
-            },
-            "groups": [
-                {"axis": x.axis, "name": x.name, "values": list(x.values)}
-                for x in experiment.groups
-            ],
-            "points": [
-                {
-                    "at": dict(point.at),
-                    "values": {
-                        name: float(f"{s.median:.6g}") for name, s in point.summaries.items()
-                    },
-                    **(
-                        {"published": {x.metric: x.value for x in point.published}}
-                        if point.published
-                        else {}
-                    ),
-                    **({"outcome": point.outcome} if point.outcome else {}),
-                }
-                for point in result.points
-            ],
-        }
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Record:
-    place: str
-    document: Mapping[str, Any]
-
-    @property
-    def points(self) -> Sequence[Mapping[str, Any]]:
-        points: Sequence[Mapping[str, Any]] = self.document["points"]
-        return points
-
-    def value(self, at: Mapping[str, Scalar], metric: str) -> float | None:
-        for point in self.points:
-            if point["at"] == at:
-                found = point["values"].get(metric)
-                return None if found is None else float(found)
-        return None
-
-    def label(self, axis: str, value: Scalar) -> str:
-        return str(self.document["labels"].get(axis, {}).get(str(value), value))
+_FORMS: Mapping[str, tuple[set[str], set[str]]] = {  # what each needs, and what it may have
+    "means": ({"record", "metric", "over", "across"}, {"only", "each"}),
+    "points": ({"record"}, {"metrics", "ratios", "only"}),
+    "rows": ({"rows", "columns"}, set()),
+    "list": ({"list", "at", "columns"}, set()),
+}
 
 
 def quoted(path: Path) -> str:
@@ -107,33 +62,55 @@ def quoted(path: Path) -> str:
     text = read_text(path)
 
     def made(match: re.Match[str]) -> str:
-        line = text.count("\n", 0, match.start()) + 1
-        table = _table(path, match[2], f"{path}:{line}")
-        return f"{match[1]}{table}{match[4]}"
+        place = f"{path}:{text.count(chr(10), 0, match.start()) + 1}"
+        try:
+            return f"{match[1]}{_table(path.parent, match[2], place)}{match[4]}"
+        except (UserError, ExpressionError) as error:
+            said = str(error)
+            raise FormatError(said if said.startswith(place) else f"{place}: {said}") from error
 
     return _BLOCK.sub(made, text)
 
 
-def _table(path: Path, given: str, place: str) -> str:
+def _table(folder: Path, given: str, place: str) -> str:
     spec = parse_toml(given, place)
-    if set(spec) - _OPTIONAL not in (_FIELDS, _PLAIN_FIELDS):
-        raise FormatError(
-            f"{place}: a quote has the fields {', '.join(sorted(_FIELDS))}, or record and metrics"
-        )
-    record = _read(path.parent / str(spec["record"]), place)
-    if "metrics" in spec:
-        return _plain_table(record, spec, place)
+    form = next(
+        (
+            name
+            for name, (needed, optional) in _FORMS.items()
+            if needed <= set(spec) <= needed | optional
+        ),
+        "",
+    )
+    match form:
+        case "means":
+            lines = _means(read_record(folder / str(spec["record"]), place), spec, place)
+        case "points" if spec.get("metrics") or spec.get("ratios"):
+            lines = _points(read_record(folder / str(spec["record"]), place), spec, place)
+        case "rows":
+            lines = _rows(folder / str(spec["rows"]), [str(x) for x in spec["columns"]], place)
+        case "list":
+            lines = _list(folder / str(spec["list"]), str(spec["at"]), spec["columns"], place)
+        case _:
+            forms = "; ".join(", ".join(sorted(needed)) for needed, _ in _FORMS.values())
+            raise FormatError(f"{place}: a quote has the fields of one form: {forms}")
+    head, *rest = lines
+    return "".join(f"| {' | '.join(x)} |\n" for x in [head, ["---"] * len(head), *rest])
+
+
+def _only(spec: Mapping[str, Any]) -> dict[str, list[Scalar]]:
+    return {name: list(values) for name, values in dict(spec.get("only", {})).items()}
+
+
+def _means(record: Record, spec: Mapping[str, Any], place: str) -> list[list[str]]:
     across, over, metric = str(spec["across"]), dict(spec["over"]), str(spec["metric"])
-    only = {name: list(values) for name, values in dict(spec.get("only", {})).items()}
+    only = _only(spec)
     names = list(record.points[0]["at"])
     rows = [x for x in names if x != across]
     if across not in names or not set(over) <= set(rows):
         raise FormatError(f"{place}: {record.place} has the axes {', '.join(names)}")
     columns = _columns(record, across, each=bool(spec.get("each", False)))
-    lines = [
-        " | ".join([*rows, *columns]),
-        " | ".join("---" for _ in [*rows, *columns]),
-    ]
+    lines = [[*rows, *columns]]
     done: list[dict[str, Scalar]] = []
     for point in record.points:
         at = {name: point["at"][name] for name in rows}
@@ -143,35 +120,11 @@ def _table(path: Path, given: str, place: str) -> str:
         cells = [record.label(name, value) for name, value in at.items()]
         for values in columns.values():
             cells.append(_mean(record, metric, at, over, across, values, place))
-        lines.append(" | ".join(cells))
-    return "".join(f"| {line} |\n" for line in lines)
+        lines.append(cells)
+    return lines
 
 
-def _plain_table(record: _Record, spec: Mapping[str, Any], place: str) -> str:
-    """A row for each point, the metrics as columns."""
-    titles = record.document.get("titles", {})
-    metrics = [str(x) for x in spec["metrics"]]
-    unknown = [x for x in metrics if x not in titles]
-    if unknown:
-        raise FormatError(f"{place}: {record.place} has no metric '{unknown[0]}'")
-    only = {name: list(values) for name, values in dict(spec.get("only", {})).items()}
-    axes = list(record.points[0]["at"])
-    rows = [[*axes, *(titles[x] for x in metrics)]]
-    rows.append(["---"] * len(rows[0]))
-    for point in record.points:
-        if any(point["at"].get(x) not in values for x, values in only.items()):
-            continue
-        cells = [record.label(name, point["at"][name]) for name in axes]
-        for metric in metrics:
-            value, paper = point["values"].get(metric), point.get("published", {}).get(metric)
-            text = point.get("outcome", "").partition(":")[0] or "–"
-            text = text if value is None else number(value)
-            cells.append(text if paper is None else f"{text} ({number(paper)})")
-        rows.append(cells)
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
-
-
-def _columns(record: _Record, across: str, *, each: bool) -> dict[str, list[Scalar]]:
+def _columns(record: Record, across: str, *, each: bool) -> dict[str, list[Scalar]]:
     every: list[Scalar] = list(dict.fromkeys(x["at"][across] for x in record.points))
     if each:
         return {**{record.label(across, x): [x] for x in every}, "all": every}
@@ -184,7 +137,7 @@ def _columns(record: _Record, across: str, *, each: bool) -> dict[str, list[Scal
 
 
 def _mean(
-    record: _Record,
+    record: Record,
     metric: str,
     at: Mapping[str, Scalar],
     over: Mapping[str, Scalar],
@@ -206,11 +159,99 @@ def _mean(
     return f"{geometric_mean(ratios):.3f}" if ratios else "–"
 
 
-def _read(path: Path, place: str) -> _Record:
+def _points(record: Record, spec: Mapping[str, Any], place: str) -> list[list[str]]:
+    titles = record.document.get("titles", {})
+    metrics = [str(x) for x in spec.get("metrics", ())]
+    ratios = [str(x) for x in spec.get("ratios", ())]
+    if unknown := [x for x in (*metrics, *ratios) if x not in titles]:
+        raise FormatError(f"{place}: {record.place} has no metric '{unknown[0]}'")
+    only = _only(spec)
+    axes = list(record.points[0]["at"])
+    bare = [titles[x].partition(" (")[0] for x in ratios]  # a ratio has no unit
+    lines = [[*axes, *(titles[x] for x in metrics), *(f"ratio of {x}" for x in bare)]]
+    for point in record.points:
+        if any(point["at"].get(x) not in values for x, values in only.items()):
+            continue
+        without = point.get("outcome", "").partition(":")[0] or "–"
+        lines.append(
+            [
+                *(record.label(name, point["at"][name]) for name in axes),
+                *(_median(point, x, without) for x in metrics),
+                *(_ratio(point.get("ratios", {}).get(x), without) for x in ratios),
+            ]
+        )
+    return lines
+
+
+def _median(point: Mapping[str, Any], metric: str, without: str) -> str:
+    value, paper = point["values"].get(metric), point.get("published", {}).get(metric)
+    text = without if value is None else number(value)
+    return text if paper is None else f"{text} ({number(paper)})"
+
+
+def _ratio(spread: Sequence[float] | None, without: str) -> str:
+    if spread is None:
+        return without
+    value, *ends = (f"{x:.2f}" for x in spread)
+    # The baseline's own is 1 in every round.
+    return value if not ends or set(ends) == {value} else f"{value} ({ends[0]}–{ends[1]})"
+
+
+def _rows(path: Path, columns: Sequence[str], place: str) -> list[list[str]]:
+    lines = [list(columns)]
+    for row in parse_toml(read_text(path), str(path)).get("row", ()):
+        where = f"{place}: {path}: '{next(iter(row.values()), '')}'"
+        names: dict[str, str] = {}
+        values: list[float] = []
+        if "record" in row:
+            file = path.parent / str(row["record"])
+            record = read_record(file, where)
+            names = {"record": file.stem, "commit": str(record.document["commit"]["git"])[:7]}
+            try:
+                values = [
+                    parse_expression(x, comparison=False).number(record)
+                    for x in row.get("values", ())
+                ]
+            except ExpressionError as error:
+                raise FormatError(f"{where}: {error}") from error
+        try:
+            lines.append([str(row[x]).format(*values, **names) for x in columns])
+        except (KeyError, IndexError, ValueError) as error:
+            raise FormatError(f"{where}: {error.args[0]!s} is not there") from error
+    return lines
+
+
+def _list(path: Path, at: str, columns: Mapping[str, Any], place: str) -> list[list[str]]:
+    items = _pointed(parse_json(read_text(path), str(path)), at)
+    if not isinstance(items, list):
+        raise FormatError(f"{place}: {path} has no list at {at}")
+    return [list(columns), *([_cell(x, of, place) for of in columns.values()] for x in items)]
+
+
+def _cell(item: Any, given: Any, place: str) -> str:
+    """What one column has of an item of the list; of a list there, how long it is."""
+    spec = {"value": given} if isinstance(given, str) else dict(given)
+    if not {"value"} <= set(spec) <= {"value", "over", "digits", "percent"}:
+        raise FormatError(f"{place}: a column is a pointer, or value, over, digits, percent")
+    value = _pointed(item, str(spec["value"]))
+    if isinstance(value, list | dict):
+        value = len(value)
+    if isinstance(value, str) or value is None:
+        return value or "–"
+    if "over" in spec:
+        base = _pointed(item, str(spec["over"]))
+        if not base:
+            return "–"
+        value = value / base
+    digits = spec.get("digits")
+    if spec.get("percent"):
+        return f"{100 * value:.{digits or 0}f} %"
+    return number(value) if digits is None else f"{value:,.{digits}f}"
+
+
+def _pointed(document: Any, pointer: str) -> Any:
+    """None where nothing is there."""
     try:
-        document = parse_json(read_text(path), str(path))
-    except UserError as error:
-        raise FormatError(f"{place}: {error}") from error
-    if not isinstance(document, dict) or document.get("version") != _VERSION:
-        raise FormatError(f"{place}: {path} is no record of version {_VERSION}")
-    return _Record(str(path), document)
+        return resolve_pointer(document, pointer)
+    except LookupError:
+        return None

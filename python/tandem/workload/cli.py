@@ -18,7 +18,7 @@ import select
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -213,15 +213,18 @@ def _replay(asked: argparse.Namespace, folder: Path, make_jobs: int) -> bool:
 
 
 def _sample(asked: argparse.Namespace, folder: Path, memcached: Memcached) -> None:
-    """One run as JSON: of each of eight clients so many operations."""
+    """One run as JSON: of each of eight clients so many operations, or of the tool's in all."""
     with contextlib.redirect_stdout(sys.stderr):  # what was fetched
         refused = memcached.build(refusals=bool(asked.refusals))
     if refused:
         print(json.dumps({"outcome": f"refused: {refused}"}))
         return
-    program, clients = memcached.tree / "memcached", build_clients(folder)
-    described = LOADS[asked.load or "cache"]
+    program = memcached.tree / "memcached"
     threads = (asked.threads or (2,))[0]
+    if asked.tool:
+        print(json.dumps(_sample_of_sockets(asked, program, threads)))
+        return
+    clients, described = build_clients(folder), LOADS[asked.load or "cache"]
     with tempfile.TemporaryDirectory(prefix="tandem-sample-") as name:
         profile = Path(name) / "profile.json"
         # Every execution: causes that are rare count as well.
@@ -235,6 +238,7 @@ def _sample(asked: argparse.Namespace, folder: Path, memcached: Memcached) -> No
         run = run_once(program, clients, described, settings, threads, {**os.environ, **told})
         figures: dict[str, Any] = {
             "seconds": run["seconds"],
+            "rate": run["operations"] / run["seconds"],
             "user_ns": 1e9 * run["user_seconds"] / run["operations"],
             "operations": run["operations"],
         }
@@ -248,7 +252,39 @@ def _sample(asked: argparse.Namespace, folder: Path, memcached: Memcached) -> No
                 "abort_rate_variance": abort_rate_variance(profile, threads),
             }
             figures["source"] = memcached.kinds()
+    if asked.locks:
+        figures["locks"] = count_locks(
+            {memcached.variant.name: program},
+            clients,
+            prefix() / "lib" / "libtandem_locks.so",
+            described,
+            threads=(threads,),
+            operations=asked.operations or 200_000,
+            seed=asked.seed or 1,
+            environment=os.environ,
+        )[0].per_operation
     print(json.dumps(figures))
+
+
+def _sample_of_sockets(
+    asked: argparse.Namespace, program: Path, threads: int
+) -> Mapping[str, float]:
+    name, count = asked.variant[0] if asked.variant else "gcc", asked.operations or 100_000
+    one = load(
+        {name: program},
+        asked.tool,
+        asked.over or "tcp",
+        threads=threads,
+        rounds=1,
+        operations=count,
+        environment=os.environ,
+    )[0].rounds[0]
+    return {
+        "seconds": one.seconds,
+        "rate": one.operations / one.seconds,
+        "cpu_ns": 1e9 * one.cpu_seconds / one.all_operations,
+        "operations": one.operations,
+    }
 
 
 def _load(asked: argparse.Namespace, folder: Path, make_jobs: int) -> None:

@@ -26,7 +26,7 @@ ACTIONS = {
     "classes": "build it, and print its sections by class, and their colours, as JSON",
     "suite": "build it, and run memcached's own test suite",
     "replay": "build them, and put a load on each in turn, inside the process and checked",
-    "sample": "build it, put a load on it inside the process once, and print figures as JSON",
+    "sample": "build it, put a load on it once, inside the process or by a --tool; figures as JSON",
     "load": "build them, and put a load on each in turn, over sockets, by libmemcached's tools",
     "soak": "build it, and put all commands on it for minutes, checked; kill and restart it",
     "clean": "remove what was built (of one variant, or all)",
@@ -40,11 +40,11 @@ _ACTIONS_OF = {
     "operations": ("replay", "sample", "load", "soak"),
     "seed": ("replay", "sample", "soak"),
     "count": ("sample",),
-    "locks": ("replay",),
+    "locks": ("replay", "sample"),
     "check_serial": ("replay",),
     "json": ("replay", "load"),
-    "tool": ("load",),
-    "over": ("load",),
+    "tool": ("load", "sample"),
+    "over": ("load", "sample"),
     "minutes": ("soak",),
     "sanitize": ("soak", "build"),
     "refusals": ("build", "sample"),
@@ -129,9 +129,9 @@ def _add_loading(to: argparse.ArgumentParser) -> None:
         "--load", choices=list(LOADS), metavar="NAME", help="what is asked (replay) [cache]"
     )
     to.add_argument(
-        "--tool", choices=list(TOOLS), metavar="NAME", help="who asks (load) [memaslap]"
+        "--tool", choices=list(TOOLS), metavar="NAME", help="who asks (load, sample) [memaslap]"
     )
-    to.add_argument("--over", choices=list(OVER), metavar="tcp|unix", help="(load) [tcp]")
+    to.add_argument("--over", choices=list(OVER), metavar="tcp|unix", help="(load, sample) [tcp]")
     to.add_argument(
         "--threads",
         type=numbers(1, 1024),
@@ -154,7 +154,7 @@ def _add_loading(to: argparse.ArgumentParser) -> None:
         "--locks",
         action="store_true",
         default=None,
-        help="count the locks that are acquired, too, in runs of their own (replay)",
+        help="count the locks that are acquired, too, in runs of their own (replay, sample)",
     )
     to.add_argument(
         "--check-serial",
@@ -210,7 +210,13 @@ def check_options(asked: argparse.Namespace) -> None:
     if asked.action == "classes" and not VARIANTS[only_variant(asked)].converted:
         able = ", ".join(x.name for x in VARIANTS.values() if x.converted)
         raise UserError(f"variant {only_variant(asked)} has no sections; use one of {able}")
-    if asked.action == "load":
+    if asked.action == "sample" and asked.tool:
+        inside = ("load", "seed", "count", "locks")
+        if given := [x for x in inside if getattr(asked, x) is not None]:
+            raise UserError(f"--{given[0]}: is of loads inside the process; leave out --tool")
+    elif asked.action == "sample" and asked.over:
+        raise UserError("--over: say which --tool connects")
+    if asked.action == "load" or asked.tool:
         find_tool(asked.tool or "memaslap")
     if asked.action == "soak" or asked.over == "unix":
         check_socket()

@@ -58,7 +58,7 @@ _ACTIONS_OF = {
     "rounds": ("replay", "load", "steps"),
     "operations": ("replay", "steps", "point"),
     "requests": ("load", "point"),
-    "warm": ("load",),
+    "warm": ("load", "point"),
     "warm_up": ("replay", "point"),
     "protocol": ("replay", "point"),
     "objects": ("replay",),
@@ -131,7 +131,7 @@ def _add_options(to: argparse.ArgumentParser) -> None:
         "--warm",
         action="store_true",
         default=None,
-        help="every page was asked for before, and the caches can hold all (load)",
+        help="every page was asked for before, and the caches can hold all (load, point)",
     )
     add("--warm-up", type=_count, metavar="N", help="operations of each thread before (replay) [0]")
     add(
@@ -307,8 +307,14 @@ def _point(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
     if asked.measure == "http":
         requests = asked.requests or 2000
         subjects = _subjects(asked, folder, jobs)
-        one = load(subjects, laws, 1, requests, asked.seed or 1, False, threads[0])[0]
-        figures = {"rate": one.rates[0], "hit_rate": one.hits[0] if one.hits else 0.0}
+        one = load(subjects, laws, 1, requests, asked.seed or 1, bool(asked.warm), threads[0])[0]
+        figures = {
+            "rate": one.rates[0],
+            "cpu_us": one.cpu_us[0],
+            "hit_rate": one.hits[0] if one.hits else 0.0,
+        }
+    elif asked.warm:
+        raise UserError("--warm is of --measure http")
     elif names[0] in SHIPPED:
         raise UserError(f"--variant {names[0]} has no replay; see {PROGRAM} --help")
     else:
@@ -320,7 +326,11 @@ def _point(asked: argparse.Namespace, folder: Path, jobs: int) -> None:
         told.append(f"--warm-up={asked.warm_up or 0}")
         under = machine.command(names[0], threads[0]) if machine is not None else ()
         run = run_once(program, told, os.environ | _environment(), under=under)
-        figures = {"rate": run["operations"] / run["seconds"], "hit_rate": run["hit_rate"]}
+        figures = {
+            "rate": run["operations"] / run["seconds"],
+            "cpu_us": 1e6 * run["user_seconds"] / run["operations"],
+            "hit_rate": run["hit_rate"],
+        }
     print(json.dumps(figures))
 
 

@@ -8,7 +8,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from tandem.experiment.host import commit_of, this_host
 from tandem.files import printable
+from tandem.paths import ROOT
 from tandem.workload.programs.survey import Outcome
 
 __all__ = ["to_html", "to_json", "to_table"]
@@ -121,5 +123,11 @@ def to_html(outcomes: Sequence[Outcome], threads: Sequence[int]) -> str:
 
 
 def to_json(outcomes: Sequence[Outcome]) -> str:
-    programs = [asdict(x) for x in outcomes]
-    return json.dumps({"version": 1, "programs": programs}, indent=2) + "\n"
+    """Of what commit and machine it is, too."""
+    document = {
+        "version": 1,
+        "commit": asdict(commit_of(ROOT)),
+        "host": asdict(this_host()),
+        "programs": [asdict(x) | {"shown": x.shown} for x in outcomes],
+    }
+    return json.dumps(document, indent=2) + "\n"
