@@ -154,6 +154,14 @@ class Memcached:
             refused.write_text(f"{key}\n\n{why}", encoding="utf-8")
             say(f"memcached ({self.variant.name}): refused by the compiler: {why}")
             return why
+        if self.variant.on_libitm and "memcached" in programs:
+            # All that the conversion calls must be there, not only what a first run comes to.
+            must_run(
+                [str(self.tree / "memcached"), "-V"],
+                folder=self.tree,
+                environment=environment | {"LD_BIND_NOW": "1"},
+                log=self.own / "start.log",
+            )
         stamp.write_text(key, encoding="utf-8")
         return ""
 

@@ -58,6 +58,7 @@ int _TANDEM_guarded_by_only(const void *unused) { return (void)unused, 0; }
 #define LENGTH_pthread_mutex_trylock "_ZGTt21"
 #define LENGTH_pthread_mutex_unlock "_ZGTt20"
 #define LENGTH_realloc "_ZGTt7"
+#define LENGTH_strerror "_ZGTt8"
 #define LENGTH_strtod "_ZGTt6"
 #define LENGTH_strtol "_ZGTt6"
 #define LENGTH_strtoll "_ZGTt7"
@@ -73,6 +74,7 @@ ALONE(int, pthread_mutex_lock, (pthread_mutex_t * mutex), mutex)
 ALONE(int, pthread_mutex_trylock, (pthread_mutex_t * mutex), mutex)
 ALONE(int, pthread_mutex_unlock, (pthread_mutex_t * mutex), mutex)
 ALONE(void *, realloc, (void *memory, size_t size), memory, size)
+ALONE(char *, strerror, (int number), number)
 ALONE(double, strtod, (const char *text, char **end), text, end)
 ALONE(long, strtol, (const char *text, char **end, int base), text, end, base)
 ALONE(long long, strtoll, (const char *text, char **end, int base), text, end, base)
