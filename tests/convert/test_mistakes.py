@@ -89,6 +89,15 @@ FILES = {
         SECTION_A + '[[lock]]\nlocks = ["b"]\nreason = "r"\nguarded-by = true\n',
         "p.toml:8:1: 'guarded-by' is not known here; use locks and reason",
     ),
+    "as what": (SECTION_A + 'as = "spin"\n', 'p.toml:5:6: as is not "word"'),
+    "word guarded-by": (
+        SECTION_A + 'as = "word"\nguarded-by = true\n',
+        "p.toml:2:1: a lock that is a word has no sections whose data it guards",
+    ),
+    "lock region of a word": (
+        SECTION_A + 'as = "word"\n[[lock-region]]\nfunction = "f"\nlock = "a"\nreason = "r"\n',
+        "p.toml:6: lock 'a' becomes a word, of which no region is a section",
+    ),
     "unknown key of a lock region": (
         SECTION_A + '[[lock-region]]\nfunction = "f"\nlocks = ["a"]\nreason = "r"\n',
         "p.toml:7:1: 'locks' is not known here; use function, lock, reason and outermost",
@@ -323,6 +332,52 @@ def test_too_many_for_their_callers(converter: Converter) -> None:
     told = "more than 32 functions would have to be put into their callers ('take0', 'take1', "
     assert line.startswith(f"p.toml: {told}"), line
     assert line.endswith("and 27 more); keep their locks, or add [[balanced]]"), line
+
+
+# With `a` as a word, and sections of `b`.
+WORD = SECTION_A + 'as = "word"\n' + SECTION_A.removeprefix("version = 1\n").replace('"a"', '"b"')
+WITH_B = "static void g(void) { pthread_mutex_lock(&b); ++y; pthread_mutex_unlock(&b); }\n"
+WORDS = {
+    "waits for a condition": (
+        WITH_B + "static void f(void) { pthread_mutex_lock(&a);\n"
+        "  while (x == 0) pthread_cond_wait(&c, &a);\n"
+        "  pthread_mutex_unlock(&a); g(); }\n" + MAIN,
+        f"p.c:{FIRST + 2}: lock 'a' cannot become a word: it is no mutex that is only locked,",
+    ),
+    "until a time": (
+        WITH_B + "static void f(void) { struct timespec now = {0, 0};\n"
+        "  if (pthread_mutex_timedlock(&a, &now) == 0) {\n"
+        "    ++x; pthread_mutex_unlock(&a); }\n  g(); }\n" + MAIN,
+        f"p.c:{FIRST + 2}: lock 'a' cannot become a word: it is no mutex that is only locked,",
+    ),
+    "given to other code": (
+        WITH_B + "void outside(pthread_mutex_t *);\n"
+        "static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a);\n"
+        "  outside(&a); g(); }\n" + MAIN,
+        f"p.c:{FIRST + 3}: lock 'a' is given to 'outside', code outside the program",
+    ),
+    "recursive": (
+        WITH_B + "static pthread_mutex_t r = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;\n"
+        "static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); g();\n"
+        "  pthread_mutex_lock(&r); pthread_mutex_unlock(&r); }\n" + MAIN,
+        f"p.c:{FIRST + 2}: regions of lock 'a' stay real, and it may be one that its owner can "
+        f"lock again (p.c:{FIRST + 1})",
+    ),
+    "a section waits for it": (
+        WITH_B + "static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a);\n"
+        "  pthread_mutex_lock(&b); pthread_mutex_lock(&a); ++x;\n"
+        "  pthread_mutex_unlock(&a); pthread_mutex_unlock(&b); g(); }\n" + MAIN,
+        f"p.c:{FIRST + 2}: a section of 'b' waits for 'a' at p.c:{FIRST + 2}, who holds 'a' waits "
+        f"for a section at p.c:{FIRST + 1}: they may wait for each other",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_lock_that_cannot_be_a_word(converter: Converter, case: str) -> None:
+    code, message = WORDS[case]
+    _, line = refused(converter, code, WORD)
+    assert line.startswith(message), line
 
 
 # With regions of `a` that stay real in `really`.

@@ -172,7 +172,7 @@ class Memcached:
         files = [x.removeprefix("{conversions}/") for x in names if x]
         if files and self.variant.plain_counts and self.version.counts_conversion:
             files.append(self.version.counts_conversion)
-        return [folder / self.version.files.get(x, x) for x in files]
+        return [folder / x for x in files]
 
     def _check_conversion(self) -> None:
         missing = [x for x in self.conversion_files() if not x.is_file()]

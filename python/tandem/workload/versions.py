@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from tandem.errors import UserError
@@ -26,15 +25,13 @@ class Version:
     configure: tuple[str, ...] = ()
     # CFLAGS of make, which replace configure's: old ones end in -Werror, and rely on common symbols
     flags: str = ""
-    # Conversion files that have another name here.
-    files: Mapping[str, str] = field(default_factory=dict)
     # Since stage max, reference counts are no atomic operations: what config.h must not define, and
     # the conversion of the lock that guards them then. Empty where there are no such counts.
     counts: str = ""
     counts_conversion: str = ""
 
 
-DEBIAN = Version("1.6", files={"convert-ip.toml": "convert-3-lru.toml"})
+DEBIAN = Version("1.6")
 _OLD = "-g -O2 -pthread -fcommon -fno-strict-aliasing"
 VERSIONS = {
     x.name: x

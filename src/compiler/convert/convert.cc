@@ -10,6 +10,7 @@
 #include "compiler/convert/real.h"
 #include "compiler/convert/sites.h"
 #include "compiler/convert/waits.h"
+#include "compiler/convert/words.h"
 #include "compiler/effects/condition_changes.h"
 #include "compiler/effects/effects.h"
 #include "compiler/sections/access_path.h"
@@ -59,12 +60,16 @@ public:
     }
     if (Status trusted = trust_wrappers(); !trusted)
       return trusted.error();
+    if (Status good = check_words(); !good)
+      return good.error();
     if (Status made = make_lock_regions(module_, file_, catalogue_); !made)
       return made.error();
     Result<std::vector<ConditionOperation>> waits = convert_waits(module_, file_);
     if (!waits)
       return waits.error();
     result_.conditions = std::move(waits).value();
+    if (Status made = make_words(); !made)
+      return made.error();
     if (Status prepared = make_balanced(); !prepared)
       return prepared.error();
     const LockCalls calls(module_);
@@ -192,6 +197,32 @@ private:
       changeToCall(invoke);
     }
     fold_guards(changed.getArrayRef());
+    return Unit{};
+  }
+
+  Status check_words() const {
+    if (!has_word_locks(file_))
+      return Unit{};
+    const LockCalls calls(module_);
+    const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls, known_);
+    return named ? check_word_locks(module_, file_, calls, *named) : Status(named.error());
+  }
+
+  Status make_words() {
+    if (!has_word_locks(file_))
+      return Unit{};
+    const LockCalls calls(module_);
+    const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls, known_);
+    if (!named)
+      return named.error();
+    const PointsToAnalysis points_to(module_, catalogue_, options_.points_to);
+    if (Status good = check_locks(module_, file_, calls, *named, points_to); !good)
+      return good;
+    if (Status good =
+            check_limits(module_, calls, *named, points_to, library_, options_.link_shared);
+        !good)
+      return good;
+    file_ = make_word_locks(module_, file_, calls, *named);
     return Unit{};
   }
 
@@ -402,7 +433,7 @@ private:
   }
 
   Module &module_;
-  const ConversionFile &file_;
+  ConversionFile file_; // behind make_words() without locks that are words
   const PassOptions &options_;
   const Catalogue &catalogue_;
   const bool keep_locks_;

@@ -28,6 +28,13 @@ public:
         return read.error();
     if (file_.sections.empty())
       return Error{fmt::format("{}: makes no lock a section; add [[section]]", file_.path)};
+    for (const ConversionFile::LockRegion &region : file_.lock_regions)
+      for (const ConversionFile::Locks &locks : file_.sections)
+        if (locks.as_word &&
+            std::find(locks.names.begin(), locks.names.end(), region.lock) != locks.names.end())
+          return Error{fmt::format("{}:{}: lock '{}' becomes a word, of which no region is a "
+                                   "section; leave [[lock-region]] or as out",
+                                   file_.path, region.line, region.lock)};
     return std::move(file_);
   }
 
@@ -91,9 +98,12 @@ private:
         read = text(value, name, locks.reason);
       else if (section && name == "guarded-by")
         read = truth(value, name, locks.guarded_by);
+      else if (section && name == "as")
+        read = word(value, locks.as_word);
       else
-        return at(key, fmt::format("'{}' is not known here; use {}", key.str(),
-                                   section ? "locks, reason and guarded-by" : "locks and reason"));
+        return at(key,
+                  fmt::format("'{}' is not known here; use {}", key.str(),
+                              section ? "locks, reason, guarded-by and as" : "locks and reason"));
       if (!read)
         return read;
     }
@@ -101,6 +111,9 @@ private:
       return at(table, "names no lock; add locks = [\"...\"]");
     if (locks.reason.empty())
       return at(table, "has no reason; add reason = \"...\"");
+    if (locks.as_word && locks.guarded_by)
+      return at(table, "a lock that is a word has no sections whose data it guards; "
+                       "leave guarded-by or as out");
     for (const std::string &name : locks.names)
       if (const auto [first, fresh] = seen_.emplace(name, locks.line); !fresh)
         return Error{fmt::format("{}:{}: lock '{}' is named in line {} already", file_.path,
@@ -160,6 +173,14 @@ private:
     if (string == nullptr || string->get().empty())
       return at(value, fmt::format("{} is not a text", key));
     into = string->get();
+    return Unit{};
+  }
+
+  Status word(const toml::node &value, bool &into) const {
+    const auto *string = value.as_string();
+    if (string == nullptr || string->get() != "word")
+      return at(value, "as is not \"word\", all that a lock can become but sections");
+    into = true;
     return Unit{};
   }
 

@@ -19,6 +19,7 @@ struct ConversionFile {
     std::vector<std::string> names;
     std::string reason;
     bool guarded_by = false; // a section: what these guard, no section touches without them
+    bool as_word = false;    // a section: only acquiring and releasing them are sections (words.h)
     unsigned line = 0;       // in the file
   };
   // A function that returns with no converted lock of its own held, although its text does not show

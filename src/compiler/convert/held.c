@@ -74,7 +74,7 @@ int _TANDEM_held_release(const void *lock) {
   __builtin_trap(); // it does not hold it
 }
 
-// real.h's kRealWord: of a pthread_mutex_t, what glibc uses for robust mutexes only.
+// kHeldWord of converted_operations.h.
 enum { kRealWord = 24 };
 
 static unsigned *word_of(const void *lock) { return (unsigned *)((char *)lock + kRealWord); }

@@ -99,12 +99,27 @@ private:
     const LockSite *site = calls_.at(call);
     if (site == nullptr)
       return result;
+    if (releases_word(*site))
+      result.emplace(kSection, &call);
     if (site->operation == LockOperation::wait)
       result.emplace(kCondition, &call);
     if (site->operation == LockOperation::lock || site->operation == LockOperation::wait)
       for (const Node node : held_.classes_of(*site))
         result.emplace(node, &call);
     return result;
+  }
+
+  // Whether the release of a lock is a section that changes its word, also in a wrapper.
+  [[nodiscard]] bool releases_word(const LockSite &site) const {
+    const LockSite *inner = &site;
+    while (inner->wrapper != nullptr) {
+      const std::vector<const LockSite *> sites = calls_.sites(*inner->wrapper);
+      if (sites.empty())
+        return false;
+      inner = sites.front();
+    }
+    const Function *callee = called_function(*inner->call);
+    return callee != nullptr && callee->getName() == kWordUnlock;
   }
 
   // By function: itself, or through what it calls.

@@ -20,8 +20,6 @@ namespace {
 
 using namespace llvm;
 
-// Offset in a pthread_mutex_t, as in held.c.
-constexpr std::uint64_t kRealWord = 24;
 // Wrappers in wrappers, at most.
 constexpr unsigned kMostRounds = 64;
 // On the acquisition in the section that clears the word.
@@ -31,7 +29,7 @@ constexpr const char *kLock = "pthread_mutex_lock";
 constexpr const char *kUnlock = "pthread_mutex_unlock";
 
 Value *word_of(IRBuilder<> &builder, Value *lock) {
-  return builder.CreateConstGEP1_64(builder.getInt8Ty(), lock, kRealWord);
+  return builder.CreateConstGEP1_64(builder.getInt8Ty(), lock, kHeldWord);
 }
 
 class Region {

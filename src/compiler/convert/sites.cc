@@ -314,9 +314,10 @@ bool NamedLocks::has_guarded_by() const {
 }
 
 bool NamedLocks::has_lock_regions(std::size_t section) const {
-  return any_of(file_->lock_regions, [&](const ConversionFile::LockRegion &region) {
-    return is_contained(file_->sections[section].names, region.lock);
-  });
+  return file_->sections[section].as_word ||
+         any_of(file_->lock_regions, [&](const ConversionFile::LockRegion &region) {
+           return is_contained(file_->sections[section].names, region.lock);
+         });
 }
 
 std::vector<ObjectRange> lock_ranges(const LockSite &site, const PointsToAnalysis &points_to) {

@@ -49,7 +49,7 @@ public:
   // Whether that section's locks guard their data; and those of any.
   [[nodiscard]] bool is_guarded_by(std::size_t section) const;
   [[nodiscard]] bool has_guarded_by() const;
-  // Whether some regions of that section's locks stay real.
+  // Whether some regions of that section's locks stay real, or all as the locks become words.
   [[nodiscard]] bool has_lock_regions(std::size_t section) const;
   // Whether the file says of all of those that sections begin with their lock.
   [[nodiscard]] bool is_outermost(std::size_t section) const;

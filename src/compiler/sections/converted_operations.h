@@ -30,6 +30,17 @@ inline constexpr char kHeldRefused[] = "_TANDEM_held_refused";
 inline constexpr char kHeldWait[] = "_TANDEM_held_wait";
 inline constexpr char kHeldNest[] = "_TANDEM_held_nest";
 
+// Of a pthread_mutex_t, the offset of the word that says that it is held, in bytes: glibc uses it
+// for robust mutexes only.
+inline constexpr unsigned kHeldWord = 24;
+
+// Operations on locks that are words (compiler/convert/words.h), as pthread's on mutexes; the
+// module defines them.
+inline constexpr char kWordPrefix[] = "_TANDEM_word_";
+inline constexpr char kWordLock[] = "_TANDEM_word_lock";
+inline constexpr char kWordTrylock[] = "_TANDEM_word_trylock";
+inline constexpr char kWordUnlock[] = "_TANDEM_word_unlock";
+
 // Beside operations on locks, where some locks guard their data (runtime/transaction/guarded_by.h):
 // before an acquisition of one that does; behind a successful attempt at one, 0 or EBUSY; before an
 // acquisition of another lock; at the begin of a section of one. The catalogue has them replaced in

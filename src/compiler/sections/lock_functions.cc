@@ -52,8 +52,9 @@ std::optional<LockFunction> c_function(StringRef name) {
       .Cases("pthread_mutex_trylock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
              operation(trylock, mutex, kMutexBytes))
       .Case("pthread_mutex_unlock", operation(unlock, mutex, kMutexBytes))
-      .Case(kHeldReally, operation(lock, mutex, kMutexBytes))
-      .Case(kHeldNoMore, operation(unlock, mutex, kMutexBytes))
+      .Cases(kHeldReally, kWordLock, operation(lock, mutex, kMutexBytes))
+      .Case(kWordTrylock, operation(trylock, mutex, kMutexBytes))
+      .Cases(kHeldNoMore, kWordUnlock, operation(unlock, mutex, kMutexBytes))
       .Cases("pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
              operation(wait, mutex, kMutexBytes, false, 1))
       .Cases("pthread_cond_signal", "pthread_cond_broadcast", signal("pthread-cond"))
@@ -277,7 +278,8 @@ std::optional<LockFunction> free_function(const CxxName &name, const Function &c
 std::optional<LockFunction> lock_function(const Function &function) {
   const StringRef name = function.getName();
   if (!name.starts_with("_Z"))
-    return function.isDeclaration() ? c_function(name) : std::nullopt;
+    return function.isDeclaration() || name.starts_with(kWordPrefix) ? c_function(name)
+                                                                     : std::nullopt;
   if (!(name.starts_with("_ZNSt") || name.starts_with("_ZNKSt") || name.starts_with("_ZSt")) ||
       !(name.contains("lock") || name.contains("mutex") || name.contains("condition_variable")))
     return std::nullopt;
