@@ -158,12 +158,18 @@ def test_rows_are_written_with_expressions_over_records(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('variant="b", n=1', 'variant="z", n=1', "no point"),
+        ('variant="b", n=1', 'variant="z", n=1', "has no variant 'z'"),
+        ('variant="b", n=1', 'variant=["b", "z"], n=1', "has no variant 'z'"),
+        ("[[row]]", "[[rows]]", "has other things than"),
+        ("text =", "texts =", "'texts' is no column"),
+        ("{1:.0f} s", "s", "value 1 is not used"),
+        ("{1:.0f} s", "{1.foo}", "cannot be filled in"),
+        ("{1:.0f} s", "{1:.0f} | s", "would break the table"),
         ('variant="b", n=1', 'variety="b"', "has no axis 'variety'"),
         ('values("time"))', 'values("speed"))', "has no speed in values"),
         ("max(values", "(values", "is no number"),
-        ("{1:.0f}", "{2:.0f}", "is not there"),
-        ('from = "a book"\n', "", "from is not there"),
+        ("{1:.0f}", "{2:.0f}", "cannot be filled in"),
+        ('from = "a book"\n', "", "has no text 'from'"),
         ('"r.json"', '"no.json"', "no.json: cannot be read"),
     ],
 )
@@ -200,6 +206,24 @@ at = "/items"
         "| x | 2 | 1.50 | 12.5 % |",
         "| y | 0 | – | – |",
     ]
+
+
+def test_a_field_that_no_item_has_is_a_mistake(tmp_path: Path) -> None:
+    (tmp_path / "l.json").write_text('{"items": [{"name": "x"}]}')
+    (tmp_path / "d.md").write_text(
+        '<!-- quote\nlist = "l.json"\nat = "/items"\n[columns]\n"program" = "/nam"\n-->\n'
+        "<!-- /quote -->\n"
+    )
+    with pytest.raises(FormatError, match=r"d\.md:1: 'program': nothing in .* is at /nam"):
+        quoted(tmp_path / "d.md")
+
+
+def test_rows_that_are_restricted_exist(tmp_path: Path) -> None:
+    record(tmp_path)
+    text = QUOTE.replace('across = "n"', 'across = "n"\nonly = { variant = ["x"] }')
+    (tmp_path / "d.md").write_text(text)
+    with pytest.raises(FormatError, match="has no variant 'x'"):
+        quoted(tmp_path / "d.md")
 
 
 @pytest.mark.parametrize(

@@ -360,8 +360,33 @@ WORDS = {
         WITH_B + "static pthread_mutex_t r = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;\n"
         "static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); g();\n"
         "  pthread_mutex_lock(&r); pthread_mutex_unlock(&r); }\n" + MAIN,
-        f"p.c:{FIRST + 2}: regions of lock 'a' stay real, and it may be one that its owner can "
-        f"lock again (p.c:{FIRST + 1})",
+        f"p.c:{FIRST + 2}: regions of lock 'a' are to be in no section, and it may be one that "
+        f"knows its owner (p.c:{FIRST + 1})",
+    ),
+    "checked by its owner": (
+        WITH_B + "static pthread_mutex_t e = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;\n"
+        "static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); g();\n"
+        "  pthread_mutex_lock(&e); pthread_mutex_unlock(&e); }\n" + MAIN,
+        f"p.c:{FIRST + 2}: regions of lock 'a' are to be in no section, and it may be one that "
+        f"knows its owner (p.c:{FIRST + 1})",
+    ),
+    "hands on priorities": (
+        WITH_B + "static void f(void) { pthread_mutexattr_t t; pthread_mutexattr_init(&t);\n"
+        "  pthread_mutexattr_setprotocol(&t, PTHREAD_PRIO_INHERIT); pthread_mutex_init(&a, &t);\n"
+        "  pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a); g(); }\n" + MAIN,
+        f"p.c:{FIRST + 2}: regions of converted locks are to be in no section, and the program "
+        "makes mutexes that hand on priorities",
+    ),
+    "tried behind a real lock": (
+        "static pthread_mutex_t d = PTHREAD_MUTEX_INITIALIZER;\n"
+        "static void f(void) { pthread_mutex_lock(&d);\n"
+        "  if (pthread_mutex_trylock(&a) == 0) {\n"
+        "    pthread_mutex_unlock(&d); ++x; pthread_mutex_unlock(&a); }\n"
+        "  else pthread_mutex_unlock(&d);\n"
+        "  pthread_mutex_lock(&b); ++y; pthread_mutex_lock(&d); ++x;\n"
+        "  pthread_mutex_unlock(&d); pthread_mutex_unlock(&b); }\n" + MAIN,
+        f"p.c:{FIRST + 5}: a section of 'b' waits for 'd' at p.c:{FIRST + 5}, who holds 'd' waits "
+        f"for a section at p.c:{FIRST + 2}: they may wait for each other",
     ),
     "a section waits for it": (
         WITH_B + "static void f(void) { pthread_mutex_lock(&a); ++x; pthread_mutex_unlock(&a);\n"
@@ -371,6 +396,18 @@ WORDS = {
         f"for a section at p.c:{FIRST + 1}: they may wait for each other",
     ),
 }
+
+
+@pytest.mark.parametrize("as_word", [True, False])
+def test_lock_that_code_outside_takes_by_a_wrapper(converter: Converter, as_word: bool) -> None:
+    code = (
+        "void take(void) { pthread_mutex_lock(&a); }\n"
+        "void give(void) { pthread_mutex_unlock(&a); }\n"
+        "void add(void) { take(); ++x; give(); }\n"
+    )
+    _, line = refused(converter, code, SECTION_A + 'as = "word"\n' * as_word, "-shared", "-fPIC")
+    told = "'take' does this to lock 'a' for its callers, and code outside the program may call it"
+    assert line.startswith(f"p.c:{FIRST}: {told}"), line
 
 
 @pytest.mark.parametrize("case", WORDS)
@@ -430,15 +467,15 @@ REAL = {
         REALLY + "static void f(void) { pthread_mutexattr_t t; pthread_mutexattr_init(&t);\n"
         "  pthread_mutexattr_settype(&t, PTHREAD_MUTEX_RECURSIVE);\n"
         "  pthread_mutex_init(&a, &t); }\n" + IN_MAIN,
-        f"p.c:{FIRST}: regions of lock 'a' stay real, and it may be one that its owner can lock "
-        f"again (p.c:{FIRST + 2})",
+        f"p.c:{FIRST}: regions of lock 'a' are to be in no section, and it may be one that knows "
+        f"its owner (p.c:{FIRST + 2})",
     ),
     "robust": (
         REALLY + "static void f(void) { pthread_mutexattr_t t; pthread_mutexattr_init(&t);\n"
         "  pthread_mutexattr_setrobust(&t, PTHREAD_MUTEX_ROBUST);\n"
         "  pthread_mutex_init(&a, &t); }\n" + IN_MAIN,
-        f"p.c:{FIRST + 2}: regions of converted locks are to stay real, and the program makes "
-        "robust mutexes",
+        f"p.c:{FIRST + 2}: regions of converted locks are to be in no section, and the program "
+        "makes robust mutexes",
     ),
 }
 

@@ -17,6 +17,7 @@ NAMES = (
     "cxx_guards",
     "cxx_queue",
     "cxx_shapes",
+    "cxx_word",
     "guarded_by",
     "guarded_by_in_place",
     "guarded_by_taken",
@@ -80,7 +81,7 @@ EXPECTED = {
     # In the callers of the loops, none in the loops.
     "tryloops": ([59, 62, 65, 68, 71, 74, 77], []),
     # What changes the words has no place in the source (0); regions of the words are plain code.
-    "word": ([0, 38, 45], [36, 47]),
+    "word": ([0, 38, 45], [36, 47, 66, 67]),
 }
 
 

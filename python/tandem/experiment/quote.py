@@ -36,6 +36,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 from tandem.errors import FormatError, UserError
@@ -92,19 +93,25 @@ def _table(folder: Path, given: str, place: str) -> str:
         case "list":
             lines = _list(folder / str(spec["list"]), str(spec["at"]), spec["columns"], place)
         case _:
-            forms = "; ".join(", ".join(sorted(needed)) for needed, _ in _FORMS.values())
-            raise FormatError(f"{place}: a quote has the fields of one form: {forms}")
+            raise FormatError(
+                f"{place}: a quote has the fields record, metric, over, across; or record, with"
+                " metrics or ratios; or rows, columns; or list, at, columns"
+            )
+    if broken := [cell for line in lines for cell in line if re.search(r"(?<!\\)\||\n", cell)]:
+        raise FormatError(f"{place}: '{broken[0]}' would break the table")
     head, *rest = lines
     return "".join(f"| {' | '.join(x)} |\n" for x in [head, ["---"] * len(head), *rest])
 
 
-def _only(spec: Mapping[str, Any]) -> dict[str, list[Scalar]]:
-    return {name: list(values) for name, values in dict(spec.get("only", {})).items()}
+def _only(record: Record, spec: Mapping[str, Any]) -> dict[str, list[Scalar]]:
+    only = {name: list(values) for name, values in dict(spec.get("only", {})).items()}
+    record.check(only)
+    return only
 
 
 def _means(record: Record, spec: Mapping[str, Any], place: str) -> list[list[str]]:
     across, over, metric = str(spec["across"]), dict(spec["over"]), str(spec["metric"])
-    only = _only(spec)
+    only = _only(record, spec)
     names = list(record.points[0]["at"])
     rows = [x for x in names if x != across]
     if across not in names or not set(over) <= set(rows):
@@ -165,9 +172,9 @@ def _points(record: Record, spec: Mapping[str, Any], place: str) -> list[list[st
     ratios = [str(x) for x in spec.get("ratios", ())]
     if unknown := [x for x in (*metrics, *ratios) if x not in titles]:
         raise FormatError(f"{place}: {record.place} has no metric '{unknown[0]}'")
-    only = _only(spec)
+    only = _only(record, spec)
     axes = list(record.points[0]["at"])
-    bare = [titles[x].partition(" (")[0] for x in ratios]  # a ratio has no unit
+    bare = [re.sub(r" \([^()]*\)$", "", titles[x]) for x in ratios]  # a ratio has no unit
     lines = [[*axes, *(titles[x] for x in metrics), *(f"ratio of {x}" for x in bare)]]
     for point in record.points:
         if any(point["at"].get(x) not in values for x, values in only.items()):
@@ -198,33 +205,58 @@ def _ratio(spread: Sequence[float] | None, without: str) -> str:
 
 
 def _rows(path: Path, columns: Sequence[str], place: str) -> list[list[str]]:
+    document = parse_toml(read_text(path), str(path))
+    rows = document.get("row")
+    if set(document) != {"row"} or not isinstance(rows, list):
+        raise FormatError(f"{place}: {path} has other things than [[row]]")
     lines = [list(columns)]
-    for row in parse_toml(read_text(path), str(path)).get("row", ()):
-        where = f"{place}: {path}: '{next(iter(row.values()), '')}'"
-        names: dict[str, str] = {}
-        values: list[float] = []
-        if "record" in row:
-            file = path.parent / str(row["record"])
-            record = read_record(file, where)
-            names = {"record": file.stem, "commit": str(record.document["commit"]["git"])[:7]}
-            try:
-                values = [
-                    parse_expression(x, comparison=False).number(record)
-                    for x in row.get("values", ())
-                ]
-            except ExpressionError as error:
-                raise FormatError(f"{where}: {error}") from error
-        try:
-            lines.append([str(row[x]).format(*values, **names) for x in columns])
-        except (KeyError, IndexError, ValueError) as error:
-            raise FormatError(f"{where}: {error.args[0]!s} is not there") from error
+    for number_, row in enumerate(rows, 1):
+        where = f"{place}: {path}: row {number_}"
+        if unknown := [x for x in row if x not in (*columns, "record", "values")]:
+            raise FormatError(f"{where}: '{unknown[0]}' is no column, record or values")
+        if absent := [x for x in columns if not isinstance(row.get(x), str)]:
+            raise FormatError(f"{where}: has no text '{absent[0]}'")
+        lines.append(_row(path, row, columns, where))
     return lines
 
 
-def _list(path: Path, at: str, columns: Mapping[str, Any], place: str) -> list[list[str]]:
+def _row(path: Path, row: Mapping[str, Any], columns: Sequence[str], where: str) -> list[str]:
+    names: dict[str, str] = {}
+    values: list[float] = []
+    if "record" in row:
+        file = path.parent / str(row["record"])
+        record = read_record(file, where)
+        names = {"record": file.stem, "commit": record.commit}
+        try:
+            values = [
+                parse_expression(str(x), comparison=False).number(record)
+                for x in row.get("values", ())
+            ]
+        except ExpressionError as error:
+            raise FormatError(f"{where}: {error}") from error
+    used: set[str] = set()
+    cells = []
+    for text in (row[x] for x in columns):
+        try:
+            used |= {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+            cells.append(text.format(*values, **names))
+        except (LookupError, ValueError, AttributeError) as error:
+            raise FormatError(f"{where}: '{text}' cannot be filled in: {error}") from error
+    if unused := [i for i in range(len(values)) if str(i) not in used]:
+        raise FormatError(f"{where}: value {unused[0]} is not used")
+    return cells
+
+
+def _list(path: Path, at: str, columns: Any, place: str) -> list[list[str]]:
     items = _pointed(parse_json(read_text(path), str(path)), at)
     if not isinstance(items, list):
         raise FormatError(f"{place}: {path} has no list at {at}")
+    if not isinstance(columns, dict):
+        raise FormatError(f"{place}: columns is a table, from titles to pointers")
+    for title, given in columns.items():
+        pointer = given if isinstance(given, str) else dict(given).get("value", "")
+        if all(_pointed(x, str(pointer)) is None for x in items):
+            raise FormatError(f"{place}: '{title}': nothing in {path} is at {pointer}")
     return [list(columns), *([_cell(x, of, place) for of in columns.values()] for x in items)]
 
 
@@ -240,7 +272,7 @@ def _cell(item: Any, given: Any, place: str) -> str:
         return value or "–"
     if "over" in spec:
         base = _pointed(item, str(spec["over"]))
-        if not base:
+        if not isinstance(base, int | float) or base == 0:
             return "–"
         value = value / base
     digits = spec.get("digits")

@@ -6,7 +6,7 @@ Immutable once read; errors are FormatErrors that name the file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,11 +111,24 @@ class Record:
     def label(self, axis: str, value: Scalar) -> str:
         return str(self.document["labels"].get(axis, {}).get(str(value), value))
 
+    @property
+    def commit(self) -> str:
+        """Its short name, with a mark where there were changes; empty where none was recorded."""
+        commit = self.document.get("commit") or {}
+        return f"{str(commit.get('git') or '')[:7]}{'+changes' if commit.get('dirty') else ''}"
+
+    def check(self, at: Mapping[str, Iterable[Scalar]]) -> None:
+        """ExpressionError where the record has not all of these values on these axes."""
+        for axis, values in at.items():
+            known = [point["at"][axis] for point in self.points if axis in point["at"]]
+            if not known:
+                raise ExpressionError(f"{self.place} has no axis '{axis}'")
+            if unknown := [x for x in values if x not in known]:
+                raise ExpressionError(f"{self.place} has no {axis} '{unknown[0]}'")
+
     def read(self, query: Query) -> list[float]:
         """The Lookup of expressions, of what was recorded."""
-        axes = self.points[0]["at"]
-        if unknown := [x for x in query.at if x not in axes]:
-            raise ExpressionError(f"{self.place} has no axis '{unknown[0]}'")
+        self.check(query.at)
         found: list[float] = []
         for point in self.points:
             if any(point["at"][name] not in values for name, values in query.at.items()):

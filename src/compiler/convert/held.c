@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -74,10 +75,10 @@ int _TANDEM_held_release(const void *lock) {
   __builtin_trap(); // it does not hold it
 }
 
-// kHeldWord of converted_operations.h.
-enum { kRealWord = 24 };
+// As in converted_operations.h: of a pthread_mutex_t, what glibc uses for robust mutexes only.
+enum { kHeldWord = 24 };
 
-static unsigned *word_of(const void *lock) { return (unsigned *)((char *)lock + kRealWord); }
+static unsigned *word_of(const void *lock) { return (unsigned *)((char *)lock + kHeldWord); }
 
 static _Thread_local const void *refused;
 
@@ -97,6 +98,8 @@ void _TANDEM_held_wait(void) {
   while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != 0)
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
 }
+
+int _TANDEM_held_yield(void) { return sched_yield(); }
 
 int _TANDEM_held_really(const void *lock) {
   (void)lock;

@@ -21,9 +21,10 @@ namespace {
 
 using namespace llvm;
 
-// PTHREAD_MUTEX_NORMAL and PTHREAD_MUTEX_RECURSIVE.
+// PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE and PTHREAD_MUTEX_ERRORCHECK.
 constexpr std::uint64_t kNormal = 0;
 constexpr std::uint64_t kRecursive = 1;
+constexpr std::uint64_t kErrorCheck = 2;
 // The field of glibc's __pthread_mutex_s that says which it is.
 constexpr unsigned kKindField = 4;
 
@@ -80,21 +81,23 @@ const CallBase *call_with(const Module &module, StringRef name, std::uint64_t ha
   return nullptr;
 }
 
-// Whether a variable begins as a mutex that its owner may lock again.
-bool has_recursive(const Constant &initial, unsigned depth = 0) {
+// Whether a variable begins as a mutex that its owner may lock again, or with `checked` one that
+// says so where its owner does.
+bool has_recursive(const Constant &initial, bool checked, unsigned depth = 0) {
   if (const auto *record = dyn_cast<ConstantStruct>(&initial);
       record != nullptr && record->getType()->hasName() &&
       record->getType()->getName().starts_with("struct.__pthread_mutex_s")) {
     const auto *kind = record->getNumOperands() <= kKindField
                            ? nullptr
                            : dyn_cast<ConstantInt>(record->getOperand(kKindField));
-    return kind != nullptr && kind->getZExtValue() == kRecursive;
+    return kind != nullptr &&
+           (kind->getZExtValue() == kRecursive || (checked && kind->getZExtValue() == kErrorCheck));
   }
   return depth < 16 && isa<ConstantAggregate>(initial) &&
          any_of(
              initial.operands(),
              [&](const Use &part) {
-               return has_recursive(*cast<Constant>(part.get()), depth + 1);
+               return has_recursive(*cast<Constant>(part.get()), checked, depth + 1);
              });
 }
 
@@ -168,7 +171,8 @@ private:
       return Unit{};
     const Value *made = call_with(module_, "pthread_mutexattr_settype", kNormal);
     for (const GlobalVariable &global : module_.globals())
-      if (made == nullptr && global.hasInitializer() && has_recursive(*global.getInitializer()))
+      if (made == nullptr && global.hasInitializer() &&
+          has_recursive(*global.getInitializer(), !looked_at_.empty()))
         made = &global;
     if (made == nullptr && library_.recursive.empty())
       return Unit{};
@@ -177,26 +181,33 @@ private:
       const LockSite &site = **find_if(sites_, [&](const LockSite *one) {
         return looked_at_.contains(*named_.section_of(*one));
       });
-      return Error{fmt::format("{}: regions of lock '{}' stay real, and it may be one that its "
-                               "owner can lock again ({}); keep it a lock",
-                               place_of(*site.call), site.locks.front(), place)};
+      return Error{
+          fmt::format("{}: regions of lock '{}' are to be in no section, and it may be one "
+                      "that knows its owner ({}); keep it a lock",
+                      place_of(*site.call), site.locks.front(), place)};
     }
     return Error{fmt::format("{}: lock '{}' is tried, and may be one that its owner can lock again "
                              "({}); keep it a lock",
                              place_of(*a_try_->call), a_try_->locks.front(), place)};
   }
 
-  // glibc keeps a list of robust mutexes in what real.h's word is of others.
+  // glibc keeps a list of robust mutexes in what real.h's word is of others; and who waits for the
+  // word lends nobody a priority.
   Status check_robust() {
     if (looked_at_.empty())
       return Unit{};
     for (const char *name : {"pthread_mutexattr_setrobust", "pthread_mutexattr_setrobust_np"})
       if (const Function *function = module_.getFunction(name);
           function != nullptr && !function->use_empty())
-        return Error{fmt::format("{}: regions of converted locks are to stay real, and the program "
-                                 "makes robust mutexes, which have no room for that; keep those "
-                                 "locks",
+        return Error{fmt::format("{}: regions of converted locks are to be in no section, and the "
+                                 "program makes robust mutexes, which have no room for that; keep "
+                                 "those locks",
                                  place_of(*function->user_back()))};
+    if (const CallBase *call = call_with(module_, "pthread_mutexattr_setprotocol", 0))
+      return Error{fmt::format("{}: regions of converted locks are to be in no section, and the "
+                               "program makes mutexes that hand on priorities, which that does "
+                               "not; keep those locks",
+                               place_of(*call))};
     return Unit{};
   }
 

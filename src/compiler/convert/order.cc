@@ -99,7 +99,7 @@ private:
     const LockSite *site = calls_.at(call);
     if (site == nullptr)
       return result;
-    if (releases_word(*site))
+    if (changes_word(*site))
       result.emplace(kSection, &call);
     if (site->operation == LockOperation::wait)
       result.emplace(kCondition, &call);
@@ -109,8 +109,8 @@ private:
     return result;
   }
 
-  // Whether the release of a lock is a section that changes its word, also in a wrapper.
-  [[nodiscard]] bool releases_word(const LockSite &site) const {
+  // Whether the operation is a section that changes the lock's word, also in a wrapper.
+  [[nodiscard]] bool changes_word(const LockSite &site) const {
     const LockSite *inner = &site;
     while (inner->wrapper != nullptr) {
       const std::vector<const LockSite *> sites = calls_.sites(*inner->wrapper);
@@ -119,7 +119,7 @@ private:
       inner = sites.front();
     }
     const Function *callee = called_function(*inner->call);
-    return callee != nullptr && callee->getName() == kWordUnlock;
+    return callee != nullptr && callee->getName().starts_with(kWordPrefix);
   }
 
   // By function: itself, or through what it calls.

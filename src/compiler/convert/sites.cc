@@ -367,6 +367,11 @@ Status check_locks(const Module &module, const ConversionFile &file, const LockC
       const std::optional<std::size_t> section = named.section_of(*site);
       if (section) {
         const std::string name = site->locks.front();
+        // Its callers get a copy; code outside would go on using the lock.
+        if (calls.is_wrapper(function) && !function.hasLocalLinkage())
+          return at(*site, fmt::format("'{}' does this to lock '{}' for its callers, and code "
+                                       "outside the program may call it; keep it a lock",
+                                       source_name(function), name));
         if (site->locks.size() > 1)
           return at(*site, fmt::format("takes several locks at once, '{}' among them, which cannot "
                                        "become a section yet; keep it a lock",

@@ -322,6 +322,11 @@ constexpr OwnOperation kOwnOperations[] = {
     {"pthread_rwlock_unlock", kHeldRelease},
 };
 
+// Whether the module calls functions of held.c that are no operations on locks.
+bool calls_held(const Module &module) {
+  return module.getFunction(kHeldReally) != nullptr || module.getFunction(kHeldYield) != nullptr;
+}
+
 bool can_keep(const LockSite &site) {
   if (site.wrapper != nullptr)
     return true; // what it calls is asked for by itself
@@ -375,7 +380,7 @@ void finish_guarded_by(Module &module) {
 }
 
 bool finish_stand_ins(Module &module) {
-  bool held = module.getFunction(kHeldReally) != nullptr || has_sleepers(module);
+  bool held = calls_held(module) || has_sleepers(module);
   for (const char *operation : kOperations)
     for (const bool counted : {false, true}) {
       Function *stand_in =
@@ -413,7 +418,7 @@ void resolve_own_lock(CallBase &call, const OwnOperation &operation, bool held,
 } // namespace
 
 bool finish_own_locks(Module &module, function_ref<bool(const Function &)> transactional) {
-  bool keeps = module.getFunction(kHeldReally) != nullptr;
+  bool keeps = calls_held(module);
   for (const OwnOperation &operation : kOwnOperations)
     for (const bool held : {false, true}) {
       Function *stand_in =

@@ -60,9 +60,15 @@ public:
 
   // Wrappers that nobody calls any more would go on using the lock.
   void erase_unused() {
-    for (Function *wrapper : copied_)
-      if (wrapper->use_empty() && wrapper->hasLocalLinkage())
-        wrapper->eraseFromParent();
+    const auto unused = [](Function *wrapper) {
+      return wrapper->use_empty() && wrapper->hasLocalLinkage();
+    };
+    // One that only another one calls is unused behind that.
+    for (auto at = find_if(copied_, unused); at != copied_.end(); at = find_if(copied_, unused)) {
+      Function *wrapper = *at;
+      copied_.remove(wrapper);
+      wrapper->eraseFromParent();
+    }
   }
 
 private:
@@ -140,8 +146,10 @@ private:
       return *function;
     }
     call(kUnlock);
-    builder.CreateCall(
-        module_.getOrInsertFunction("sched_yield", FunctionType::get(builder.getInt32Ty(), false)));
+    FunctionCallee yield =
+        module_.getOrInsertFunction(kHeldYield, FunctionType::get(builder.getInt32Ty(), false));
+    cast<Function>(yield.getCallee())->setDoesNotThrow();
+    builder.CreateCall(yield);
     builder.CreateBr(look);
     return *function;
   }
@@ -178,8 +186,7 @@ Status check_word_locks(const Module &module, const ConversionFile &file, const 
       return Error{fmt::format("{}: lock '{}' cannot become a word: it is no mutex that is only "
                                "locked, tried and unlocked, by pthread_mutex_lock, _trylock and "
                                "_unlock; keep it a lock",
-                               source_place(*site->call),
-                               file.sections[*named.section_of(*site)].names.front())};
+                               source_place(*site->call), site->locks.front())};
   return Unit{};
 }
 

@@ -30,6 +30,9 @@ inline constexpr char kHeldRefused[] = "_TANDEM_held_refused";
 inline constexpr char kHeldWait[] = "_TANDEM_held_wait";
 inline constexpr char kHeldNest[] = "_TANDEM_held_nest";
 
+// Of held.c: gives the processor away, before a word is looked at again.
+inline constexpr char kHeldYield[] = "_TANDEM_held_yield";
+
 // Of a pthread_mutex_t, the offset of the word that says that it is held, in bytes: glibc uses it
 // for robust mutexes only.
 inline constexpr unsigned kHeldWord = 24;

@@ -17,7 +17,7 @@ static void *start_thread(void *number) {
 
 // Runs `work` in `threads` threads, numbered from 0.
 static void run_in(unsigned threads, void (*work)(unsigned thread)) {
-  pthread_t *all = calloc(threads, sizeof *all);
+  pthread_t *all = (pthread_t *)calloc(threads, sizeof *all);
   work_of_threads = work;
   for (unsigned i = 0; i < threads; ++i)
     pthread_create(&all[i], NULL, start_thread, (void *)(unsigned long)i);

@@ -11,7 +11,7 @@ static struct item {
 } items[kItems];
 static pthread_mutex_t *item_locks;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static long moved, looked, busy;
+static long moved, looked, busy, walked;
 
 static void lock_item(unsigned i) { pthread_mutex_lock(&item_locks[i % kLocks]); }
 static void unlock_item(unsigned i) { pthread_mutex_unlock(&item_locks[i % kLocks]); }
@@ -60,6 +60,17 @@ __attribute__((noinline)) static void look(unsigned from) {
   pthread_mutex_unlock(&list_lock);
 }
 
+// The next one is taken before this one is given back.
+__attribute__((noinline)) static void walk(unsigned from) {
+  const unsigned first = from % (kLocks - 1);
+  lock_item(first);
+  lock_item(first + 1);
+  unlock_item(first);
+  change(&items[first + 1]);
+  __atomic_fetch_add(&walked, 1, __ATOMIC_RELAXED);
+  unlock_item(first + 1);
+}
+
 static void work(unsigned thread) {
   unsigned random = thread * 2654435761U + 1;
   for (unsigned round = 0; round < (unsigned)kRounds; ++round) {
@@ -69,6 +80,7 @@ static void work(unsigned thread) {
       look(i);
     else
       move(i);
+    walk(i);
   }
 }
 
@@ -84,5 +96,7 @@ int main(int argc, char **argv) {
   }
   return expect("moved", moved, threads * (kRounds - kRounds / 4)) |
          expect("looked", looked + busy, threads * (kRounds / 4) * 4) |
-         expect("first", first, moved + looked) | expect("second", second, first);
+         // Nobody else has them.
+         (threads == 1 ? expect("busy", busy, 0) : 0) |
+         expect("first", first, moved + looked + walked) | expect("second", second, first);
 }
