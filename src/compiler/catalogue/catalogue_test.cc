@@ -446,6 +446,25 @@ TEST(Catalogue, NamesThePlaceOfAWrongPointer) {
             "c.toml:3:87: unknown key 'gives'; ");
 }
 
+TEST(Catalogue, RefusesCallbacksThatMakeNoSense) {
+  const auto callback = [](const std::string &keys) {
+    return mistake("version = 1\n[function.f]\neffect = \"irrevocable\"\n"
+                   "callbacks = { function = 0, when = \"now\", " +
+                   keys + " }\n");
+  };
+  for (const char *found : {"\"found\"", "\"nothing\", \"object\""})
+    EXPECT_EQ(callback("gets = [" + std::string(found) + "]"),
+              "c.toml:4:50: gets has \"found\" or \"object\", and function is none that is looked "
+              "for; add in-memory = true, or name another parameter");
+  EXPECT_EQ(callback("in-memory = true, gets = [\"object\", \"object\"]"),
+            "c.toml:4:68: gets has \"object\" twice; a virtual function has one object");
+  EXPECT_EQ(callback("inside = true, gets = [\"nothing\"]"),
+            "c.toml:4:52: inside is about arguments in gets, and there are none");
+  EXPECT_EQ(mistake("version = 1\n[function.f]\neffect = \"irrevocable\"\nreads = [1]\n"
+                    "callbacks = { function = 0, when = \"now\", in-memory = true }\n"),
+            "c.toml:2:1: 'f' looks for functions in argument 0, which reads does not have");
+}
+
 TEST(Catalogue, NamesThePlaceOfAWrongGroup) {
   EXPECT_EQ(mistake("version = 1\n[group]\nnames = []\n"),
             "c.toml:2:1: group is not a list of tables; write [[group]]");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/catalogue/entry_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -63,6 +64,7 @@ private:
   Status read_formatted(std::string_view key, const toml::node &value);
   Status read_callback(const toml::node &value);
   Status read_callback_key(const toml::key &key, const toml::node &value, Callback &callback) const;
+  Status check_callback(const toml::table &table, const Callback &callback) const;
   Result<int> read_parameter(const toml::node &value) const;
   Status check(const toml::node &node) const;
   Status check_arguments(const toml::node &node) const;
@@ -334,7 +336,27 @@ Status EntryReader::read_callback(const toml::node &value) {
   for (const auto &[key, detail] : *table)
     if (Status good = read_callback_key(key, detail, callback); !good)
       return good;
+  if (Status good = check_callback(*table, callback); !good)
+    return good;
   entry_.callbacks.push_back(std::move(callback));
+  return Unit{};
+}
+
+// What is found must be looked for, a virtual function has one object, and only arguments have an
+// inside.
+Status EntryReader::check_callback(const toml::table &table, const Callback &callback) const {
+  const auto count = [&](const auto &is) {
+    return std::count_if(callback.gets.begin(), callback.gets.end(), is);
+  };
+  const auto objects = count([](int source) { return source == Callback::kObject; });
+  const bool searches = callback.in_memory || callback.function == kOwn;
+  if (!searches && objects + count([](int source) { return source == Callback::kFound; }) != 0)
+    return at(*table.get("gets"), "gets has \"found\" or \"object\", and function is none that "
+                                  "is looked for; add in-memory = true, or name another parameter");
+  if (objects > 1)
+    return at(*table.get("gets"), "gets has \"object\" twice; a virtual function has one object");
+  if (callback.inside && count([](int source) { return source >= 0; }) == 0)
+    return at(*table.get("inside"), "inside is about arguments in gets, and there are none");
   return Unit{};
 }
 
@@ -421,6 +443,9 @@ Status EntryReader::check_arguments(const toml::node &node) const {
     if (lacks(scanned.format, entry_.reads))
       return missing(scanned.format, "scans by", "reads");
   }
+  for (const Callback &callback : entry_.callbacks)
+    if (callback.in_memory && lacks(callback.function, entry_.reads))
+      return missing(callback.function, "looks for functions in", "reads");
   if (entry_.returns.value == PointerValue::loaded && lacks(entry_.returns.of, entry_.reads))
     return missing(entry_.returns.of, "loads from", "reads");
   return Unit{};

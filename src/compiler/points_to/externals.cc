@@ -127,13 +127,14 @@ void PointsToGraph::add_callback(const CallBase &call, const Callback &callback,
   const std::optional<Pointer> memory = place(call, callback.function, callee);
   if (!memory)
     return;
-  const bool found = callback.in_memory || callback.function == kOwn;
+  const bool searches = callback.in_memory || callback.function == kOwn;
   Site site{.call = &call,
             .pointer = std::nullopt,
             .actuals = {},
             .direct = false,
             .anything_else = true,
             .when = callback.when};
+  Search search{.site = 0, .memory = *memory, .found = {}, .object = std::nullopt};
   for (const int source : callback.gets) {
     std::optional<Pointer> passed;
     if (source == Callback::kAnything)
@@ -147,15 +148,18 @@ void PointsToGraph::add_callback(const CallBase &call, const Callback &callback,
     if (passed && source >= 0 && callback.inside)
       index(*passed, 1, false);
     site.actuals.push_back(passed);
+    if (source == Callback::kFound)
+      search.found.push_back(*passed);
+    else if (source == Callback::kObject)
+      search.object = passed;
   }
-  const std::uint32_t number = new_site(std::move(site));
-  if (!found)
+  const std::uint32_t number = search.site = new_site(std::move(site));
+  if (!searches)
     link_site(number, call.getArgOperand(static_cast<unsigned>(callback.function)));
   else if (preset_ != nullptr)
     enter_preset(number);
   else
-    searches_.push_back({number, *memory, is_contained(callback.gets, Callback::kFound),
-                         is_contained(callback.gets, Callback::kObject)});
+    searches_.push_back(std::move(search));
 }
 
 // Whether a class's table of virtual functions lies in a node. Source: Itanium C++ ABI, 5.1.4.
@@ -167,27 +171,46 @@ bool PointsToGraph::has_virtual_table(NodeId node) {
   });
 }
 
+// The objects of a node go to a parameter of a callback that lies in memory. Whether there were new
+// ones.
+bool PointsToGraph::pass_found(NodeId node, const Pointer &passed) {
+  bool changed = false;
+  const SmallVector<const Value *, 4> labels(graph_.objects(graph_.find({node, 0}).node));
+  for (const Value *label : labels) {
+    if (label->getName().starts_with("_ZTI"))
+      continue; // a type's description has the table of its own class, and is nobody's object
+    const Pointer object{graph_.find({node, 0}), records_flow_ ? flow_.pointer_to(*label) : 0};
+    if (object.cell.node != graph_.find(passed.cell).node) {
+      changed = true;
+      graph_.unify(object.cell, passed.cell);
+    }
+    if (records_flow_ && met_objects_.insert({passed.flow, label}).second)
+      flow_.copy(object.flow, passed.flow);
+  }
+  return changed;
+}
+
 // Callbacks that lie somewhere in memory: all functions that it leads to. Whether there were new
 // ones.
 bool PointsToGraph::search() {
   bool changed = false;
   for (std::size_t i = 0; i < searches_.size(); ++i) {
-    const Search found = searches_[i];
+    const Search search = searches_[i];
     const auto enter_found = [&](NodeId node) {
       const SmallVector<const Function *, 4> functions(graph_.functions(node));
       for (const Function *function : functions)
-        if (met_.insert({found.site, function}).second) {
-          enter(found.site, *function);
+        if (met_.insert({search.site, function}).second) {
+          enter(search.site, *function);
           changed = true;
         }
     };
-    SmallVector<NodeId, 16> work{graph_.find(found.memory.cell).node};
+    SmallVector<NodeId, 16> work{graph_.find(search.memory.cell).node};
     DenseSet<NodeId> seen{work.front()};
     while (!work.empty()) {
       const NodeId root = graph_.find({work.pop_back_val(), 0}).node;
       const SmallVector<std::pair<std::uint64_t, Cell>, 16> contents(graph_.contents(root));
-      const bool has_table = found.is_virtual && has_virtual_table(root);
-      if (!found.is_virtual)
+      const bool has_table = search.object && has_virtual_table(root);
+      if (!search.object)
         enter_found(root);
       for (const auto &[offset, content] : contents) {
         const NodeId next = graph_.find(content).node;
@@ -197,30 +220,16 @@ bool PointsToGraph::search() {
           work.push_back(next);
       }
     }
-    if (!found.any_pointer && !found.is_virtual)
-      continue;
-    // Any of these objects may be what the function gets, or those that have a table.
-    for (const Pointer &passed : {*sites_[found.site].actuals.front()})
-      for (const NodeId node : seen) {
-        const NodeId root = graph_.find({node, 0}).node;
-        if (found.is_virtual && none_of(graph_.contents(root), [&](const auto &content) {
-              return has_virtual_table(graph_.find(content.second).node);
-            }))
-          continue;
-        const SmallVector<const Value *, 4> labels(graph_.objects(graph_.find({node, 0}).node));
-        for (const Value *label : labels) {
-          if (found.is_virtual && label->getName().starts_with("_ZTI"))
-            continue; // a type's description has the table of its own class, and is nobody's object
-          const Pointer object{graph_.find({node, 0}),
-                               records_flow_ ? flow_.pointer_to(*label) : 0};
-          if (object.cell.node != graph_.find(passed.cell).node) {
-            changed = true;
-            graph_.unify(object.cell, passed.cell);
-          }
-          if (records_flow_ && met_objects_.insert({found.site, label}).second)
-            flow_.copy(object.flow, passed.flow);
-        }
-      }
+    // Any of these objects may be what the function gets; those that have a table, what it is of.
+    for (const NodeId node : seen) {
+      for (const Pointer &passed : search.found)
+        changed |= pass_found(node, passed);
+      if (search.object &&
+          any_of(graph_.contents(graph_.find({node, 0}).node), [&](const auto &content) {
+            return has_virtual_table(graph_.find(content.second).node);
+          }))
+        changed |= pass_found(node, *search.object);
+    }
   }
   return changed;
 }

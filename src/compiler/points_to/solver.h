@@ -128,8 +128,8 @@ private:
   struct Search {
     std::uint32_t site;
     Pointer memory;
-    bool any_pointer; // it gets any pointer that the memory leads to
-    bool is_virtual;  // it is a virtual function, and gets its object
+    llvm::SmallVector<Pointer, 1> found; // its parameters that are any pointer the memory leads to
+    std::optional<Pointer> object;       // it is a virtual function, and this its object
   };
   struct PendingIndex {
     Cell cell;
@@ -316,6 +316,7 @@ private:
   std::optional<Pointer> source(const llvm::CallBase &call, const PointerSource &source,
                                 const llvm::Function &callee);
   bool search();
+  bool pass_found(NodeId node, const Pointer &passed);
   bool has_virtual_table(NodeId node);
   bool leave();
   bool rejoin();
@@ -373,7 +374,7 @@ private:
   std::vector<PendingIndex> indexes_;
   std::vector<Search> searches_;
   std::set<std::pair<std::uint32_t, const llvm::Function *>> met_; // by searches
-  std::set<std::pair<std::uint32_t, const llvm::Value *>> met_objects_;
+  std::set<std::pair<FlowNode, const llvm::Value *>> met_objects_; // by parameter
   TargetMap targets_;
   TargetMap external_targets_;
   std::vector<Spawn> spawns_;
