@@ -20,8 +20,7 @@ using namespace llvm;
 const DICompositeType *composite(const DIType *type, StringRef &alias) {
   alias = "";
   while (const auto *derived = dyn_cast_or_null<DIDerivedType>(type)) {
-    if (derived->getTag() == dwarf::DW_TAG_pointer_type ||
-        derived->getName().starts_with("pthread_"))
+    if (derived->getTag() == dwarf::DW_TAG_pointer_type || is_opaque_type(derived))
       return nullptr;
     alias = derived->getTag() == dwarf::DW_TAG_typedef ? derived->getName() : "";
     type = derived->getBaseType();

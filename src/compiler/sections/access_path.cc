@@ -3,6 +3,8 @@
 
 #include "compiler/sections/lock_functions.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DebugInfo.h"
@@ -83,21 +85,28 @@ bool in_std(const DIScope *scope) {
   return false;
 }
 
-// Library types whose insides are not the program's business: paths stop at them.
-bool is_opaque_type(const DIType *type) {
-  if (const auto *record = dyn_cast_or_null<DICompositeType>(strip_names(type)))
-    if (in_std(record->getScope()) && (record->getName().ends_with("mutex") ||
-                                       record->getName().starts_with("condition_variable")))
-      return true;
-  while (const auto *derived = dyn_cast_or_null<DIDerivedType>(type)) {
-    if (derived->getName().starts_with("pthread_") || derived->getName() == "mtx_t" ||
-        derived->getName() == "cnd_t")
-      return true;
-    if (derived->getTag() != dwarf::DW_TAG_typedef && derived->getTag() != dwarf::DW_TAG_member)
-      return false;
-    type = derived->getBaseType();
-  }
-  return false;
+// Whether a member is the system's or the C++ library's own: by its name, which no program may use,
+// and by who declares its record.
+bool is_implementations(const DICompositeType &record, const DIDerivedType &member) {
+  const StringRef name = member.getName();
+  const bool reserved =
+      name.starts_with("__") || (name.size() > 1 && name[0] == '_' && isUpper(name[1]));
+  return reserved && (in_std(record.getScope()) || record.getFilename().contains("/usr/"));
+}
+
+// The only member of a record, where it is as large as the record.
+const DIDerivedType *only_member(const DICompositeType &record) {
+  const DIDerivedType *only = nullptr;
+  for (const DINode *element : record.getElements())
+    if (const auto *member = dyn_cast<DIDerivedType>(element);
+        member != nullptr && !member->isStaticMember() &&
+        (member->getTag() == dwarf::DW_TAG_member ||
+         member->getTag() == dwarf::DW_TAG_inheritance)) {
+      if (only != nullptr)
+        return nullptr;
+      only = member;
+    }
+  return only != nullptr && size_of(only->getBaseType()) == size_of(&record) ? only : nullptr;
 }
 
 const DIDerivedType *member_at(const DICompositeType *record, std::uint64_t offset) {
@@ -154,13 +163,20 @@ void add_field(AccessPath &path, const DICompositeType &record, const DIDerivedT
   path.self = nullptr;
 }
 
+// Whether an access to a whole object is one to a part of it: what a lambda has captured, or the
+// only member of a record of the program.
+bool is_read_by_part(const AccessPath &path, const DIType *type) {
+  const auto *record = is_record(type) ? cast<DICompositeType>(type) : nullptr;
+  return record != nullptr && ((type == path.self && is_lambda(*path.self)) ||
+                               (!in_std(record->getScope()) && only_member(*record) != nullptr));
+}
+
 // Descends from the object of `path` to the part of `size` bytes at `offset` in it.
 void descend(AccessPath &path, std::uint64_t offset, std::uint64_t size) {
   for (unsigned depth = 0; depth < kMaxDepth && path.type != nullptr; ++depth) {
     const DIType *type = strip_names(path.type);
-    const bool captures = size != 0 && path.self != nullptr && type == path.self &&
-                          is_lambda(*path.self); // the object itself has no use but what it holds
-    if (type == nullptr || (offset == 0 && !captures && (size == 0 || size_of(type) <= size)) ||
+    if (type == nullptr ||
+        (offset == 0 && (size == 0 || (size_of(type) <= size && !is_read_by_part(path, type)))) ||
         is_opaque_type(path.type))
       return;
     if (is_array(type)) {
@@ -174,7 +190,7 @@ void descend(AccessPath &path, std::uint64_t offset, std::uint64_t size) {
     } else if (is_record(type)) {
       const auto *record = cast<DICompositeType>(type);
       const DIDerivedType *member = member_at(record, offset);
-      if (member == nullptr)
+      if (member == nullptr || is_implementations(*record, *member))
         return;
       if (member->getTag() != dwarf::DW_TAG_inheritance)
         add_field(path, *record, *member);
@@ -461,6 +477,22 @@ const Value *given(const Value *value) {
 bool is_class(const DICompositeType &record) {
   return !record.getIdentifier().empty() ||
          isa_and_nonnull<DINamespace, DICompositeType>(record.getScope());
+}
+
+bool is_opaque_type(const DIType *type) {
+  constexpr StringRef kOpaque[] = {"mtx_t", "cnd_t", "sem_t", "once_flag"};
+  if (const auto *record = dyn_cast_or_null<DICompositeType>(strip_names(type)))
+    if (in_std(record->getScope()) && (record->getName().ends_with("mutex") ||
+                                       record->getName().starts_with("condition_variable")))
+      return true;
+  while (const auto *derived = dyn_cast_or_null<DIDerivedType>(type)) {
+    if (derived->getName().starts_with("pthread_") || is_contained(kOpaque, derived->getName()))
+      return true;
+    if (derived->getTag() != dwarf::DW_TAG_typedef && derived->getTag() != dwarf::DW_TAG_member)
+      return false;
+    type = derived->getBaseType();
+  }
+  return false;
 }
 
 std::string record_path(const DICompositeType &record, bool full) {

@@ -45,6 +45,10 @@ const llvm::Value *given(const llvm::Value *value);
 // Whether the record is a class of C++'s, as far as debug information tells.
 bool is_class(const llvm::DICompositeType &record);
 
+// Whether a type is a lock, a condition or the like of a library: its insides are not the program's
+// business, and paths stop at it.
+bool is_opaque_type(const llvm::DIType *type);
+
 // The record's name, in C++ with the namespaces and classes that it is in. Empty where neither it
 // nor what it is in has one. `full`: template arguments too; else long ones read `...`.
 std::string record_path(const llvm::DICompositeType &record, bool full);
