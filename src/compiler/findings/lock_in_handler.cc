@@ -6,6 +6,7 @@
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
 #include "compiler/sections/access_path.h"
+#include "compiler/sections/lock_functions.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
@@ -97,10 +98,11 @@ void find_locks_in_handlers(const AnalysisView &view, const HeldLocks &held, Fin
                         "thread that is interrupted while it holds it waits for itself",
                         held.classes()[lock].name, source_name(*handler)));
         for (const auto &[call, callee] : reverse(way))
-          finding.notes.push_back(
-              note_at(place_of(*call),
-                      fmt::format("'{}' calls '{}' here", source_name(*call->getFunction()),
-                                  source_name(*callee))));
+          if (!is_library_function(*call->getFunction()))
+            finding.notes.push_back(
+                note_at(place_of(*call),
+                        fmt::format("'{}' calls '{}' here", source_name(*call->getFunction()),
+                                    source_name(*callee))));
         finding.notes.push_back(
             note_at(place_of(*site->call),
                     fmt::format("acquired here in '{}'", source_name(*site->call->getFunction()))));

@@ -6,11 +6,13 @@
 // does not wait, so nothing comes before it. A cycle of orders is reported unless a lock that is
 // held around all of them keeps the threads apart, or no two threads run them at once.
 #include "compiler/effects/unpublished.h"
+#include "compiler/findings/comparisons.h"
 #include "compiler/findings/lock_address.h"
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/lock_functions.h"
 #include "compiler/sections/origin.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -93,6 +95,12 @@ void add_roots(const Value *value, SmallPtrSetImpl<const Value *> &roots, unsign
     add_roots(operand.get(), roots, depth - 1);
 }
 
+SmallPtrSet<const Value *, 4> roots_of(const Value &value) {
+  SmallPtrSet<const Value *, 4> roots;
+  add_roots(&value, roots);
+  return roots;
+}
+
 SmallPtrSet<const Value *, 4> roots_of(const LockSite &site) {
   SmallPtrSet<const Value *, 4> roots;
   for (const Value *operand : lock_operands(site))
@@ -123,40 +131,61 @@ bool follows_links(const LockSite &first, const LockSite &second) {
   return first.locks != second.locks; // `node->lock` and `node->next->lock`
 }
 
+using Roots = SmallPtrSet<const Value *, 4>;
+
 // The same, and what the variables among them are assigned from: `first` of
 // `first = from < to ? from : to` comes from both.
-SmallPtrSet<const Value *, 4> origins_of(const LockSite &site) {
-  SmallPtrSet<const Value *, 4> origins = roots_of(site);
-  const SmallVector<const Value *, 4> roots(origins.begin(), origins.end());
-  for (const Value *root : roots)
-    if (isa<AllocaInst>(root))
-      for (const User *user : root->users())
-        if (const auto *store = dyn_cast<StoreInst>(user);
-            store != nullptr && store->getPointerOperand() == root)
-          add_roots(store->getValueOperand(), origins);
+Roots origins_of(const Roots &roots) {
+  Roots origins;
+  SmallVector<const Value *, 8> work(roots.begin(), roots.end());
+  while (!work.empty()) {
+    const Value *root = work.pop_back_val();
+    if (!origins.insert(root).second || !isa<AllocaInst>(root))
+      continue;
+    SmallVector<const Value *, 8> addresses{root}; // of the variable, and of parts of it
+    while (!addresses.empty()) {
+      const Value *address = addresses.pop_back_val();
+      for (const User *user : address->users()) {
+        const auto *store = dyn_cast<StoreInst>(user);
+        if (isa<GetElementPtrInst>(user)) {
+          addresses.push_back(user);
+        } else if (store != nullptr && store->getPointerOperand() == address) {
+          const Roots stored = roots_of(*store->getValueOperand());
+          work.append(stored.begin(), stored.end());
+        }
+      }
+    }
+  }
   return origins;
 }
 
 // Whether which of two locks comes first was asked before an instruction: by a comparison of what
-// they are computed from.
-bool compared_before(const SmallPtrSetImpl<const Value *> &a,
-                     const SmallPtrSetImpl<const Value *> &b, const Instruction &at) {
+// they are computed from. Of what both are computed from, it compares two: `from` and `to` of
+// `low = from < to ? from : to, high = from < to ? to : from`.
+bool compared_before(const Roots &first, const Roots &second, const Instruction &at) {
+  const Roots a = origins_of(first);
+  const Roots b = origins_of(second);
+  const auto are_compared = [&](const Value *one, const Value *other) {
+    return one != other && a.contains(one) && b.contains(other) &&
+           b.contains(one) == a.contains(other);
+  };
   const Function &function = *at.getFunction();
   const DominatorTree dominators(const_cast<Function &>(function));
   for (const BasicBlock &block : function)
     for (const Instruction &instruction : block) {
-      const auto *compare = dyn_cast<ICmpInst>(&instruction);
-      if (compare == nullptr || compare->isEquality() || !dominators.dominates(compare, &at))
+      const auto pairs = compared_values(instruction);
+      if (pairs.empty() || !dominators.dominates(&instruction, &at))
         continue;
-      SmallPtrSet<const Value *, 4> left;
-      SmallPtrSet<const Value *, 4> right;
-      add_roots(compare->getOperand(0), left);
-      add_roots(compare->getOperand(1), right);
-      const auto meet = [](const auto &one, const auto &other) {
-        return any_of(one, [&](const Value *value) { return other.contains(value); });
-      };
-      if ((meet(left, a) && meet(right, b)) || (meet(left, b) && meet(right, a)))
-        return true;
+      for (const auto &[value, with] : pairs) {
+        const Roots left = origins_of(roots_of(*value));
+        const Roots right = origins_of(roots_of(*with));
+        if (any_of(left, [&](const Value *one) {
+              return any_of(right, [&](const Value *other) {
+                return are_compared(one, other) || are_compared(other, one);
+              });
+            }))
+          return true;
+      }
     }
   return false;
 }
@@ -324,7 +353,7 @@ private:
     if (held == nullptr)
       return false;
     return step == nullptr ? !follows_links(*held, site) &&
-                                 !compared_before(origins_of(*held), origins_of(site), *second)
+                                 !compared_before(roots_of(*held), roots_of(site), *second)
                            : is_by_given_order(*held, *second, site);
   }
 
@@ -454,10 +483,11 @@ private:
                   fmt::format("'{}' is acquired here, in '{}'", held_.classes()[first].name,
                               source_name(*begin.getFunction()))));
     for (std::size_t i = 0; i + 1 < order.chain.size(); ++i)
-      finding.notes.push_back(
-          note_at(place_of(*order.chain[i]),
-                  fmt::format("'{}' calls '{}' here", source_name(*order.chain[i]->getFunction()),
-                              source_name(*order.chain[i + 1]->getFunction()))));
+      if (!is_library_function(*order.chain[i]->getFunction()))
+        finding.notes.push_back(
+            note_at(place_of(*order.chain[i]),
+                    fmt::format("'{}' calls '{}' here", source_name(*order.chain[i]->getFunction()),
+                                source_name(*order.chain[i + 1]->getFunction()))));
     finding.notes.push_back(
         note_at(place_of(*order.chain.back()),
                 fmt::format("'{}' is acquired here while '{}' is held",

@@ -535,9 +535,10 @@ private:
       function = call->getFunction();
     }
     for (const auto &[call, target] : reverse(way))
-      finding.notes.push_back(note_at(
-          place_of(*call), fmt::format("'{}' calls '{}' here, outside all sections",
-                                       source_name(*call->getFunction()), source_name(*target))));
+      if (!is_library_function(*call->getFunction())) // the program has no names for these
+        finding.notes.push_back(note_at(
+            place_of(*call), fmt::format("'{}' calls '{}' here, outside all sections",
+                                         source_name(*call->getFunction()), source_name(*target))));
   }
 
   const AnalysisView &view_;
