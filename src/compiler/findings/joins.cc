@@ -32,6 +32,12 @@ bool joins_object(StringRef name) {
          (name.starts_with("_ZNKSt14__basic_futureI") && name.ends_with("E4waitEv"));
 }
 
+// Members of a vector of std::jthread that end its threads, and join them.
+bool joins_vector(StringRef name) {
+  return name.starts_with("_ZNSt6vectorISt7jthread") &&
+         (name.ends_with("ED2Ev") || name.ends_with("ED1Ev") || name.ends_with("E5clearEv"));
+}
+
 // Whether the function asks the vector at `address` where its elements begin.
 bool goes_through(const Function &function, const Value &address) {
   return any_of(instructions(function), [&](const Instruction &instruction) {
@@ -53,7 +59,13 @@ bool goes_through(const Function &function, const Value &address) {
 // Whether a loop that joins comes to all that a call has created, `making` being the loop around
 // that: it has the same bound, or is certainly the longer one. If `likely`, also where the bounds
 // are variables that are not known to be one: who joins in a loop joins all.
-bool covers(const Loop &joining, const Loop *making, const CallBase &created, bool likely) {
+bool covers(const Loop &joining, const CallBase &join, const Loop *making, const CallBase &created,
+            const Loops &loops, bool likely) {
+  // For the same elements, in either order.
+  if (making != nullptr && created.getFunction() == join.getFunction() &&
+      loops.counter_of(*making) != nullptr && loops.counter_of(joining) != nullptr &&
+      loops.run_alike(created, join))
+    return true;
   const Value *last = bound_of(joining, likely);
   const auto *most = dyn_cast_or_null<ConstantInt>(last);
   if (making == nullptr) { // one of the handles, by a number
@@ -325,6 +337,8 @@ void Joins::find(const Module &module) {
       const LoadInst *handle = handle_of(call->getArgOperand(0));
       if (joins_object(name) && !is_library_function(*call->getFunction()))
         joins_.push_back({call, call->getArgOperand(0)});
+      else if (joins_vector(name) && !is_library_function(*call->getFunction()))
+        joins_.push_back({call, call->getArgOperand(0), true});
       else if ((name == "pthread_join" || name == "thrd_join") && handle != nullptr)
         joins_.push_back({call, handle->getPointerOperand()});
       else
@@ -348,6 +362,12 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
     if (handles_[creation].size() != 1)
       continue;
     const Handle &handle = handles_[creation].front();
+    if (join.in_vector) {
+      if (handle.in_vector && same_slot(*handle.address, *join.address, points_to, true) &&
+          (around == nullptr || handle.call->getFunction() == join.call->getFunction()))
+        behind_[join.call].push_back(creation);
+      continue;
+    }
     if (handle.in_vector ? around == nullptr || bound_of(*around, likely) != nullptr ||
                                !goes_through(*join.call->getFunction(), *handle.address)
                          : !same_slot(*handle.address, *join.address, points_to, false, likely))
@@ -377,7 +397,7 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
     if (around == nullptr ||
         !(likely || loops.always(*around, *join.call) ||
           (asks && loops.always(*around, *decides))) ||
-        !(handle.in_vector || covers(*around, making, created, likely)))
+        !(handle.in_vector || covers(*around, *join.call, making, created, loops, likely)))
       continue;
     SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> ends;
     around->getExitEdges(ends);

@@ -58,7 +58,7 @@ private:
   struct Handle {
     const llvm::CallBase *call;
     const llvm::Value *address;
-    bool in_vector = false; // the address is that of a vector which keeps it
+    bool in_vector = false; // the address is that of a vector which keeps it, or joins all
   };
   void find(const llvm::Module &module);
   void match(const Handle &join, const PointsToAnalysis &points_to);

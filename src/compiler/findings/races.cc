@@ -118,6 +118,8 @@ public:
     });
     if (!threads || entries.size() > kMostEntries)
       return;
+    has_threads_ =
+        any_of(entries, [](const Entry &entry) { return entry.kind == EntryKind::thread; });
     find_contexts();
     find_waiting();
     for (const auto &[function, contexts] : contexts_)
@@ -320,14 +322,33 @@ private:
   }
 
   // Threads that wait for others by more than locks and joins: what these have done before is often
-  // over then, and only barriers are followed.
+  // over then, and only barriers are followed. So are those that take a lock of the program's own.
   void find_waiting() {
     for (const auto &[function, contexts] : contexts_)
       for (const Instruction &instruction : instructions(*function))
-        if (const auto *call = dyn_cast<CallBase>(&instruction))
-          if (const Function *callee = called_function(*call); callee != nullptr && waits(*callee))
-            for (const auto &[context, always] : contexts)
-              waiting_.insert(context.entry);
+        if (waits_at(instruction))
+          for (const auto &[context, always] : contexts)
+            waiting_.insert(context.entry);
+  }
+
+  static bool waits_at(const Instruction &instruction) {
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    const Function *callee = call == nullptr ? nullptr : called_function(*call);
+    return (callee != nullptr && waits(*callee)) ||
+           (exchanges(instruction) && is_in_cycle(instruction));
+  }
+
+  // Whether an instruction, or what it calls of the C++ library, exchanges an atomic value: in a
+  // loop, a thread that spins until it has set a flag.
+  static bool exchanges(const Instruction &instruction, unsigned calls = 3) {
+    if (const auto *update = dyn_cast<AtomicRMWInst>(&instruction))
+      return update->getOperation() == AtomicRMWInst::Xchg;
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    const Function *callee = call == nullptr || calls == 0 ? nullptr : called_function(*call);
+    return isa<AtomicCmpXchgInst>(instruction) ||
+           (callee != nullptr && is_library_function(*callee) &&
+            any_of(instructions(*callee),
+                   [&](const Instruction &inner) { return exchanges(inner, calls - 1); }));
   }
 
   static bool waits(const Function &function) {
@@ -473,6 +494,10 @@ private:
       return;
     if (are_of_each_thread(one, other))
       return;
+    // A flag that a handler sets, or asks, in a program without threads.
+    if (!has_threads_ && one.access.is_volatile && other.access.is_volatile &&
+        !(one.access.writes && other.access.writes))
+      return;
     const std::optional<bool> sure = overlap(one, other);
     if (!sure)
       return;
@@ -545,8 +570,8 @@ private:
     return known->second = true;
   }
 
-  // Whether two accesses touch one object: nothing if not, true if the text says so, false if only
-  // the analysis does.
+  // Whether two accesses touch one object: nothing if not, true if the text says so, or if there is
+  // nothing else that they could touch, false if only the analysis does.
   std::optional<bool> overlap(const Touch &one, const Touch &other) {
     const DataLayout &layout = view_.module.getDataLayout();
     const auto variable = [&](const Touch &touch) {
@@ -568,7 +593,25 @@ private:
     });
     if (!meet)
       return std::nullopt;
-    return false;
+    return plain && is_known(one.access) && is_known(other.access);
+  }
+
+  // Whether there is one place only that an access can touch: a variable, or a field of one, which
+  // exists once.
+  bool is_known(const Access &access) {
+    const std::vector<ObjectRange> &ranges = objects_of(access);
+    if (ranges.size() != 1 || ranges.front().object == 0 ||
+        ranges.front().end - ranges.front().begin != access.size ||
+        view_.points_to.is_united(ranges.front().object) ||
+        view_.points_to.may_be_hidden(*access.pointer))
+      return false;
+    const Value *label = view_.points_to.label(ranges.front().object);
+    const auto *slot = dyn_cast_or_null<AllocaInst>(label);
+    return (isa_and_nonnull<GlobalVariable>(label) ||
+            (slot != nullptr && slot->isStaticAlloca() && is_main(*slot->getFunction()))) &&
+           none_of(view_.points_to.object_folds(ranges.front().object), [&](const Fold &fold) {
+             return fold.begin < ranges.front().end && ranges.front().begin < fold.end;
+           });
   }
 
   const std::vector<ObjectRange> &objects_of(const Access &access) {
@@ -603,7 +646,7 @@ private:
                       : pair.one.access.is_volatile ? " (the access is volatile)"
                                                     : "";
     const auto thread = [&](const Touch &touch) {
-      return source_name(*view_.sharing.entries()[touch.context.entry].function);
+      return thread_name(*view_.sharing.entries()[touch.context.entry].function, view_.points_to);
     };
     std::string message =
         pair.on_some_paths
@@ -619,11 +662,11 @@ private:
                           name_of(pair.one), does(pair.one), does(pair.other), how);
     ReportFinding finding = finding_at(rule, place_of(*pair.one.instruction), std::move(message));
     finding.notes.push_back(note_at(place_of(*pair.other.instruction),
-                                    fmt::format("{} here, by the thread that begins with '{}'",
+                                    fmt::format("{} here, by the thread that begins with {}",
                                                 does(pair.other), thread(pair.other))));
     finding.notes.push_back(note_at(
         place_of(*pair.one.instruction),
-        fmt::format("{} here by the one that begins with '{}'", does(pair.one), thread(pair.one))));
+        fmt::format("{} here by the one that begins with {}", does(pair.one), thread(pair.one))));
     findings_.push_back(std::move(finding));
   }
 
@@ -633,6 +676,7 @@ private:
   Findings &findings_;
   const VirtualSlots slots_;
   AccessKinds kinds_;
+  bool has_threads_ = false;
   std::set<std::uint32_t> waiting_; // entries
   std::map<LockSet, SetId> set_ids_;
   std::vector<const LockSet *> sets_;

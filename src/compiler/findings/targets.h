@@ -9,6 +9,7 @@
 #include "llvm/IR/InstrTypes.h"
 
 #include <cstddef>
+#include <string>
 
 namespace tandem {
 
@@ -26,5 +27,9 @@ inline constexpr std::size_t kFewTargets = 4;
 // Whether the program may have made a function a signal handler: it names it other than to call it,
 // and by its type the function gets a signal, or also what sa_sigaction gets, or asks for nothing.
 bool takes_signal(const llvm::Function &function);
+
+// The functions that an entry's thread begins with, in quotes: of what runs inside the C++ library,
+// those of the program that it leads to first.
+std::string thread_name(const llvm::Function &entry, const PointsToAnalysis &points_to);
 
 } // namespace tandem

@@ -308,6 +308,32 @@ std::string shortened(StringRef name) {
   return result;
 }
 
+// Whether a member function of the C++ library gives an element of a container, or what a pointer,
+// an iterator or an optional is about.
+bool is_librarys(const Function &function, ArrayRef<StringRef> names) {
+  return function.getSubprogram() != nullptr && is_library_function(function) &&
+         function.arg_size() != 0 && is_contained(names, function.getSubprogram()->getName());
+}
+bool gives_element(const Function &function) {
+  return is_element_of_array(function) ||
+         is_librarys(function, {"operator[]", "at", "front", "back"});
+}
+bool gives_object(const Function &function) {
+  return is_librarys(function, {"operator->", "operator*", "get", "value"});
+}
+
+// A function's call without its parameters: `find(int) const` as `find()`.
+std::string call_of(StringRef name) {
+  name.consume_back(" const");
+  int open = 0;
+  for (std::size_t at = name.size(); name.ends_with(")") && at-- > 0;) {
+    open += (name[at] == ')') - (name[at] == '(');
+    if (open == 0)
+      return (name.take_front(at) + "()").str();
+  }
+  return (name + "()").str();
+}
+
 class Resolver {
 public:
   AccessPath address(const Value *value, std::uint64_t size, unsigned depth,
@@ -418,13 +444,19 @@ private:
         if (const DISubprogram *program = callee->getSubprogram(); program && program->getType())
           if (const auto types = program->getType()->getTypeArray(); types.size() > 0)
             type = pointee(types[0]);
-        if (is_element_of_array(*callee)) {
+        if (returns_its_argument(*callee))
+          return address(call->getArgOperand(0), 0, depth + 1);
+        if (gives_element(*callee)) {
           AccessPath path = address(call->getArgOperand(0), 0, depth + 1);
           add_index(path);
           path.type = type;
           return path;
         }
-        return AccessPath{.text = source_name(*callee) + "()", .deref = true, .type = type};
+        if (gives_object(*callee)) {
+          const AccessPath path = address(call->getArgOperand(0), 0, depth + 1);
+          return AccessPath{.text = path.print(), .deref = true, .type = type};
+        }
+        return AccessPath{.text = call_of(source_name(*callee)), .deref = true, .type = type};
       }
     if (const DILocalVariable *variable = variable_of(value))
       return AccessPath{.text = variable->getName().str(),
