@@ -23,6 +23,10 @@ namespace {
 
 using namespace llvm;
 
+// C's functions that create threads: argument 0 is where the handle goes, the result is 0 if there
+// is a thread.
+bool creates_by_handle(StringRef name) { return name == "pthread_create" || name == "thrd_create"; }
+
 // Members of std::thread, std::jthread and std::future that return when the thread is over.
 bool joins_object(StringRef name) {
   return name == "_ZNSt6thread4joinEv" || name == "_ZNSt7jthread4joinEv" ||
@@ -253,26 +257,60 @@ Joins::Joins(const Module &module, const PointsToAnalysis &points_to, JoinMode m
   for (std::uint32_t creation = 0; creation < creations_.size(); ++creation)
     if (handles_[creation].size() > 1)
       match_all(creation, points_to);
+  find_failures();
 }
 
 // One constructor may make several threads of a function: they are over behind the last join, if
-// each is made and joined once in that function.
+// each is made once, in one function, and all are joined in one.
 void Joins::match_all(std::uint32_t creation, const PointsToAnalysis &points_to) {
   const Handle *last = nullptr;
   const Function *function = handles_[creation].front().call->getFunction();
-  const Loops loops(*function);
   for (const Handle &handle : handles_[creation]) {
     const auto joined = find_if(joins_, [&](const Handle &join) {
-      return join.call->getFunction() == function && loops.around(*join.call) == nullptr &&
-             same_slot(*handle.address, *join.address, points_to, true);
+      const bool together = join.call->getFunction() == function;
+      return Loops(*join.call->getFunction()).around(*join.call) == nullptr &&
+             (together || runs_once(*handle.call)) &&
+             same_slot(*handle.address, *join.address, points_to, together);
     });
-    if (handle.call->getFunction() != function || loops.around(*handle.call) != nullptr ||
-        joined == joins_.end())
+    if (handle.call->getFunction() != function ||
+        Loops(*function).around(*handle.call) != nullptr || joined == joins_.end() ||
+        (last != nullptr && last->call->getFunction() != joined->call->getFunction()))
       return;
     if (last == nullptr || may_follow(*joined->call, *last->call))
       last = &*joined;
   }
   behind_[last->call].push_back(creation);
+}
+
+// Where a program has asked whether a thread was made and there is none.
+void Joins::find_failures() {
+  for (std::uint32_t creation = 0; creation < creations_.size(); ++creation) {
+    const CallBase &call = *creations_[creation];
+    const Function &function = *call.getFunction();
+    const Function *callee = called_function(call);
+    if (callee == nullptr || !creates_by_handle(callee->getName()) ||
+        Loops(function).around(call) != nullptr || !runs_once(call))
+      continue;
+    const auto is_answer = [&](const Value *value) {
+      const auto *load = dyn_cast<LoadInst>(value);
+      const StoreInst *store = load != nullptr && isa<AllocaInst>(load->getPointerOperand())
+                                   ? only_store(*load->getPointerOperand())
+                                   : nullptr;
+      return value == &call || (store != nullptr && store->getValueOperand() == &call);
+    };
+    for (const BasicBlock &block : function) {
+      const auto *branch = dyn_cast<BranchInst>(block.getTerminator());
+      const auto *compare = branch == nullptr || !branch->isConditional()
+                                ? nullptr
+                                : dyn_cast<ICmpInst>(branch->getCondition());
+      const auto *with =
+          compare == nullptr ? nullptr : dyn_cast<ConstantInt>(compare->getOperand(1));
+      if (with != nullptr && with->isZero() && compare->isEquality() &&
+          is_answer(compare->getOperand(0)))
+        edges_[{&block, branch->getSuccessor(compare->getPredicate() == ICmpInst::ICMP_NE ? 0 : 1)}]
+            .push_back(creation);
+    }
+  }
 }
 
 bool Joins::changes_at(const CallBase &call) const {
@@ -293,8 +331,7 @@ void Joins::find(const Module &module) {
     if (is_library_function(*call.getFunction())) {
       inside[call.getFunction()].emplace(i, false);
       work.push_back(call.getFunction());
-    } else if (callee != nullptr && call.arg_size() > 0 &&
-               (callee->getName() == "pthread_create" || callee->getName() == "thrd_create")) {
+    } else if (callee != nullptr && call.arg_size() > 0 && creates_by_handle(callee->getName())) {
       handles_[i].push_back({&call, call.getArgOperand(0)});
     }
   }

@@ -63,6 +63,7 @@ private:
   void find(const llvm::Module &module);
   void match(const Handle &join, const PointsToAnalysis &points_to);
   void match_all(std::uint32_t creation, const PointsToAnalysis &points_to);
+  void find_failures();
 
   JoinMode mode_;
   std::vector<const llvm::CallBase *> creations_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/findings/phases.h"
 
+#include "compiler/effects/unpublished.h"
 #include "compiler/findings/targets.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/lock_functions.h"
@@ -53,15 +54,29 @@ bool begins_threads(const Function &function) {
          any_of(kParts, [&](StringRef part) { return name.contains(part); });
 }
 
-// Whether the program hands a function to such templates and does nothing else with its address.
-bool is_only_handed_on(const Function &function) {
-  return !function.use_empty() && all_of(function.uses(), [](const Use &use) {
-    const auto *call = dyn_cast<CallBase>(use.getUser());
-    const Function *callee = call == nullptr ? nullptr : called_function(*call);
+// Whether a use of a function's address, or of a temporary variable that holds it, is a call of the
+// function, or hands it to such templates.
+bool is_handed_on(const Use &use) {
+  const User *user = use.getUser();
+  if (const auto *call = dyn_cast<CallBase>(user)) {
+    const Function *callee = called_function(*call);
     return callee != nullptr &&
            (callee == use.get() ||
             (!callee->isDeclaration() && is_library_function(*callee) && begins_threads(*callee)));
-  });
+  }
+  if (const auto *store = dyn_cast<StoreInst>(user)) {
+    const auto *slot = dyn_cast<AllocaInst>(store->getPointerOperand());
+    return slot != nullptr && all_of(slot->uses(), [&](const Use &other) {
+             return other.getUser() == store || is_marker(*cast<Instruction>(other.getUser())) ||
+                    (isa<CallBase>(other.getUser()) && is_handed_on(other));
+           });
+  }
+  return isa<ConstantExpr, ConstantAggregate>(user) && all_of(user->uses(), is_handed_on);
+}
+
+// Whether the program hands a function to such templates and does nothing else with its address.
+bool is_only_handed_on(const Function &function) {
+  return !function.use_empty() && all_of(function.uses(), is_handed_on);
 }
 
 } // namespace

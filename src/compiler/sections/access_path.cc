@@ -447,13 +447,13 @@ private:
         if (returns_its_argument(*callee))
           return address(call->getArgOperand(0), 0, depth + 1);
         if (gives_element(*callee)) {
-          AccessPath path = address(call->getArgOperand(0), 0, depth + 1);
+          AccessPath path = address(call->getArgOperand(0), 1, depth + 1);
           add_index(path);
           path.type = type;
           return path;
         }
         if (gives_object(*callee)) {
-          const AccessPath path = address(call->getArgOperand(0), 0, depth + 1);
+          const AccessPath path = address(call->getArgOperand(0), 1, depth + 1);
           return AccessPath{.text = path.print(), .deref = true, .type = type};
         }
         return AccessPath{.text = call_of(source_name(*callee)), .deref = true, .type = type};
