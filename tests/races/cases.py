@@ -8,7 +8,9 @@ may be empty. `PRELUDE` comes before it.
 import re
 from dataclasses import dataclass
 
+import cxx_programs
 import cxx_threads
+import programs
 import synchronisers
 
 PRELUDE = """#include <pthread.h>
@@ -593,8 +595,10 @@ def cases() -> list[Case]:
         for texts, suffix, prelude in (
             (KINDS, "c", PRELUDE),
             (synchronisers.C, "c", PRELUDE),
+            (programs.C, "c", PRELUDE),
             (CXX, "cc", ""),
             (cxx_threads.CXX, "cc", cxx_threads.HEAD),
+            (cxx_programs.CXX, "cc", cxx_threads.HEAD),
         )
         for name, text in texts.items()
         for racy in (True, False)
