@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 namespace tandem {
 namespace {
 
@@ -40,11 +42,23 @@ void report_call(const Section &section, const ReportIrrevocable &irrevocable, F
   findings.push_back(std::move(finding));
 }
 
+// What the source has for a callee: programs do not call the runtime of C++'s exceptions.
+std::string as_written(const std::string &callee) {
+  const llvm::StringRef name = callee;
+  if (name == "__cxa_begin_catch" || name == "__cxa_end_catch")
+    return "catch";
+  if (name.starts_with("__cxa_allocate_exception") || name.starts_with("__cxa_throw") ||
+      name == "__cxa_rethrow" || name.starts_with("std::__throw_"))
+    return "throw";
+  return name.ends_with("_call_terminate") ? "std::terminate()" : callee;
+}
+
 std::string listed(const std::vector<ReportIrrevocable> &irrevocable, bool cold) {
   std::string names;
+  std::set<std::string> listed;
   for (const ReportIrrevocable &each : irrevocable)
-    if (each.cold == cold)
-      names += (names.empty() ? "'" : ", '") + each.callee + "'";
+    if (each.cold == cold && listed.insert(as_written(each.callee)).second)
+      names += (names.empty() ? "'" : ", '") + as_written(each.callee) + "'";
   return names;
 }
 
