@@ -46,6 +46,7 @@ FLAGGED = {
     "promise-and-future",
     "semaphore-hands-over",
     "start-through-a-trampoline",
+    "state-of-several-owners",
     "std-latch",
     "task-of-the-caller",
     "thread-of-a-pointer",

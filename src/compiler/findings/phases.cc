@@ -93,13 +93,10 @@ void Phases::find_shadows() {
   const bool is_program = sharing_.start().main != nullptr;
   for (const Entry &entry : sharing_.entries()) {
     const bool runs = StringRef(entry.function->getName()).contains("_M_run");
-    // What counts the owners of an object is run by these.
-    const bool counts_owners = entry.function->getName().contains("_Sp_counted_");
     shadows_.push_back(is_program &&
                        ((by_class.contains(entry.function) && !others.contains(entry.function) &&
                          (entry.kind == EntryKind::exported || !runs)) ||
-                        (entry.kind == EntryKind::exported &&
-                         (counts_owners || is_only_handed_on(*entry.function)))));
+                        (entry.kind == EntryKind::exported && is_only_handed_on(*entry.function))));
   }
 }
 
