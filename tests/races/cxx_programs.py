@@ -58,7 +58,8 @@ int main() {
 }
 """
     + BOTH,
-    "lock-that-is-returned": """static std::unique_lock<std::mutex> acquire() { return std::unique_lock<std::mutex>(m); }
+    "lock-that-is-returned": """using Lock = std::unique_lock<std::mutex>;
+static Lock acquire() { return Lock(m); }
 static void work() {
   @acquire();|const auto hold = acquire();@
   ++x;

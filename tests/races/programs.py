@@ -456,7 +456,12 @@ int main(void) {
 struct totals { long in, out; };
 static struct totals totals;
 struct job { long *to; };
-static void *work(void *p) { const struct job *j = p; for (int i = 0; i < 9; i++) ++*j->to; return 0; }
+static void *work(void *p) {
+  const struct job *j = p;
+  for (int i = 0; i < 9; i++)
+    ++*j->to;
+  return 0;
+}
 int main(void) {
   struct job one = {&totals.in}, two = {&totals.@in|out@};
   pthread_t s, t;

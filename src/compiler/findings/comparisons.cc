@@ -127,9 +127,9 @@ Pairs compared(const Instruction &instruction, unsigned calls) {
   if (const auto *call = dyn_cast<CallBase>(&instruction))
     return compared_by_call(*call, calls);
   const auto *compare = dyn_cast<ICmpInst>(&instruction);
-  const bool decides =
-      compare != nullptr ? !compare->isEquality()
-                         : instruction.getOpcode() == Instruction::Sub && is_ordered(instruction);
+  const bool decides = compare != nullptr
+                           ? !compare->isEquality()
+                           : instruction.getOpcode() == Instruction::Sub && is_ordered(instruction);
   if (!decides)
     return {};
   return {{instruction.getOperand(0), instruction.getOperand(1)}};

@@ -6,13 +6,14 @@
 // RUN: %python %S/print.py %t.json hidden-pointer | %FileCheck %s --check-prefix=NOLINES
 #include <cstdint>
 #include <pthread.h>
+#include <utility>
 #include <vector>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long x, y, z;
 static std::uintptr_t hidden[3];
 static std::vector<long *> *found;
 static long one() { return *reinterpret_cast<long *>(hidden[1] ^ 5); } static long two() { return *reinterpret_cast<long *>(hidden[2] ^ 5); }
-static long sum() { return one() + two(); }
+static long sum() { std::swap(*reinterpret_cast<long *>(hidden[0] ^ 5), y); return one() + two(); }
 static void *run(void *argument) {
   pthread_mutex_lock(&lock);
   found->push_back(reinterpret_cast<long *>(hidden[0] ^ 5));
@@ -34,7 +35,8 @@ int main() {
     pthread_join(thread, nullptr);
   return static_cast<int>(x + y + z);
 }
-// CHECK: {{^}}14: this pointer
-// CHECK-NEXT: {{^}}20: this pointer
-// CHECK-NEXT: 2 findings
-// NOLINES: 3 findings
+// CHECK: {{^}}15: this pointer
+// CHECK-NEXT: {{^}}16: this pointer
+// CHECK-NEXT: {{^}}21: this pointer
+// CHECK-NEXT: 3 findings
+// NOLINES: 4 findings
