@@ -1,6 +1,7 @@
-// No evidence: in a constructor, a template's too, before it tells of its object. Not in a function
-// whose name only looks like a constructor's. RUN: %cxx %s | env TANDEM_ENFORCE=none %tandem >
-// %t.ll RUN: %python %S/print.py %t.json unprotected-access | %FileCheck %s
+// No evidence: in a constructor, a template's too, before it tells of its object. Not in a function whose name
+// only looks like a constructor's.
+// RUN: %cxx %s | env TANDEM_ENFORCE=none %tandem > %t.ll
+// RUN: %python %S/print.py %t.json unprotected-access | %FileCheck %s
 #include <mutex>
 #include <thread>
 static std::mutex lock;
@@ -12,9 +13,7 @@ struct Counter {
 static Counter *counter;
 struct VC1Encoder {
   long run_count;
-  void run() {
-    ++run_count;
-  } // CHECK: {{^}}[[#@LINE]]: 'encoder.run_count' is written here outside all sections
+  void run() { ++run_count; } // CHECK: {{^}}[[#@LINE]]: 'encoder.run_count' is written here outside all sections
 };
 static VC1Encoder encoder;
 static void work() {
