@@ -58,7 +58,7 @@ public:
         continue;
       std::map<const CallBase *, const HeldState *> held;
       for (const HeldLocks::At &at : held_.calls(function))
-        held[at.call] = &at.held;
+        held[at.call] = at.held;
       for (const Instruction &instruction : instructions(function))
         if (const auto *call = dyn_cast<CallBase>(&instruction)) {
           // Markers have no entry; the operation behind one does.

@@ -11,7 +11,7 @@
 #include "compiler/sections/origin.h"
 #include "compiler/sections/trylock.h"
 
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -19,8 +19,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
-#include <optional>
+#include <memory>
+#include <utility>
 
 namespace tandem {
 namespace {
@@ -38,18 +38,12 @@ bool acquires(const LockSite &site) {
   return site.operation == LockOperation::lock || site.operation == LockOperation::trylock;
 }
 
-LockSet intersection(const LockSet &a, const LockSet &b) {
-  LockSet both;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
-  return both;
-}
-
-// Makes `into` what holds after either of two paths.
-void merge(HeldState &into, const HeldState &other) {
-  into.must = intersection(into.must, other.must);
-  into.may.insert(other.may.begin(), other.may.end());
-  into.shared.insert(other.shared.begin(), other.shared.end());
-  into.once = intersection(into.once, other.once);
+// Makes `into` what holds after either of two paths. Result: whether it has changed.
+bool merge(HeldState &into, const HeldState &other) {
+  bool changed = into.must.intersect(other.must);
+  changed |= into.may.unite(other.may);
+  changed |= into.shared.unite(other.shared);
+  return into.once.intersect(other.once) || changed;
 }
 
 // The objects that a lock may be, and where in them; nothing where that is not known.
@@ -169,6 +163,7 @@ HeldLocks::HeldLocks(const Module &module, const LockCalls &locks,
                      const PointsToAnalysis &points_to)
     : locks_(locks), points_to_(points_to) {
   classify(module);
+  find_operations(module);
   find_semaphores(module);
   find_hidden(module);
   propagate(module);
@@ -267,7 +262,7 @@ void HeldLocks::classify(const Module &module) {
     const bool single = !pointer.site->named && here && here->size() == 1 &&
                         is_single(points_to_.label(here->begin()->first));
     const std::uint32_t klass =
-        known && possible.size() == 1 ? *possible.begin()
+        known && possible.count() == 1 ? possible.first()
         : single
             ? class_with(fmt::format("object {}+{}", here->begin()->first, here->begin()->second),
                          {.name = pointer.name, .many = false})
@@ -311,20 +306,45 @@ void HeldLocks::classify(const Module &module) {
     }
 }
 
+void HeldLocks::find_operations(const Module &module) {
+  for (const llvm::Function &function : module)
+    for (const Instruction &instruction : instructions(function)) {
+      const LockSite *site = locks_.at(instruction);
+      if (site == nullptr)
+        continue;
+      const LockSet &classes = classes_of(*site);
+      Effect &effect = operations_[site->call];
+      effect.itself = true;
+      if (site->operation == LockOperation::unlock)
+        effect.released = classes;
+      else if (acquires(*site))
+        effect.after.may = classes;
+      if (acquires(*site) && site->shared)
+        effect.after.shared = classes;
+      if (site->operation == LockOperation::lock)
+        effect.after.must = classes;
+    }
+  for (const auto &[call, control] : once_)
+    operations_[call].after.once.insert(control);
+}
+
 // Which lock it is, and until when it is held, is not known: it counts as any, to the function's
 // end.
 void HeldLocks::find_hidden(const Module &module) {
   HiddenOperations operations(module);
+  const auto klass = static_cast<std::uint32_t>(classes_.size());
   for (const llvm::Function &function : module)
     if (!is_library_function(function))
       for (const Instruction &instruction : instructions(function))
         if (const auto *call = dyn_cast<CallBase>(&instruction);
-            call != nullptr && operations.behind(*call) != nullptr)
-          hidden_.insert(call);
-  if (hidden_.empty())
-    return;
-  any_ = static_cast<std::uint32_t>(classes_.size());
-  classes_.push_back({.name = "a lock in a guard", .many = true, .unknown = true});
+            call != nullptr && operations.behind(*call) != nullptr) {
+          Effect &effect = operations_[call];
+          effect.after.may.insert(klass);
+          effect.after.must.insert(klass);
+          any_ = klass;
+        }
+  if (any_)
+    classes_.push_back({.name = "a lock in a guard", .many = true, .unknown = true});
 }
 
 // Of variables, and of single objects; how often others may be had is not known.
@@ -371,7 +391,14 @@ void HeldLocks::find_semaphores(const Module &module) {
       classes_.push_back({.name = access_path(one.call->getArgOperand(0), 0).print(),
                           .many = false,
                           .semaphore = true});
-    semaphores_.emplace(one.call, SemaphoreCall{one.operation, known->second});
+    Effect &effect = operations_[one.call];
+    effect.itself = true;
+    if (one.operation == SemaphoreOperation::post) {
+      effect.released.insert(known->second);
+    } else {
+      effect.after.may.insert(known->second);
+      effect.after.must.insert(known->second);
+    }
   }
 }
 
@@ -381,230 +408,338 @@ const LockSet &HeldLocks::classes_of(const LockSite &site) const {
   return found == classes_of_.end() ? kNone : found->second;
 }
 
-void HeldLocks::propagate(const Module &module) {
-  using Functions = SetVector<const llvm::Function *>;
-  std::map<const llvm::Function *, std::vector<Functions *>> callers; // by array that has it
-  std::map<const llvm::Function *const *, Functions> callers_of;      // by array
-  std::deque<const llvm::Function *> work;
-  std::set<const llvm::Function *> waiting;
-  const auto add_caller = [&](ArrayRef<const llvm::Function *> targets,
-                              const llvm::Function &function) {
-    if (targets.empty())
-      return;
-    const auto [entry, fresh] = callers_of.try_emplace(targets.data());
-    entry->second.insert(&function);
-    for (const llvm::Function *target : fresh ? targets : ArrayRef<const llvm::Function *>())
-      callers[target].push_back(&entry->second);
+// What does not change from one look at a function to the next.
+struct HeldLocks::Body {
+  // A branch asks whether an acquisition succeeded.
+  struct Question {
+    LockSet classes;
+    const BasicBlock *acquired; // where it did
+    bool fails;                 // whether the other side is followed
   };
-  for (const llvm::Function &function : module) {
-    if (function.isDeclaration() || locks_.is_wrapper(function))
+  struct Inner {
+    const BasicBlock *block;
+    std::vector<const Effect *> effects; // of its calls
+    std::vector<Question> questions;     // of its branch
+    std::vector<std::size_t> next;       // successors, as the branch has them
+  };
+  Flags flags;
+  std::vector<Inner> blocks; // in reverse postorder
+
+  Body(const llvm::Function &function, const HeldLocks &held);
+
+  // Each side of such a branch knows the answer. That a lock fails is a mistake of the program, and
+  // such a side is not followed: false.
+  static bool follow(ArrayRef<Question> questions, const BasicBlock &to, HeldState &state) {
+    for (const Question &question : questions) {
+      if (question.acquired != &to && !question.fails)
+        return false;
+      for (const std::uint32_t lock : question.classes) {
+        if (question.acquired == &to && state.may.test(lock))
+          state.must.insert(lock);
+        else if (question.acquired != &to && !state.must.test(lock)) {
+          state.may.erase(lock);
+          state.shared.erase(lock);
+        }
+      }
+    }
+    return true;
+  }
+};
+
+HeldLocks::Body::Body(const llvm::Function &function, const HeldLocks &held)
+    : flags(function, &held.locks_) {
+  llvm::DenseMap<const BasicBlock *, std::size_t> numbers;
+  for (const BasicBlock *block : ReversePostOrderTraversal<const llvm::Function *>(&function)) {
+    numbers[block] = blocks.size();
+    blocks.push_back({block, {}, {}, {}});
+  }
+  const auto tried = held.trylocks_.find(&function);
+  for (Inner &inner : blocks) {
+    for (const Instruction &instruction : *inner.block)
+      if (const auto *call = dyn_cast<CallBase>(&instruction))
+        if (const Effect *effect = held.effect_of(*call))
+          inner.effects.push_back(effect);
+    for (const BasicBlock *next : successors(inner.block))
+      inner.next.push_back(numbers.lookup(next));
+    if (tried == held.trylocks_.end() || inner.next.size() < 2)
       continue;
-    bool locks = false;
+    for (const LockSite *site : tried->second)
+      if (const BasicBlock *acquired =
+              acquired_side(*site, *inner.block->getTerminator(), held.locks_))
+        inner.questions.push_back(
+            {held.classes_of(*site), acquired, site->operation != LockOperation::lock});
+  }
+}
+
+void HeldLocks::apply(const Effect &effect, HeldState &state, LockSet *released) {
+  if (!effect.released.empty()) {
+    if (released != nullptr)
+      released->unite(effect.released.without(state.may));
+    for (LockSet *set : {&state.must, &state.may, &state.shared})
+      if (!set->empty() && (effect.itself || set == &state.must))
+        *set = set->without(effect.released);
+  }
+  state.must.unite(effect.after.must);
+  state.may.unite(effect.after.may);
+  state.shared.unite(effect.after.shared);
+  state.once.unite(effect.after.once);
+}
+
+const HeldLocks::Effect *HeldLocks::effect_of(const CallBase &call) const {
+  if (const auto operation = operations_.find(&call); operation != operations_.end())
+    return &operation->second;
+  const auto known = entered_.find(likely_targets(call, points_to_).data());
+  return known == entered_.end() ? nullptr : &known->second;
+}
+
+HeldLocks::Effect HeldLocks::effect_of(ArrayRef<const llvm::Function *> targets) const {
+  Effect all;
+  bool first = true;
+  for (const llvm::Function *target : targets) {
+    const HeldState &returned = returns_with(*target);
+    if (first) {
+      all.after.must = returned.must;
+      all.after.once = returned.once;
+    } else {
+      all.after.must.intersect(returned.must);
+      all.after.once.intersect(returned.once);
+    }
+    first = false;
+    all.after.may.unite(returned.may);
+    all.after.shared.unite(returned.shared);
+    if (const auto function = functions_.find(target); function != functions_.end())
+      all.released.unite(function->second.effect.released);
+  }
+  return all;
+}
+
+// Functions, and arrays of functions that calls enter: what one does follows from what those do
+// that it uses. Those that have changed make their users change, callees mostly before callers.
+class HeldLocks::Propagation {
+public:
+  Propagation(HeldLocks &held, const Module &module) : held_(held) {
+    for (const llvm::Function &function : module)
+      if (!function.isDeclaration() && !held_.locks_.is_wrapper(function))
+        add(function);
+    for (const llvm::Function &function : module)
+      number(*of_function(function));
+  }
+
+  void run() {
+    while (!work_.empty()) {
+      auto next = work_.lower_bound(at_); // the rest of this round first
+      if (next == work_.end())
+        next = work_.begin();
+      at_ = *next;
+      work_.erase(next);
+      const Node &node = *order_[at_];
+      if (node.function == nullptr ? update(node.targets) : update(*node.function))
+        for (const Node *user : node.users)
+          work_.insert(user->number);
+    }
+  }
+
+private:
+  struct Node {
+    const llvm::Function *function = nullptr; // null: an array
+    ArrayRef<const llvm::Function *> targets;
+    bool operates = false; // on locks, itself
+    std::vector<Node *> uses;
+    std::vector<const Node *> users;
+    std::size_t number = 0;
+    bool numbered = false;
+  };
+  struct Looked {
+    std::unique_ptr<Body> body;
+    unsigned runs = 0;
+  };
+
+  Node *of_function(const llvm::Function &function) {
+    Node *&node = of_function_[&function];
+    if (node == nullptr)
+      (node = &nodes_.emplace_back())->function = &function;
+    return node;
+  }
+
+  void add(const llvm::Function &function) {
+    Node &node = *of_function(function);
     for (const Instruction &instruction : instructions(function)) {
       const auto *call = dyn_cast<CallBase>(&instruction);
       if (call == nullptr)
         continue;
-      if (locks_.at(instruction) != nullptr || once_.contains(call) || semaphores_.contains(call) ||
-          hidden_.contains(call))
-        locks = true;
-      else
-        add_caller(likely_targets(*call, points_to_), function);
+      if (held_.operations_.contains(call)) {
+        node.operates = true;
+        continue;
+      }
+      const auto targets = likely_targets(*call, held_.points_to_);
+      if (targets.empty())
+        continue;
+      Node *&array = of_array_[targets.data()];
+      if (array == nullptr) {
+        (array = &nodes_.emplace_back())->targets = targets;
+        held_.entered_[targets.data()];
+        for (const llvm::Function *target : targets) {
+          array->uses.push_back(of_function(*target));
+          array->uses.back()->users.push_back(array);
+        }
+      }
+      if (array->users.empty() || array->users.back() != &node) {
+        array->users.push_back(&node);
+        node.uses.push_back(array);
+      }
     }
-    if (locks && waiting.insert(&function).second)
-      work.push_back(&function);
   }
-  std::map<const llvm::Function *, unsigned> runs;
-  while (!work.empty()) {
-    const llvm::Function *function = work.front();
-    work.pop_front();
-    waiting.erase(function);
-    if (++runs[function] > kMaxRuns)
-      continue;
-    const Summary before = functions_[function].summary;
-    FunctionLocks after = run(*function);
-    const bool changed = after.summary != before;
-    functions_[function] = std::move(after);
-    if (!changed)
-      continue;
-    ++changes_;
-    for (const Functions *of_array : callers[function])
-      for (const llvm::Function *caller : *of_array)
-        if (waiting.insert(caller).second)
-          work.push_back(caller);
+
+  // Numbers a node behind all that it uses, as far as there are no cycles.
+  void number(Node &from) {
+    std::vector<std::pair<Node *, std::size_t>> way;
+    const auto enter = [&](Node &node) {
+      if (!std::exchange(node.numbered, true))
+        way.emplace_back(&node, 0);
+    };
+    for (enter(from); !way.empty();) {
+      auto &[node, used] = way.back();
+      if (used < node->uses.size()) {
+        enter(*node->uses[used++]);
+        continue;
+      }
+      node->number = order_.size();
+      order_.push_back(node);
+      if (node->operates)
+        work_.insert(node->number);
+      way.pop_back();
+    }
   }
+
+  // Whether what they do has changed.
+  bool update(ArrayRef<const llvm::Function *> targets) {
+    Effect &known = held_.entered_[targets.data()];
+    Effect now = held_.effect_of(targets);
+    if (now == known)
+      return false;
+    known = std::move(now);
+    return true;
+  }
+  bool update(const llvm::Function &function) {
+    Looked &looked = looked_[&function];
+    if (++looked.runs > kMaxRuns)
+      return false;
+    if (looked.body == nullptr)
+      looked.body = std::make_unique<Body>(function, held_);
+    FunctionLocks &known = held_.functions_[&function];
+    FunctionLocks now;
+    held_.run(function, *looked.body, now);
+    const bool changed = now.effect != known.effect;
+    known = std::move(now);
+    return changed;
+  }
+
+  HeldLocks &held_;
+  std::deque<Node> nodes_;
+  std::map<const llvm::Function *, Node *> of_function_;
+  std::map<const llvm::Function *const *, Node *> of_array_;
+  std::vector<const Node *> order_;
+  std::set<std::size_t> work_; // numbers
+  std::size_t at_ = 0;
+  std::map<const llvm::Function *, Looked> looked_;
+};
+
+void HeldLocks::propagate(const Module &module) {
+  Propagation(*this, module).run();
+  for (auto &[function, locks] : functions_)
+    list(*function, locks);
 }
 
-HeldLocks::FunctionLocks HeldLocks::run(const llvm::Function &function) const {
-  FunctionLocks result;
-  const Flags flags(function, &locks_);
-  using Way = std::pair<const BasicBlock *, Flags::Values>;
-  std::map<Way, HeldState> before;
-  llvm::DenseMap<const BasicBlock *, unsigned> ways;
-  const Way begin{&function.getEntryBlock(), flags.before(function.getEntryBlock().front())};
-  std::deque<Way> work{begin};
-  before[begin] = {};
+void HeldLocks::run(const llvm::Function &function, const Body &body, FunctionLocks &result) const {
+  using Way = std::pair<std::size_t, Flags::Values>; // to a block
+  struct Reached {
+    HeldState held;
+    bool waiting = true;
+  };
+  std::map<Way, Reached> before;
+  std::vector<unsigned> ways(body.blocks.size());
+  std::deque<std::map<Way, Reached>::iterator> work;
+  work.push_back(
+      before.emplace(Way{0, body.flags.before(function.getEntryBlock().front())}, Reached{}).first);
   while (!work.empty()) {
-    const Way way = std::move(work.front());
+    auto &[way, reached] = *work.front();
     work.pop_front();
-    HeldState state = before[way];
+    reached.waiting = false;
+    const Body::Inner &inner = body.blocks[way.first];
+    HeldState state = reached.held;
     Flags::Values values = way.second;
-    for (const Instruction &instruction : *way.first) {
-      transfer(instruction, state, result.summary.released);
-      flags.apply(instruction, values);
-    }
-    const Instruction &branch = *way.first->getTerminator();
-    for (unsigned i = 0; i < branch.getNumSuccessors(); ++i) {
-      std::optional<Flags::Values> there = flags.follow(branch, i, values);
-      if (!there)
-        continue;
-      const BasicBlock *next = branch.getSuccessor(i);
+    for (const Effect *effect : inner.effects)
+      apply(*effect, state, &result.effect.released);
+    if (!body.flags.empty())
+      for (const Instruction &instruction : *inner.block)
+        body.flags.apply(instruction, values);
+    const Instruction &branch = *inner.block->getTerminator();
+    for (unsigned i = 0; i < inner.next.size(); ++i) {
+      std::optional<Flags::Values> there = body.flags.follow(branch, i, values);
       HeldState held = state;
-      if (!edge(*way.first, *next, held))
+      const std::size_t next = inner.next[i];
+      if (!there || !Body::follow(inner.questions, *body.blocks[next].block, held))
         continue;
-      if (!before.contains({next, *there}) && ++ways[next] > kMaxWays)
-        there = Flags::Values(there->size()); // nothing known
-      const auto [known, fresh] = before.try_emplace({next, *there}, held);
-      const HeldState old = known->second;
-      if (!fresh)
-        merge(known->second, held);
-      if (fresh || known->second != old)
-        work.push_back(known->first);
+      Way to{next, std::move(*there)};
+      auto known = before.find(to);
+      if (known == before.end() && ++ways[next] > kMaxWays) {
+        std::fill(to.second.begin(), to.second.end(), Flags::Value{}); // nothing known
+        known = before.find(to);
+      }
+      if (known == before.end())
+        work.push_back(before.emplace(std::move(to), Reached{std::move(held)}).first);
+      else if (merge(known->second.held, held) && !std::exchange(known->second.waiting, true))
+        work.push_back(known);
     }
   }
-  for (const auto &[way, state] : before) {
-    const auto [known, fresh] = result.before.try_emplace(way.first, state);
+  for (const auto &[way, reached] : before) {
+    const auto [known, fresh] =
+        result.before.try_emplace(body.blocks[way.first].block, reached.held);
     if (!fresh)
-      merge(known->second, state);
+      merge(known->second, reached.held);
   }
-  summarise(function, result);
-  return result;
+  bool returns = false;
+  for (const Body::Inner &inner : body.blocks) {
+    const auto reached = result.before.find(inner.block);
+    if (reached == result.before.end() || !isa<ReturnInst>(inner.block->getTerminator()))
+      continue;
+    HeldState state = reached->second;
+    for (const Effect *effect : inner.effects)
+      apply(*effect, state, nullptr);
+    if (returns)
+      merge(result.effect.after, state);
+    else
+      result.effect.after = std::move(state);
+    returns = true;
+  }
+  if (any_)
+    for (LockSet *set : {&result.effect.after.may, &result.effect.after.must})
+      set->erase(*any_);
 }
 
-// Fills in what follows from the states before blocks.
-void HeldLocks::summarise(const llvm::Function &function, FunctionLocks &result) const {
-  bool returns = false;
+void HeldLocks::list(const llvm::Function &function, FunctionLocks &result) const {
   for (const BasicBlock &block : function) {
     const auto reached = result.before.find(&block);
     if (reached == result.before.end())
       continue;
     HeldState state = reached->second;
+    const auto keep = [&] {
+      if (result.states.empty() || result.states.back() != state)
+        result.states.push_back(state);
+      return &result.states.back();
+    };
+    const std::size_t first = result.calls.size();
     for (const Instruction &instruction : block) {
-      if (const auto *call = dyn_cast<CallBase>(&instruction); call != nullptr && !is_marker(*call))
-        result.calls.push_back({call, state});
-      transfer(instruction, state, result.summary.released);
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      if (call == nullptr || is_marker(*call))
+        continue;
+      result.calls.push_back({call, keep()});
+      if (const Effect *effect = effect_of(*call))
+        apply(*effect, state, nullptr);
     }
-    if (!isa<ReturnInst>(block.getTerminator()))
-      continue;
-    if (returns)
-      merge(result.summary.at_return, state);
-    else
-      result.summary.at_return = state;
-    returns = true;
+    result.blocks[&block] = {first, result.calls.size() - first, keep()};
   }
-  if (!hidden_.empty())
-    for (LockSet *set : {&result.summary.at_return.may, &result.summary.at_return.must})
-      set->erase(any_);
-}
-
-void HeldLocks::transfer(const Instruction &instruction, HeldState &state,
-                         LockSet &released) const {
-  if (const auto *at = dyn_cast<CallBase>(&instruction))
-    call(*at, state, released);
-}
-
-void HeldLocks::call(const CallBase &call, HeldState &state, LockSet &released) const {
-  if (const LockSite *site = locks_.at(call)) {
-    for (const std::uint32_t lock : classes_of(*site)) {
-      if (site->operation == LockOperation::unlock) {
-        if (state.may.erase(lock) == 0)
-          released.insert(lock);
-        state.must.erase(lock);
-        state.shared.erase(lock);
-      } else if (acquires(*site)) {
-        state.may.insert(lock);
-        if (site->shared)
-          state.shared.insert(lock);
-        if (site->operation == LockOperation::lock)
-          state.must.insert(lock);
-      }
-    }
-    return;
-  }
-  if (const auto once = once_.find(&call); once != once_.end()) {
-    state.once.insert(once->second);
-    return;
-  }
-  if (hidden_.contains(&call)) {
-    state.may.insert(any_);
-    state.must.insert(any_);
-    return;
-  }
-  if (const auto semaphore = semaphores_.find(&call); semaphore != semaphores_.end()) {
-    const std::uint32_t klass = semaphore->second.klass;
-    if (semaphore->second.operation == SemaphoreOperation::wait) {
-      state.may.insert(klass);
-      state.must.insert(klass);
-    } else {
-      if (state.may.erase(klass) == 0)
-        released.insert(klass);
-      state.must.erase(klass);
-    }
-    return;
-  }
-  const Returned &returned = returned_of(likely_targets(call, points_to_));
-  for (const std::uint32_t lock : returned.released) {
-    state.must.erase(lock);
-    if (!state.may.contains(lock))
-      released.insert(lock);
-  }
-  state.must.insert(returned.after.must.begin(), returned.after.must.end());
-  state.may.insert(returned.after.may.begin(), returned.after.may.end());
-  state.shared.insert(returned.after.shared.begin(), returned.after.shared.end());
-  state.once.insert(returned.after.once.begin(), returned.after.once.end());
-}
-
-const HeldLocks::Returned &HeldLocks::returned_of(ArrayRef<const llvm::Function *> targets) const {
-  Returned &known = returned_[targets.begin()];
-  if (known.changes == changes_)
-    return known;
-  known = {.changes = changes_, .after = {}, .released = {}};
-  bool first = true;
-  for (const llvm::Function *target : targets) {
-    const HeldState &returned = returns_with(*target);
-    known.after.must = first ? returned.must : intersection(known.after.must, returned.must);
-    known.after.may.insert(returned.may.begin(), returned.may.end());
-    known.after.shared.insert(returned.shared.begin(), returned.shared.end());
-    known.after.once = first ? returned.once : intersection(known.after.once, returned.once);
-    first = false;
-    if (const auto function = functions_.find(target); function != functions_.end())
-      known.released.insert(function->second.summary.released.begin(),
-                            function->second.summary.released.end());
-  }
-  return known;
-}
-
-// Where a branch asks whether a trylock succeeded, each side knows the answer. That a lock fails is
-// a mistake of the program, and such a side is not followed.
-bool HeldLocks::edge(const BasicBlock &from, const BasicBlock &to, HeldState &state) const {
-  const auto tried = trylocks_.find(from.getParent());
-  if (tried == trylocks_.end() || succ_size(&from) < 2)
-    return true;
-  for (const LockSite *site : tried->second) {
-    const BasicBlock *acquired = acquired_side(*site, *from.getTerminator(), locks_);
-    if (acquired == nullptr)
-      continue;
-    if (acquired != &to && site->operation == LockOperation::lock)
-      return false;
-    for (const std::uint32_t lock : classes_of(*site)) {
-      if (acquired == &to && state.may.contains(lock))
-        state.must.insert(lock);
-      else if (acquired != &to && !state.must.contains(lock)) {
-        state.may.erase(lock);
-        state.shared.erase(lock);
-      }
-    }
-  }
-  return true;
+  result.before.clear();
 }
 
 ArrayRef<HeldLocks::At> HeldLocks::calls(const llvm::Function &function) const {
@@ -612,39 +747,37 @@ ArrayRef<HeldLocks::At> HeldLocks::calls(const llvm::Function &function) const {
   return known == functions_.end() ? ArrayRef<At>() : ArrayRef<At>(known->second.calls);
 }
 
-HeldState HeldLocks::held_at(const Instruction &instruction) const {
+const HeldState &HeldLocks::held_at(const Instruction &instruction) const {
+  static const HeldState kNone;
   const auto known = functions_.find(instruction.getFunction());
   if (known == functions_.end())
-    return {};
-  const auto reached = known->second.before.find(instruction.getParent());
-  if (reached == known->second.before.end())
-    return {};
-  HeldState state = reached->second;
-  LockSet released;
-  for (const Instruction &before : *instruction.getParent()) {
-    if (&before == &instruction)
-      break;
-    transfer(before, state, released);
-  }
-  return state;
+    return kNone;
+  const auto reached = known->second.blocks.find(instruction.getParent());
+  if (reached == known->second.blocks.end())
+    return kNone;
+  const Block &block = reached->second;
+  const ArrayRef<At> calls = ArrayRef<At>(known->second.calls).slice(block.first, block.count);
+  const auto *next =
+      partition_point(calls, [&](const At &at) { return at.call->comesBefore(&instruction); });
+  return next == calls.end() ? *block.end : *next->held;
 }
 
 bool HeldLocks::may_hold(const Instruction &instruction) const {
   const auto known = functions_.find(instruction.getFunction());
-  if (known != functions_.end() && !known->second.before.contains(instruction.getParent()))
+  if (known != functions_.end() && !known->second.blocks.contains(instruction.getParent()))
     return true; // no path leads here
   return !held_at(instruction).may.empty();
 }
 
 bool HeldLocks::may_release(const llvm::Function &function, std::uint32_t lock) const {
   const auto known = functions_.find(&function);
-  return known != functions_.end() && known->second.summary.released.contains(lock);
+  return known != functions_.end() && known->second.effect.released.test(lock);
 }
 
 const HeldState &HeldLocks::returns_with(const llvm::Function &function) const {
   static const HeldState kNone;
   const auto known = functions_.find(&function);
-  return known == functions_.end() ? kNone : known->second.summary.at_return;
+  return known == functions_.end() ? kNone : known->second.effect.after;
 }
 
 } // namespace tandem

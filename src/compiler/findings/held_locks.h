@@ -13,17 +13,20 @@
 #pragma once
 
 #include "compiler/findings/targets.h"
+#include "compiler/points_to/element_set.h"
 #include "compiler/points_to/points_to.h"
 #include "compiler/sections/lock_calls.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -53,7 +56,7 @@ bool is_for_once(const llvm::Function &function);
 llvm::SmallVector<const llvm::Function *, 1> once_targets(const llvm::CallBase &call,
                                                           const PointsToAnalysis &points_to);
 
-using LockSet = std::set<std::uint32_t>; // of classes
+using LockSet = ElementSet; // of classes
 
 struct HeldState {
   LockSet must;   // on every path
@@ -83,12 +86,12 @@ public:
   // where neither the function nor what it calls acquires a lock.
   struct At {
     const llvm::CallBase *call;
-    HeldState held;
+    const HeldState *held; // as long as this object
   };
   [[nodiscard]] llvm::ArrayRef<At> calls(const llvm::Function &function) const;
 
   // What the function has acquired at an instruction; nothing where no path leads there.
-  [[nodiscard]] HeldState held_at(const llvm::Instruction &instruction) const;
+  [[nodiscard]] const HeldState &held_at(const llvm::Instruction &instruction) const;
   // Whether some path holds a lock at an instruction.
   [[nodiscard]] bool may_hold(const llvm::Instruction &instruction) const;
 
@@ -98,27 +101,45 @@ public:
   [[nodiscard]] const HeldState &returns_with(const llvm::Function &function) const;
 
 private:
-  struct Summary {
-    HeldState at_return;
-    LockSet released; // locks of its caller
-    bool operator==(const Summary &) const = default;
+  // What an operation on a lock, or a call of one of some functions, does.
+  struct Effect {
+    HeldState after;
+    LockSet released;    // locks that were held before
+    bool itself = false; // an operation: what it releases is held on no path afterwards
+    bool operator==(const Effect &) const = default;
+  };
+  struct Step {
+    const llvm::CallBase *call;
+    const Effect *effect;
+  };
+  struct Block {
+    std::size_t first; // of calls
+    std::size_t count;
+    const HeldState *end; // before the terminator, or after it
   };
   struct FunctionLocks {
-    Summary summary;
-    llvm::DenseMap<const llvm::BasicBlock *, HeldState> before; // of blocks
+    Effect effect;                                              // of a call
+    llvm::DenseMap<const llvm::BasicBlock *, HeldState> before; // of blocks; until it is listed
+    llvm::DenseMap<const llvm::BasicBlock *, Block> blocks;     // those that a path leads to
     std::vector<At> calls;
+    std::deque<HeldState> states; // of calls and blocks
   };
+  struct Body;
+  class Propagation;
 
   void classify(const llvm::Module &module);
   void find_semaphores(const llvm::Module &module);
   void find_hidden(const llvm::Module &module);
+  void find_operations(const llvm::Module &module);
   void propagate(const llvm::Module &module);
-  FunctionLocks run(const llvm::Function &function) const;
-  void summarise(const llvm::Function &function, FunctionLocks &result) const;
-  void transfer(const llvm::Instruction &instruction, HeldState &state, LockSet &released) const;
-  void call(const llvm::CallBase &call, HeldState &state, LockSet &released) const;
-  // False: the way is not followed.
-  bool edge(const llvm::BasicBlock &from, const llvm::BasicBlock &to, HeldState &state) const;
+  // What the call does; null: nothing to locks.
+  [[nodiscard]] const Effect *effect_of(const llvm::CallBase &call) const;
+  // What a call of one of the functions does, as far as is known.
+  [[nodiscard]] Effect effect_of(llvm::ArrayRef<const llvm::Function *> targets) const;
+  static void apply(const Effect &effect, HeldState &state, LockSet *released);
+  void run(const llvm::Function &function, const Body &body, FunctionLocks &result) const;
+  // Fills in what follows from the states before blocks.
+  void list(const llvm::Function &function, FunctionLocks &result) const;
 
   const LockCalls &locks_;
   const PointsToAnalysis &points_to_;
@@ -126,26 +147,12 @@ private:
   std::set<std::pair<std::uint32_t, std::uint32_t>> may_be_one_;
   llvm::DenseMap<const llvm::Instruction *, LockSet> classes_of_; // of lock sites
   std::map<const llvm::CallBase *, std::uint32_t> once_;          // of calls that are once's
-  // Calls that wait for, and post, semaphores that one thread at a time has.
-  struct SemaphoreCall {
-    SemaphoreOperation operation;
-    std::uint32_t klass;
-  };
-  std::map<const llvm::CallBase *, SemaphoreCall> semaphores_;
-  llvm::DenseSet<const llvm::CallBase *> hidden_; // calls that acquire inside a library's template
-  std::uint32_t any_ = 0;                         // the class of what these acquire
+  std::optional<std::uint32_t> any_; // the class of what is acquired inside a library's template
   llvm::DenseMap<const llvm::Function *, std::vector<const LockSite *>>
       trylocks_; // and locks: their results are asked for
+  std::map<const llvm::CallBase *, Effect> operations_;
+  std::map<const llvm::Function *const *, Effect> entered_;   // by array of functions
   std::map<const llvm::Function *, FunctionLocks> functions_; // those that matter
-  // What calls of an array of functions do, as far as the summaries have got.
-  struct Returned {
-    std::size_t changes = 0; // as changes_ was
-    HeldState after;
-    LockSet released;
-  };
-  const Returned &returned_of(llvm::ArrayRef<const llvm::Function *> targets) const;
-  mutable std::map<llvm::ArrayRef<const llvm::Function *>::iterator, Returned> returned_;
-  std::size_t changes_ = 1; // of summaries
 };
 
 } // namespace tandem

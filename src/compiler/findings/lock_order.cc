@@ -54,9 +54,9 @@ const CallBase *acquisition_before(const CallBase &at, std::uint32_t lock, const
     if (const LockSite *site = view.locks.at(instruction))
       return (site->operation == LockOperation::lock ||
               site->operation == LockOperation::trylock) &&
-             held.classes_of(*site).contains(lock);
+             held.classes_of(*site).test(lock);
     return any_of(likely_targets(*call, view.points_to), [&](const Function *target) {
-      return held.returns_with(*target).may.contains(lock);
+      return held.returns_with(*target).may.test(lock);
     });
   };
   SmallPtrSet<const BasicBlock *, 16> seen;
@@ -221,6 +221,9 @@ bool is_by_given_order(const LockSite &held, const CallBase &call, const LockSit
 class OrderFinder {
 public:
   OrderFinder(const AnalysisView &view, const HeldLocks &held) : view_(view), held_(held) {
+    for (std::uint32_t lock = 0; lock < held.classes().size(); ++lock)
+      if (held.classes()[lock].many)
+        many_.insert(lock);
     find_acquirers();
   }
 
@@ -256,7 +259,7 @@ private:
           for (const Function *target : fresh ? targets : ArrayRef<const Function *>())
             callers[target].push_back(&array->second);
         }
-        for (const std::uint32_t lock : at.held.must)
+        for (const std::uint32_t lock : at.held->must)
           holders_[lock].push_back(&at);
       }
     while (!work.empty()) {
@@ -277,7 +280,7 @@ private:
     std::set<const Function *const *> arrays; // of which all are entered
     const auto visit = [&](const HeldLocks::At &at, const Function *caller, const LockSet &outer) {
       LockSet guards = outer;
-      guards.insert(at.held.must.begin(), at.held.must.end());
+      guards.unite(at.held->must);
       if (const LockSite *site = view_.locks.at(*at.call)) {
         if (waits_for(*site))
           for (const std::uint32_t second : held_.classes_of(*site))
@@ -313,7 +316,7 @@ private:
       return;
     guards.erase(lock);
     guards.erase(second);
-    std::erase_if(guards, [&](std::uint32_t guard) { return held_.classes()[guard].many; });
+    guards = guards.without(many_);
     const auto [known, fresh] = orders_.try_emplace(pair);
     Order &order = known->second;
     order.entries.insert(order.entries.end(), entries.begin(), entries.end());
@@ -321,7 +324,7 @@ private:
     order.entries.erase(std::unique(order.entries.begin(), order.entries.end()),
                         order.entries.end());
     if (!fresh) {
-      std::erase_if(order.guards, [&](std::uint32_t guard) { return !guards.contains(guard); });
+      order.guards.intersect(guards);
       return;
     }
     order.guards = std::move(guards);
@@ -359,6 +362,7 @@ private:
 
   const AnalysisView &view_;
   const HeldLocks &held_;
+  LockSet many_; // classes of several locks
   SmallPtrSet<const Function *, 32> acquirers_;
   std::map<std::uint32_t, std::vector<const HeldLocks::At *>> holders_;
   Orders orders_;
@@ -445,7 +449,7 @@ private:
     LockSet guards = orders.front()->guards;
     for (std::size_t i = 0; i < orders.size(); ++i) {
       const Order &next = *orders[(i + 1) % orders.size()];
-      std::erase_if(guards, [&](std::uint32_t guard) { return !next.guards.contains(guard); });
+      guards.intersect(next.guards);
       if (orders.size() > 1 && !view_.sharing.may_overlap(orders[i]->entries, next.entries))
         return false;
     }

@@ -188,7 +188,7 @@ private:
     const auto [known, fresh] = unions_.try_emplace({outer, inner}, 0);
     if (fresh) {
       LockSet both = *sets_[outer];
-      both.insert(sets_[inner]->begin(), sets_[inner]->end());
+      both.unite(*sets_[inner]);
       known->second = set_id(std::move(both));
     }
     return known->second;
@@ -201,7 +201,7 @@ private:
     LockSet both;
     for (const std::uint32_t held : *sets_[one])
       for (const std::uint32_t known : {held, held ^ kReader})
-        if (sets_[other]->contains(known))
+        if (sets_[other]->test(known))
           both.insert(held | known);
     return set_id(std::move(both));
   }
@@ -218,7 +218,7 @@ private:
       return known->second;
     DenseMap<const CallBase *, const HeldState *> held;
     for (const HeldLocks::At &at : held_.calls(function))
-      held[at.call] = &at.held;
+      held[at.call] = at.held;
     std::set<std::tuple<const Function *const *, SetId, SetId, std::optional<std::int64_t>>> seen;
     for (const Instruction &instruction : instructions(function)) {
       const auto *call = dyn_cast<CallBase>(&instruction);
@@ -250,7 +250,7 @@ private:
     std::pair<LockSet, LockSet> sets;
     for (const auto &[from, to] : {std::pair{&state.may, &sets.first}, {&state.must, &sets.second}})
       for (const std::uint32_t lock : *from)
-        to->insert(state.shared.contains(lock) ? lock | kReader : lock);
+        to->insert(state.shared.test(lock) ? lock | kReader : lock);
     for (const std::uint32_t control : state.once)
       for (LockSet *set : {&sets.first, &sets.second})
         set->insert(control | kReader);
@@ -502,8 +502,8 @@ private:
     if (!sure)
       return;
     // Many locks at once are those of paths that are not told apart.
-    const bool few = sets_[one.context.locks]->size() <= kFewLocks &&
-                     sets_[other.context.locks]->size() <= kFewLocks;
+    const bool few = sets_[one.context.locks]->count() <= kFewLocks &&
+                     sets_[other.context.locks]->count() <= kFewLocks;
     const bool by_index = fixed && have_common_lock(one.certain, other.certain, false);
     Pair pair{one, other,
               *sure && few && !on_some_paths && !by_index && phases_.is_known(one.context.entry) &&

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -20,7 +21,7 @@ class ElementSet {
   struct Word {
     std::uint32_t index; // of elements index * kBits to index * kBits + kBits - 1
     std::uint64_t bits;
-    bool operator==(const Word &) const = default;
+    auto operator<=>(const Word &) const = default;
   };
   static constexpr std::uint32_t kBits = 64;
 
@@ -93,6 +94,16 @@ public:
     at->bits |= bit(element);
     return at->bits != before;
   }
+  // Result: whether the element was there.
+  bool erase(std::uint32_t element) {
+    const auto at = words_.begin() + (find(element / kBits) - words_.cbegin());
+    if (at == words_.end() || at->index != element / kBits || (at->bits & bit(element)) == 0)
+      return false;
+    at->bits &= ~bit(element);
+    if (at->bits == 0)
+      words_.erase(at);
+    return true;
+  }
   // Adds all of `other`. Result: whether one is new.
   bool unite(const ElementSet &other) {
     std::size_t missing = 0; // words
@@ -125,19 +136,22 @@ public:
     }
     return true;
   }
-  // Removes what is not in `other`.
-  void intersect(const ElementSet &other) {
+  // Removes what is not in `other`. Result: whether anything was.
+  bool intersect(const ElementSet &other) {
     auto theirs = other.words_.begin();
     auto kept = words_.begin();
+    bool changed = false;
     for (const Word word : words_) {
       while (theirs != other.words_.end() && theirs->index < word.index)
         ++theirs;
-      if (theirs == other.words_.end())
-        break;
-      if (theirs->index == word.index && (theirs->bits & word.bits) != 0)
-        *kept++ = {word.index, theirs->bits & word.bits};
+      const bool both = theirs != other.words_.end() && theirs->index == word.index;
+      const std::uint64_t bits = both ? theirs->bits & word.bits : 0;
+      changed |= bits != word.bits;
+      if (bits != 0)
+        *kept++ = {word.index, bits};
     }
     words_.erase(kept, words_.end());
+    return changed;
   }
   // What is not in `other`.
   [[nodiscard]] ElementSet without(const ElementSet &other) const {
@@ -153,7 +167,7 @@ public:
     return rest;
   }
 
-  bool operator==(const ElementSet &) const = default;
+  auto operator<=>(const ElementSet &) const = default; // some order
 
 private:
   static std::uint64_t bit(std::uint32_t element) { return std::uint64_t{1} << (element % kBits); }

@@ -66,7 +66,7 @@ TEST(ElementSet, DoesWhatASetDoes) {
       for (const std::uint32_t x : models[a])
         if (models[b].contains(x))
           expected.insert(x);
-      sets[a].intersect(sets[b]);
+      EXPECT_EQ(sets[a].intersect(sets[b]), expected != models[a]);
       models[a] = expected;
       break;
     case 4:
@@ -75,6 +75,10 @@ TEST(ElementSet, DoesWhatASetDoes) {
           expected.insert(x);
       EXPECT_EQ(contents(sets[a].without(sets[b])), expected);
       EXPECT_EQ(sets[a].without(sets[b]).empty(), expected.empty());
+      break;
+    case 5:
+    case 6:
+      EXPECT_EQ(sets[a].erase(element), models[a].erase(element) == 1);
       break;
     default:
       EXPECT_EQ(sets[a].insert(element), models[a].insert(element).second);
@@ -85,6 +89,7 @@ TEST(ElementSet, DoesWhatASetDoes) {
     EXPECT_EQ(sets[a].empty(), models[a].empty());
     EXPECT_EQ(sets[a].test(element), models[a].contains(element));
     EXPECT_EQ(sets[a] == sets[b], models[a] == models[b]);
+    EXPECT_NE(sets[a] < sets[b], sets[a] >= sets[b]);
     if (!models[a].empty()) {
       EXPECT_EQ(sets[a].first(), *models[a].begin());
     }
