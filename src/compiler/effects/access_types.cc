@@ -115,14 +115,22 @@ bool AccessTypes::may_mean_one(const Member &a, const Member &b) const {
 bool AccessTypes::may_alias(AccessType a, AccessType b) {
   if (a == b || a == kAnyAccess || b == kAnyAccess)
     return true;
-  const auto [entry, fresh] = aliases_.try_emplace(std::minmax(a, b), true);
-  if (!fresh)
-    return entry->second;
+  const auto [less, more] = std::minmax(a, b);
+  if (more >= aliases_.size())
+    aliases_.resize(accesses_.size());
+  aliases_[more].resize(more);
+  Answer &known = aliases_[more][less];
+  if (known == Answer::unknown)
+    known = compare(less, more) ? Answer::yes : Answer::no;
+  return known == Answer::yes;
+}
+
+bool AccessTypes::compare(AccessType a, AccessType b) const {
   const Access &one = accesses_[a];
   const Access &other = accesses_[b];
   if (one.member.record != nullptr && other.member.record != nullptr &&
       !may_mean_one(one.member, other.member))
-    return entry->second = false;
+    return false;
   // Memory of no record may be one type now and another later (C11 6.5, paragraph 6).
   if (one.member.record == nullptr && other.member.record == nullptr && !has_base(*one.tag) &&
       !has_base(*other.tag))
@@ -141,8 +149,8 @@ bool AccessTypes::may_alias(AccessType a, AccessType b) {
   AAResults none(library); // the rules ask no other analysis
   SimpleAAQueryInfo query(none);
   TypeBasedAAResult rules;
-  return entry->second = rules.alias(location(one.tag), location(other.tag), query, nullptr) !=
-                         AliasResult::NoAlias;
+  return rules.alias(location(one.tag), location(other.tag), query, nullptr) !=
+         AliasResult::NoAlias;
 }
 
 } // namespace tandem

@@ -38,6 +38,7 @@ public:
   bool may_alias(AccessType a, AccessType b);
 
 private:
+  [[nodiscard]] bool compare(AccessType a, AccessType b) const;
   // A scalar that is a member of a structure.
   struct Member {
     const llvm::StructType *record = nullptr; // null: none is known
@@ -58,7 +59,8 @@ private:
   llvm::DenseSet<const llvm::Type *> untyped_; // structures that may alias anything
   std::vector<Access> accesses_{Access{}};
   std::map<Access, AccessType> known_;
-  llvm::DenseMap<std::pair<AccessType, AccessType>, bool> aliases_;
+  enum class Answer : std::uint8_t { unknown, no, yes };
+  std::vector<std::vector<Answer>> aliases_; // by the larger of two types, and the smaller
 };
 
 } // namespace tandem

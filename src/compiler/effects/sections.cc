@@ -4,6 +4,7 @@
 // action and a place of each access, found along the calls.
 #include "compiler/effects/effects.h"
 
+#include "compiler/points_to/element_set.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/called_function.h"
 #include "compiler/sections/promises.h"
@@ -38,14 +39,14 @@ const Effects::Beyond &Effects::beyond(ArrayRef<const Function *> targets) {
   };
   for (const Function *target : targets)
     reach(target, nullptr, 0);
-  std::set<std::pair<std::uint32_t, bool>> accesses;
+  ElementSet accesses; // twice the location, and one more if it is written
   std::set<std::pair<std::string, bool>> actions;
   DenseSet<const Function *const *> arrays{targets.data()};
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto [function, depth] = order[i];
     const FunctionFacts &facts = facts_of(*function);
     for (const SectionAccess &access : accesses_of(*function))
-      if (accesses.emplace(access.location, access.writes).second)
+      if (accesses.insert(2 * access.location + (access.writes ? 1 : 0)))
         found.accesses.emplace_back(depth, access);
     for (const auto &[callee, action] : facts.irrevocable)
       if (!is_pure(*function) && actions.emplace(callee, action.second).second)
