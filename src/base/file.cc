@@ -105,24 +105,36 @@ Status check_outputs(const std::vector<std::string> &outputs,
 }
 
 Status write_file(const std::string &path, std::string_view content) {
+  return write_file(path, [&](const TakeText &take) { take(content); });
+}
+
+Status write_file(const std::string &path, const std::function<void(const TakeText &)> &make) {
   // Whoever reads our output through a pipe and has seen enough ends us, as always.
   const SignalsHeld held{SIGXFSZ};
+  int error = 0;
   if (path == "-") {
-    if (std::fwrite(content.data(), 1, content.size(), stdout) != content.size() ||
-        std::fflush(stdout) != 0)
-      return cannot("standard output", "written", errno);
-    return Unit{};
+    make([&](std::string_view piece) {
+      if (error == 0 && std::fwrite(piece.data(), 1, piece.size(), stdout) != piece.size())
+        error = errno;
+    });
+    if (error == 0 && std::fflush(stdout) != 0)
+      error = errno;
+    return error == 0 ? Status(Unit{}) : cannot("standard output", "written", error);
   }
   std::unique_ptr<SignalsHeld> ends; // until the file is gone
   OutputFile file;
-  if (const int error = file.find(path.c_str()); error != 0)
+  error = file.find(path.c_str());
+  if (error != 0)
     return cannot(path, "written", error);
   // A pipe may make the process wait, which must be able to end then.
   if (file.way() == OutputFile::Way::replace)
     ends.reset(new SignalsHeld{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU});
-  int error = file.begin(false);
+  error = file.begin(false);
   if (error == 0)
-    error = write_all(file.descriptor(), content);
+    make([&](std::string_view piece) {
+      if (error == 0)
+        error = write_all(file.descriptor(), piece);
+    });
   if (error == 0)
     error = file.commit();
   return error == 0 ? Status(Unit{}) : cannot(path, "written", error);

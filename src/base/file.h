@@ -6,6 +6,7 @@
 #include "base/result.h"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,11 @@ Result<std::string> read_file(const std::string &path, std::size_t most = kMostF
 // one, and a signal that ends the process waits until one of them is there. `-` writes to standard
 // output. Error: `path: cannot be written: reason`.
 Status write_file(const std::string &path, std::string_view content);
+
+// Takes a text piece by piece.
+using TakeText = std::function<void(std::string_view)>;
+// The same for what `make` hands to its argument, so that no more than a piece need be in memory.
+Status write_file(const std::string &path, const std::function<void(const TakeText &)> &make);
 
 // Whether write_file(path, ...) would succeed, found out without changing anything (its folder
 // exists and can be written). The same error as write_file.

@@ -30,6 +30,17 @@ TEST_F(File, ReadsBackWhatItWrote) {
   EXPECT_EQ(read_file(path("x")).value(), "shorter");
 }
 
+TEST_F(File, WritesPieceByPiece) {
+  const auto pieces = [](const TakeText &take) {
+    for (const char *piece : {"one ", "", "two"})
+      take(piece);
+  };
+  ASSERT_TRUE(write_file(path("x"), pieces));
+  EXPECT_EQ(read_file(path("x")).value(), "one two");
+  EXPECT_EQ(write_file("/dev/full", pieces).error().message,
+            "/dev/full: cannot be written: No space left on device");
+}
+
 TEST_F(File, LeavesNothingBesideTheFile) {
   ASSERT_TRUE(write_file(path("x"), "content"));
   std::size_t files = 0;

@@ -375,7 +375,8 @@ PreservedAnalyses TandemPass::run(Module &module, ModuleAnalysisManager &) {
     const Result<std::string> path = report_path(options_.report, options_.link_output);
     if (!path)
       stop(path.error().message);
-    if (const Status written = write_file(*path, to_json(analysis.report)); !written)
+    const auto write = [&](const TakeText &take) { write_json(analysis.report, take); };
+    if (const Status written = write_file(*path, write); !written)
       stop(written.error().message);
   }
   return removed || prepared || unwrapped || *changed || analysis.observation

@@ -9,6 +9,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -258,6 +259,8 @@ struct Report {
 // The report as JSON, two spaces of indentation, a newline at the end. Lists keep their order;
 // bytes that are not UTF-8 become U+FFFD.
 std::string to_json(const Report &report);
+// The same piece by piece: the text of a large program has hundreds of megabytes.
+void write_json(const Report &report, const std::function<void(std::string_view)> &take);
 
 // Puts every list into the order that reports are written in, so that equal programs give equal
 // bytes: sections by file and line (those of one line stay as they are); conflicts as the sections

@@ -97,6 +97,13 @@ TEST(ReportJson, RoundTripsEveryField) {
   EXPECT_EQ(*again, sample());
 }
 
+TEST(ReportJson, IsIndentedThroughout) {
+  for (const Report &report : {sample(), Report{}}) {
+    const std::string text = to_json(report);
+    EXPECT_EQ(text, nlohmann::ordered_json::parse(text).dump(2) + "\n");
+  }
+}
+
 TEST(ReportJson, RoundTripsTheEmptyReport) {
   const Result<Report> again = report_from_json(to_json(Report{}), "r.json");
   ASSERT_TRUE(again.ok()) << again.error().message;

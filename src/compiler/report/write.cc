@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/report/report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace tandem {
 namespace {
@@ -121,38 +123,90 @@ Json analysis_json(const ReportAnalysis &analysis) {
   return json;
 }
 
+// An object whose lists are written element by element.
+class Writer {
+public:
+  explicit Writer(const std::function<void(std::string_view)> &take) : take_(take) { take_("{"); }
+
+  void field(const char *name, const Json &value) {
+    begin(name);
+    put(value, "\n  ");
+  }
+  template <typename T, typename Convert>
+  void each(const char *name, const std::vector<T> &items, Convert convert) {
+    begin(name);
+    const char *before = "[\n    ";
+    for (const T &item : items) {
+      take_(std::exchange(before, ",\n    "));
+      put(convert(item), "\n    ");
+    }
+    take_(items.empty() ? "[]" : "\n  ]");
+  }
+  void end() { take_("\n}\n"); }
+
+private:
+  void begin(const char *name) {
+    take_(std::exchange(separator_, ",\n  "));
+    take_(Json(name).dump() + ": ");
+  }
+  // `line`: what a line of the value begins with.
+  void put(const Json &value, std::string_view line) {
+    const std::string text = value.dump(2, ' ', false, Json::error_handler_t::replace);
+    std::string indented;
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      if (begin != 0)
+        indented += line;
+      indented.append(text, begin, end - begin);
+      begin = end + 1;
+    }
+    take_(indented);
+  }
+
+  const std::function<void(std::string_view)> &take_;
+  const char *separator_ = "\n  ";
+};
+
 } // namespace
 
-std::string to_json(const Report &report) {
-  Json json{{"version", kReportVersion}, {"output", report.output}};
-  json["enforcement"] =
-      Json{{"requested", report.enforcement.requested}, {"used", report.enforcement.used}};
-  json["sections"] = list(report.sections, section_json);
-  json["colours"] = list(report.colours, [](const ReportColour &colour) {
+void write_json(const Report &report, const std::function<void(std::string_view)> &take) {
+  Writer writer(take);
+  writer.field("version", kReportVersion);
+  writer.field("output", report.output);
+  writer.field("enforcement", Json{{"requested", report.enforcement.requested},
+                                   {"used", report.enforcement.used}});
+  writer.each("sections", report.sections, section_json);
+  writer.each("colours", report.colours, [](const ReportColour &colour) {
     return Json{{"name", colour.name}, {"locations", colour.locations}};
   });
-  json["shared"] = report.shared;
-  json["locations"] = list(report.locations, location_json);
-  json["threads"] = list(report.threads, [](const ReportThread &thread) {
+  writer.field("shared", report.shared);
+  writer.each("locations", report.locations, location_json);
+  writer.each("threads", report.threads, [](const ReportThread &thread) {
     return Json{{"function", thread.function}, {"kind", thread.kind}, {"many", thread.many}};
   });
-  json["lock_sites"] = list(report.lock_sites, lock_site_json);
-  json["externals"] = report.externals;
-  json["findings"] = list(report.findings, finding_json);
+  writer.each("lock_sites", report.lock_sites, lock_site_json);
+  writer.field("externals", report.externals);
+  writer.each("findings", report.findings, finding_json);
   if (const ReportInstrumentation &made = report.instrumentation; made != ReportInstrumentation{})
-    json["instrumentation"] = Json{{"clones", made.clones},
-                                   {"barriers", made.barriers},
-                                   {"plain", made.plain},
-                                   {"captured", made.captured},
-                                   {"unwritten", made.unwritten},
-                                   {"merged", made.merged},
-                                   {"counters", made.counters},
-                                   {"irrevocable", made.irrevocable},
-                                   {"deferred_updates", made.deferred_updates},
-                                   {"atomics", made.atomics},
-                                   {"short_sections", made.short_sections}};
-  json["analysis"] = analysis_json(report.analysis);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    writer.field("instrumentation", Json{{"clones", made.clones},
+                                         {"barriers", made.barriers},
+                                         {"plain", made.plain},
+                                         {"captured", made.captured},
+                                         {"unwritten", made.unwritten},
+                                         {"merged", made.merged},
+                                         {"counters", made.counters},
+                                         {"irrevocable", made.irrevocable},
+                                         {"deferred_updates", made.deferred_updates},
+                                         {"atomics", made.atomics},
+                                         {"short_sections", made.short_sections}});
+  writer.field("analysis", analysis_json(report.analysis));
+  writer.end();
+}
+
+std::string to_json(const Report &report) {
+  std::string text;
+  write_json(report, [&](std::string_view piece) { text += piece; });
+  return text;
 }
 
 } // namespace tandem
