@@ -133,8 +133,8 @@ bool follows_links(const LockSite &first, const LockSite &second) {
 
 using Roots = SmallPtrSet<const Value *, 4>;
 
-// The same, and what the variables among them are assigned from: `first` of
-// `first = from < to ? from : to` comes from both.
+// The same, and what the variables among them are assigned from: `first` of `first = from < to ?
+// from : to` comes from both.
 Roots origins_of(const Roots &roots) {
   Roots origins;
   SmallVector<const Value *, 8> work(roots.begin(), roots.end());
@@ -235,11 +235,15 @@ public:
   }
 
 private:
+  // How a function is entered with a lock held.
   struct Step {
-    const CallBase *call;
+    const CallBase *call;   // the first that was found
     const Function *caller; // that has a step of its own; null: holds the lock itself
-    LockSet guards;
+    LockSet guards;         // held as well, by each call
+    // Calls that name the function, by those that hold the lock themselves.
+    SmallVector<const CallBase *, 1> direct;
   };
+  using Steps = std::map<const Function *, Step>;
 
   // Functions that acquire a lock, or call one that does.
   void find_acquirers() {
@@ -275,9 +279,9 @@ private:
   }
 
   void find_after(std::uint32_t lock) {
-    std::map<const Function *, Step> steps; // how the function is entered with the lock held
+    Steps steps;
     std::deque<const Function *> work;
-    std::set<const Function *const *> arrays; // of which all are entered
+    std::map<const Function *const *, LockSet> arrays; // that are entered, and the guards then
     const auto visit = [&](const HeldLocks::At &at, const Function *caller, const LockSet &outer) {
       LockSet guards = outer;
       guards.unite(at.held->must);
@@ -288,12 +292,19 @@ private:
         return;
       }
       const ArrayRef<const Function *> targets = likely_targets(*at.call, view_.points_to);
-      if (!arrays.insert(targets.data()).second)
+      const bool direct = caller == nullptr && called_function(*at.call) != nullptr;
+      const auto [array, first] = arrays.try_emplace(targets.data(), guards);
+      if (!first && !array->second.intersect(guards) && !direct)
         return;
-      for (const Function *target : targets)
-        if (acquirers_.contains(target) && !held_.may_release(*target, lock) &&
-            steps.try_emplace(target, Step{at.call, caller, guards}).second)
+      for (const Function *target : targets) {
+        if (!acquirers_.contains(target) || held_.may_release(*target, lock))
+          continue;
+        const auto [step, fresh] = steps.try_emplace(target, Step{at.call, caller, guards, {}});
+        if (direct)
+          step->second.direct.push_back(at.call);
+        if (fresh || step->second.guards.intersect(guards))
           work.push_back(target);
+      }
     };
     for (const HeldLocks::At *at : holders_[lock])
       visit(*at, nullptr, {});
@@ -307,13 +318,26 @@ private:
   }
 
   void add(std::pair<std::uint32_t, std::uint32_t> pair, const LockSite &site,
-           const Function *caller, const std::map<const Function *, Step> &steps, LockSet guards) {
+           const Function *caller, const Steps &steps, LockSet guards) {
     const auto [lock, second] = pair;
     const std::vector<std::uint32_t> &entries = view_.sharing.entries_of(*site.call);
-    if (held_.classes()[second].unknown || entries.empty() || // before the first thread starts
-        (second == lock &&
-         !may_wait_for_itself(lock, site, caller == nullptr ? nullptr : &steps.at(caller))))
+    if (held_.classes()[second].unknown || entries.empty()) // before the first thread starts
       return;
+    std::vector<const CallBase *> chain{site.call};
+    if (second == lock && site.operation == LockOperation::wait)
+      return;
+    if (second == lock && held_.classes()[lock].many) {
+      chain = way_to_another(lock, site, caller == nullptr ? nullptr : &steps.at(caller));
+      if (chain.empty())
+        return;
+    } else {
+      for (const Function *at = caller; at != nullptr;) {
+        const Step &step = steps.at(at);
+        chain.push_back(step.call);
+        at = step.caller;
+      }
+      std::reverse(chain.begin(), chain.end());
+    }
     guards.erase(lock);
     guards.erase(second);
     guards = guards.without(many_);
@@ -328,36 +352,32 @@ private:
       return;
     }
     order.guards = std::move(guards);
-    order.chain = {site.call};
-    for (const Function *at = caller; at != nullptr;) {
-      const Step &step = steps.at(at);
-      order.chain.push_back(step.call);
-      at = step.caller;
-    }
-    std::reverse(order.chain.begin(), order.chain.end());
+    order.chain = std::move(chain);
   }
 
-  // Whether two locks of one class, or one lock twice, can be a deadlock. Two fields of objects
-  // count only where one function acquires both, by two addresses that it does not compare first,
-  // or one itself and the other by a call with an object that it was given, too: elsewhere they
-  // are, more often than not, two objects with an order of their own. `step`: the call; null: there
-  // is none.
-  bool may_wait_for_itself(std::uint32_t lock, const LockSite &site, const Step *step) {
-    if (site.operation == LockOperation::wait)
-      return false;
-    const LockClass &klass = held_.classes()[lock];
-    if (!klass.many)
-      return true;
-    if (step != nullptr && step->caller != nullptr)
-      return false;
-    const CallBase *second = step == nullptr ? site.call : step->call;
-    const CallBase *first = acquisition_before(*second, lock, view_, held_);
-    const LockSite *held = first == nullptr ? nullptr : view_.locks.at(*first);
-    if (held == nullptr)
-      return false;
-    return step == nullptr ? !follows_links(*held, site) &&
-                                 !compared_before(roots_of(*held), roots_of(site), *second)
-                           : is_by_given_order(*held, *second, site);
+  // How two locks of one class can be a deadlock: the calls to the second acquisition. Two fields
+  // of objects count only where one function acquires both, by two addresses that it does not
+  // compare first, or one itself and the other by a call with an object that it was given, too:
+  // elsewhere they are, more often than not, two objects with an order of their own. Empty: they
+  // cannot. `step`: the calls; null: there is none.
+  std::vector<const CallBase *> way_to_another(std::uint32_t lock, const LockSite &site,
+                                               const Step *step) {
+    const auto held_before = [&](const CallBase &call) {
+      const CallBase *first = acquisition_before(call, lock, view_, held_);
+      return first == nullptr ? nullptr : view_.locks.at(*first);
+    };
+    if (step == nullptr) {
+      const LockSite *held = held_before(*site.call);
+      if (held != nullptr && !follows_links(*held, site) &&
+          !compared_before(roots_of(*held), roots_of(site), *site.call))
+        return {site.call};
+      return {};
+    }
+    for (const CallBase *call : step->direct)
+      if (const LockSite *held = held_before(*call);
+          held != nullptr && is_by_given_order(*held, *call, site))
+        return {call, site.call};
+    return {};
   }
 
   const AnalysisView &view_;
@@ -368,8 +388,8 @@ private:
   Orders orders_;
 };
 
-using Cycle =
-    std::vector<std::uint32_t>; // of classes; each before the next, the last before the first
+using Cycle = std::vector<std::uint32_t>; // of classes; each before the next,
+                                          // the last before the first
 
 class CycleFinder {
 public:
@@ -460,10 +480,13 @@ private:
     const std::string &first = held_.classes()[cycle.front()].name;
     if (cycle.size() == 1)
       return held_.classes()[cycle.front()].many
-                 ? fmt::format("a second lock of '{}' is acquired while one is held: two threads "
-                               "that do so in different orders wait for each other for ever",
+                 ? fmt::format("a second lock of '{}' is acquired while one is "
+                               "held: two threads "
+                               "that do so in different orders wait for each "
+                               "other for ever",
                                first)
-                 : fmt::format("'{}' is acquired while it is held: unless the lock is recursive, "
+                 : fmt::format("'{}' is acquired while it is held: unless the "
+                               "lock is recursive, "
                                "the thread waits for itself for ever",
                                first);
     std::string names;
@@ -473,7 +496,8 @@ private:
                            : i + 1 == cycle.size() ? " and "
                                                    : ", ",
                            held_.classes()[cycle[i]].name);
-    return fmt::format("{} are acquired in different orders: threads that hold one each wait for "
+    return fmt::format("{} are acquired in different orders: threads that hold "
+                       "one each wait for "
                        "each other for ever",
                        names);
   }
