@@ -37,6 +37,7 @@ Phases::Phases(const Module &module, const PointsToAnalysis &points_to, const Sh
       own_(sharing.entries().size(), Sites(count_)), followed_(sharing.entries().size()),
       beside_(count_, Sites(count_)), settled_(count_) {
   find_shadows();
+  find_ends();
   find_starters(module);
   find_own();
   summarise();
@@ -100,6 +101,22 @@ void Phases::find_shadows() {
   }
 }
 
+void Phases::find_ends() {
+  const std::vector<const Function *> &after = sharing_.start().after;
+  std::set<const Function *> ends(after.begin(), after.end());
+  std::set<const Function *> others;
+  registers_ = Sites(count_, true);
+  for (const PointsToAnalysis::Spawn &spawn : points_to_.spawns()) {
+    const bool at_end = spawn.when == Callback::When::exit;
+    (at_end ? ends : others).insert(spawn.function);
+    if (!at_end)
+      registers_.reset(*joins_.creation(*spawn.call));
+  }
+  for (const Entry &entry : sharing_.entries())
+    at_end_.push_back(sharing_.start().main != nullptr && entry.kind == EntryKind::callback &&
+                      ends.contains(entry.function) && !others.contains(entry.function));
+}
+
 void Phases::find_starters(const Module &module) {
   std::map<const Function *, std::vector<std::uint32_t>> entries;
   const std::vector<Entry> &all = sharing_.entries();
@@ -126,8 +143,9 @@ void Phases::find_starters(const Module &module) {
     for (std::uint32_t site = 0; site < count_; ++site)
       for (std::uint32_t other = 0; other < count_; ++other)
         if (!starts_[site].test(other) && any_of(creates_[other], [&](std::uint32_t entry) {
-              return any_of(starts_[site].set_bits(),
-                            [&](unsigned by) { return is_contained(runs_[by], entry); });
+              return at_end_[entry] || any_of(starts_[site].set_bits(), [&](unsigned by) {
+                       return is_contained(runs_[by], entry);
+                     });
             })) {
           starts_[site].set(other);
           changed = true;
@@ -168,7 +186,7 @@ void Phases::find_own() {
       for (std::uint32_t site = 0; site < count_; ++site)
         if (own.test(site) && any_of(creates_[site], [&](std::uint32_t by) {
               Sites others = sites_of_[by];
-              return by != entry && !(likely_only_ && !is_known(by)) &&
+              return by != entry && !at_end_[by] && !(likely_only_ && !is_known(by)) &&
                      (others.none() || others.test(own));
             })) {
           own.reset(site);
@@ -323,9 +341,7 @@ void Phases::follow(std::uint32_t entry) {
     known->second |= more;
     work.push_back(next);
   };
-  Sites others(count_);
-  others.set();
-  others.reset(own_[entry]);
+  const Sites others = at_begin(entry);
   const Entry &what = sharing_.entries()[entry];
   add(what.function, others, what.function);
   if (what.kind == EntryKind::main)
@@ -376,25 +392,37 @@ void Phases::follow(std::uint32_t entry) {
   }
 }
 
-Phases::Sites Phases::existing(std::uint32_t entry, const Instruction &instruction) const {
-  const auto at_entry = followed_[entry].before.find(instruction.getFunction());
-  if (at_entry == followed_[entry].before.end())
-    return Sites(count_, true); // not known how it gets there
-  Sites here = at_entry->second;
+Phases::Sites Phases::at_begin(std::uint32_t entry) const {
+  Sites others(count_, true);
+  others.reset(own_[entry]);
+  return others;
+}
+
+Phases::Sites Phases::at(const Instruction &instruction, Sites entered) const {
   if (does_.contains(instruction.getFunction())) {
     const Change done = before(instruction);
-    here.reset(done.ends);
-    here |= done.begins;
+    entered.reset(done.ends);
+    entered |= done.begins;
   }
-  return here;
+  return entered;
+}
+
+bool Phases::may_run(std::uint32_t other, std::uint32_t entry, const Sites &sites) const {
+  if (!at_end_[other] || sharing_.entries()[entry].kind != EntryKind::main)
+    return sites_of_[other].none() || sites_of_[other].anyCommon(sites);
+  Sites threads = sites;
+  threads.reset(registers_);
+  return threads.any();
 }
 
 bool Phases::may_exist(std::uint32_t other, std::uint32_t entry, const Instruction &instruction) {
-  if (count_ == 0 || !is_followed(entry) || sites_of_[other].none())
+  if (count_ == 0 || !is_followed(entry) || (sites_of_[other].none() && !at_end_[other]))
     return true;
   if (!followed_[entry].known)
     follow(entry);
-  return sites_of_[other].anyCommon(existing(entry, instruction));
+  const auto entered = followed_[entry].before.find(instruction.getFunction());
+  return entered == followed_[entry].before.end() || // not known how it gets there
+         may_run(other, entry, at(instruction, entered->second));
 }
 
 bool Phases::may_coexist(std::uint32_t a, std::uint32_t b) {
@@ -462,13 +490,17 @@ bool Phases::are_alternatives(std::uint32_t entry, const Instruction &at,
          });
 }
 
+Phases &Phases::likely() {
+  if (count_ == 0 || likely_only_)
+    return *this;
+  if (likely_ == nullptr)
+    likely_ = std::make_unique<Phases>(module_, points_to_, sharing_, JoinMode::likely);
+  return *likely_;
+}
+
 bool Phases::certainly_meet(std::uint32_t a, const Instruction &at, std::uint32_t b,
                             const Instruction &other) {
-  if (!may_meet(a, at, b, other))
-    return false;
-  if (count_ != 0 && likely_ == nullptr)
-    likely_ = std::make_unique<Phases>(module_, points_to_, sharing_, JoinMode::likely);
-  return likely_ == nullptr || likely_->may_meet(a, at, b, other);
+  return may_meet(a, at, b, other) && (count_ == 0 || likely().may_meet(a, at, b, other));
 }
 
 } // namespace tandem

@@ -29,6 +29,8 @@ namespace tandem {
 
 class Phases {
 public:
+  using Sites = llvm::BitVector; // of places that create threads, by number
+
   // All arguments outlive this object.
   Phases(const llvm::Module &module, const PointsToAnalysis &points_to, const Sharing &sharing,
          JoinMode mode = JoinMode::certain);
@@ -62,8 +64,18 @@ public:
   // The calls that create threads of the entry.
   [[nodiscard]] std::vector<const llvm::CallBase *> creations_of(std::uint32_t entry) const;
 
+  // For ways of one's own through the program: the phases that certainly_meet() asks; whether they
+  // follow an entry; where the entry's threads are created; which threads exist when one of it
+  // begins, and at an instruction, if those of `entered` did when its function was entered.
+  [[nodiscard]] Phases &likely();
+  [[nodiscard]] bool is_followed(std::uint32_t entry) const;
+  [[nodiscard]] const Sites &sites_of(std::uint32_t entry) const { return sites_of_[entry]; }
+  [[nodiscard]] Sites at_begin(std::uint32_t entry) const;
+  [[nodiscard]] Sites at(const llvm::Instruction &instruction, Sites entered) const;
+  // Whether a thread of `other` may run while one of `entry` and threads of `sites` exist.
+  [[nodiscard]] bool may_run(std::uint32_t other, std::uint32_t entry, const Sites &sites) const;
+
 private:
-  using Sites = llvm::BitVector; // of places that create threads
   // What code does to the threads that exist: those of `ends` are gone, those of `begins` are
   // there.
   struct Change {
@@ -77,6 +89,7 @@ private:
   };
 
   void find_shadows();
+  void find_ends();
   void find_starters(const llvm::Module &module);
   void find_own();
   void summarise();
@@ -86,8 +99,6 @@ private:
   [[nodiscard]] Change before(const llvm::Instruction &instruction) const;
   void follow(std::uint32_t entry);
   void note_creations(std::uint32_t entry, const Sites &at, const llvm::Function &function);
-  [[nodiscard]] Sites existing(std::uint32_t entry, const llvm::Instruction &instruction) const;
-  [[nodiscard]] bool is_followed(std::uint32_t entry) const;
   [[nodiscard]] bool are_alternatives(std::uint32_t entry, const llvm::Instruction &at,
                                       std::uint32_t other) const;
   void merge(Change &into, const Change &other) const;
@@ -101,6 +112,10 @@ private:
   const Alternatives alternatives_;
   const BarrierRounds barriers_;
   const unsigned count_; // of sites
+  // Entries that the system runs at the end, in the thread that ends the process: beside main only
+  // where there is another thread.
+  std::vector<bool> at_end_;
+  Sites registers_; // sites that only say what is to be run then
   // Entries that are there only because memory with functions in it leaves the program with a
   // std::thread: its state's other functions, its _M_run as a function that others may call, and
   // functions that are only handed to the library.

@@ -101,6 +101,7 @@ private:
     Place place;             // of what is outside
     std::uint32_t entry = 0; // whose thread is outside
     bool sure = false;
+    std::uint32_t other = 0; // if sure: whose thread is in the section
     // Whether it is evidence; the outside writes; the section writes: the better, the lower.
     [[nodiscard]] auto rank() const {
       return std::tuple<bool, bool, bool, const Place &>(!sure, !access.writes,
@@ -321,11 +322,10 @@ private:
     return field != 0 && 2 * accesses_[field].inside >= accesses_[field].all;
   }
 
-  // The thread that is certainly outside while another one is certainly in the section.
-  [[nodiscard]] std::optional<std::uint32_t> evidence(const Inside &inside,
-                                                      const Instruction &outside,
-                                                      const Access &access,
-                                                      const EntrySet &entered) {
+  // The thread that is certainly outside, and another one that is certainly in the section then.
+  [[nodiscard]] std::optional<std::pair<std::uint32_t, std::uint32_t>>
+  evidence(const Inside &inside, const Instruction &outside, const Access &access,
+           const EntrySet &entered) {
     if (!is_of_field_mostly_guarded(access, inside.kind) || !certain_in(inside) ||
         new_objects_.contain(*access.pointer, outside, calls_of_))
       return std::nullopt;
@@ -337,8 +337,9 @@ private:
         if (phases_.is_known(other) &&
             !handed_over_.is_for_new_thread(*access.pointer, outside,
                                             phases_.creations_of(other)) &&
-            phases_.certainly_meet(entry, outside, other, *inside.access->instruction))
-          return entry;
+            phases_.certainly_meet(entry, outside, other, *inside.access->instruction) &&
+            comes_beside(entry, outside, other))
+          return std::pair(entry, other);
     }
     return std::nullopt;
   }
@@ -382,6 +383,11 @@ private:
   struct Ways {
     DenseMap<const Function *, const CallBase *> call;
     DenseSet<const Function *> doubtful; // there is none
+    // For entries that the phases follow, by ways of the first kind alone: the threads that may
+    // exist when it comes to each function, by where they are created, and a call that it comes by
+    // while they do.
+    DenseMap<const Function *, Phases::Sites> beside;
+    DenseMap<std::pair<const Function *, unsigned>, const CallBase *> with;
   };
   const Ways &ways(std::uint32_t entry) {
     const auto [known, fresh] = ways_.try_emplace(entry);
@@ -420,7 +426,57 @@ private:
           take(one);
         }
     }
+    if (phases_.likely().is_followed(entry))
+      find_beside(entry, ways);
     return ways;
+  }
+
+  void find_beside(std::uint32_t entry, Ways &ways) {
+    const Phases &phases = phases_.likely();
+    std::deque<const Function *> work;
+    const auto add = [&](const Function *function, const Phases::Sites &sites,
+                         const CallBase *call) {
+      Phases::Sites fresh = sites;
+      const auto [known, first] = ways.beside.try_emplace(function, sites);
+      if (!first) {
+        fresh.reset(known->second);
+        known->second |= fresh;
+      }
+      for (const unsigned site : fresh.set_bits())
+        ways.with[{function, site}] = call;
+      if (first || fresh.any())
+        work.push_back(function);
+    };
+    for (const Function *begin : begins(view_.sharing.entries()[entry]))
+      add(begin, phases.at_begin(entry), nullptr);
+    while (!work.empty()) {
+      const Function *function = work.front();
+      work.pop_front();
+      const Phases::Sites entered = ways.beside.at(function);
+      for (const Steps &one : steps(*function))
+        if (one.targets.size() <= kFewTargets) {
+          const Phases::Sites here = phases.at(*one.call, entered);
+          for (const Function *target : one.targets)
+            add(target, here, one.call);
+        }
+    }
+  }
+
+  // Where threads are created that exist when one of `entry` comes to the access, by a way of calls
+  // of which the text tells where they lead.
+  Phases::Sites sites_beside(std::uint32_t entry, const Instruction &outside) {
+    const Ways &ways = this->ways(entry);
+    const auto entered = ways.beside.find(outside.getFunction());
+    return entered == ways.beside.end() ? Phases::Sites()
+                                        : phases_.likely().at(outside, entered->second);
+  }
+
+  // Whether some way to the access is one on which a thread of `other` exists, as far as that is
+  // followed.
+  bool comes_beside(std::uint32_t entry, const Instruction &outside, std::uint32_t other) {
+    const Phases &phases = phases_.likely();
+    return entry == other || !phases.is_followed(entry) ||
+           phases.may_run(other, entry, sites_beside(entry, outside));
   }
 
   // Whether a thread of `entry` may be at `outside` while another one is at `inside`, in a section.
@@ -472,8 +528,9 @@ private:
       const bool writes = inside.access->writes;
       if ((!access.writes && !writes) || known(true, writes))
         continue;
-      if (const auto entry = evidence(inside, outside, access, entered)) {
-        spot.found = Pair{inside, &outside, access, place_, *entry, true};
+      if (const auto threads = evidence(inside, outside, access, entered)) {
+        const auto [entry, other] = *threads;
+        spot.found = Pair{inside, &outside, access, place_, entry, true, other};
         continue;
       }
       if (known(false, writes))
@@ -525,12 +582,24 @@ private:
     findings_.push_back(std::move(finding));
   }
 
-  // How the thread gets to the access outside.
+  // How the thread gets to the access outside; while the other one exists, where that is known.
   void add_way(const Pair &pair, ReportFinding &finding) {
     std::vector<std::pair<const CallBase *, const Function *>> way;
     const Function *function = pair.outside->getFunction();
     const Ways &ways = this->ways(pair.entry);
-    while (const CallBase *call = ways.call.at(function)) {
+    Phases::Sites beside;
+    if (pair.sure && phases_.likely().is_followed(pair.entry)) {
+      beside = sites_beside(pair.entry, *pair.outside);
+      beside &= phases_.likely().sites_of(pair.other);
+    }
+    bool beside_at_entry = beside.any(); // not only from a creation in the function on
+    const unsigned site = beside_at_entry ? static_cast<unsigned>(beside.find_first()) : 0;
+    while (true) {
+      const auto with = ways.with.find({function, site});
+      beside_at_entry = beside_at_entry && with != ways.with.end();
+      const CallBase *call = beside_at_entry ? with->second : ways.call.at(function);
+      if (call == nullptr)
+        break;
       way.emplace_back(call, function);
       function = call->getFunction();
     }
