@@ -14,6 +14,7 @@ import importlib
 import os
 import re
 import socket
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
@@ -62,7 +63,10 @@ class SideBySideExecutor:
                 yield future.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-            kill_running()
+            # Again: a thread may be just about to start a command, which is noted behind that.
+            while not all(future.done() for future in futures):
+                kill_running()
+                time.sleep(0.05)
             pool.shutdown(wait=True)
 
     def warm_up(self, tasks: Sequence[Task]) -> Iterator[Measured]:
