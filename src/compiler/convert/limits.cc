@@ -191,8 +191,8 @@ private:
                              place_of(*a_try_->call), a_try_->locks.front(), place)};
   }
 
-  // glibc keeps a list of robust mutexes in what real.h's word is of others; and who waits for the
-  // word lends nobody a priority.
+  // glibc links robust mutexes in a list, by the field that holds the word here (kHeldWord).
+  // Priority inheritance does not reach a thread that waits for the word.
   Status check_robust() {
     if (looked_at_.empty())
       return Unit{};

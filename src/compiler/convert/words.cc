@@ -58,7 +58,7 @@ public:
       call.setCalledOperand(&copy_of(*const_cast<Function *>(site.wrapper)));
   }
 
-  // Wrappers that nobody calls any more would go on using the lock.
+  // Removes wrappers without callers left: their bodies still call pthread_mutex_lock.
   void erase_unused() {
     const auto unused = [](Function *wrapper) {
       return wrapper->use_empty() && wrapper->hasLocalLinkage();

@@ -1,5 +1,5 @@
-// An inline function whose body another library has too (glibc's inline putchar) is code of the program: nobody outside calls it, and what it hands on
-// of a call's result nobody looks at unless a caller of its does.
+// A function with LLVM's linkage available_externally (here glibc's inline putchar) is code of the program: no unseen code calls this body, and
+// what it returns reaches only the callers that the module has.
 // RUN: %cc %s > %t.in.ll
 // RUN: %FileCheck %s --check-prefix=IR --input-file=%t.in.ll
 // RUN: env TANDEM_ENFORCE=none TANDEM_CATALOGUE=deferred-output %library < %t.in.ll > %t.ll
