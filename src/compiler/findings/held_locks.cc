@@ -2,12 +2,7 @@
 #include "compiler/findings/held_locks.h"
 
 #include "compiler/effects/unpublished.h"
-#include "compiler/findings/lock_address.h"
-#include "compiler/findings/place.h"
-#include "compiler/sections/access_path.h"
-#include "compiler/sections/called_function.h"
 #include "compiler/sections/flags.h"
-#include "compiler/sections/hidden_operations.h"
 #include "compiler/sections/origin.h"
 #include "compiler/sections/trylock.h"
 
@@ -15,8 +10,6 @@
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
@@ -46,264 +39,15 @@ bool merge(HeldState &into, const HeldState &other) {
   return into.once.intersect(other.once) || changed;
 }
 
-// The objects that a lock may be, and where in them; nothing where that is not known.
-using LockPlaces = std::set<std::pair<ObjectId, std::uint64_t>>;
-std::optional<LockPlaces> places_of(const LockSite::Target &target,
-                                    const PointsToAnalysis &points_to) {
-  if (!points_to.has_objects() || target.base == nullptr ||
-      !target.base->getType()->isPointerTy() || target.offsets.size() != 1 ||
-      target.offsets.front() < 0)
-    return std::nullopt;
-  const std::uint64_t bytes = static_cast<std::uint64_t>(target.offsets.front()) + 1;
-  LockPlaces places;
-  for (const ObjectRange &range : points_to.memory(*target.base, bytes)) {
-    if (range.object == 0)
-      return std::nullopt;
-    // Else folded: the elements of an array.
-    places.emplace(range.object, range.end - range.begin == bytes ? range.end - 1 : range.begin);
-  }
-  return places.empty() ? std::nullopt : std::optional(places);
-}
-
-// Whether there is one such object at a time: a variable of the program, or one of main's.
-bool is_single(const Value *label) {
-  const auto *slot = dyn_cast_or_null<AllocaInst>(label);
-  return isa_and_nonnull<GlobalVariable>(label) ||
-         (slot != nullptr && slot->getFunction()->getName() == "main");
-}
-
-// A variable, and bytes from its begin.
-using Element = std::pair<const GlobalVariable *, std::int64_t>;
-
-// Of a lock in a variable, by a number from its begin: of an array, one of its elements.
-std::optional<Element> element_of(const LockSite::Target &target, const DataLayout &layout) {
-  if (target.base == nullptr || target.offsets.size() != 1 ||
-      !target.base->getType()->isPointerTy())
-    return std::nullopt;
-  const auto [base, offset] = base_of(target.base, layout);
-  const auto *global = dyn_cast_or_null<GlobalVariable>(base);
-  return global == nullptr ? std::nullopt
-                           : std::optional(Element{global, offset + target.offsets.front()});
-}
-
-} // namespace
-
-bool is_once(const CallBase &call) {
-  const Function *callee = called_function(call);
-  if (callee == nullptr || call.arg_size() < 2)
-    return false;
-  const StringRef name = callee->getName();
-  return (callee->isDeclaration() && (name == "pthread_once" || name == "call_once")) ||
-         name.starts_with("_ZSt9call_onceI");
-}
-
-bool is_for_once(const Function &function) {
-  return function.getName().contains("18_Prepare_execution") ||
-         (!function.use_empty() && all_of(function.users(), [](const User *user) {
-           const auto *call = dyn_cast<CallBase>(user);
-           return call != nullptr && is_once(*call);
-         }));
-}
-
-// std::call_once leaves the function for the library's proxy.
-SmallVector<const Function *, 1> once_targets(const CallBase &call,
-                                              const PointsToAnalysis &points_to) {
-  SmallVector<const Function *, 1> run;
-  const Function &once = *called_function(call);
-  if (once.isDeclaration()) {
-    append_range(run, points_to.targets(call));
-    return run;
-  }
-  for (const Instruction &instruction : instructions(once)) {
-    const auto *inner = dyn_cast<CallBase>(&instruction);
-    const Function *prepares = inner == nullptr ? nullptr : called_function(*inner);
-    if (prepares == nullptr || !prepares->getName().contains("18_Prepare_executionC"))
-      continue;
-    for (const Instruction &stores : instructions(*prepares))
-      if (const auto *store = dyn_cast<StoreInst>(&stores))
-        if (const auto *function = dyn_cast<Function>(store->getValueOperand()))
-          run.push_back(function);
-  }
-  return run;
-}
-
-namespace {
-
-// What a call does with the semaphore that is its first argument.
-std::optional<SemaphoreOperation> semaphore_operation(const CallBase &call) {
-  const Function *callee = called_function(call);
-  if (callee == nullptr || call.arg_size() == 0)
-    return std::nullopt;
-  const StringRef name = callee->getName();
-  if (name == "sem_init")
-    return SemaphoreOperation::begin;
-  if (name == "sem_wait")
-    return SemaphoreOperation::wait;
-  if (name == "sem_post")
-    return SemaphoreOperation::post;
-  if (!name.starts_with("_ZNSt18counting_semaphoreI"))
-    return std::nullopt;
-  if (name.ends_with("7acquireEv"))
-    return SemaphoreOperation::wait;
-  if (name.contains("7releaseE"))
-    return SemaphoreOperation::post;
-  return name.contains("C1E") || name.contains("C2E") ? std::optional(SemaphoreOperation::begin)
-                                                      : std::nullopt;
-}
-
-// Whether a semaphore begins with one: then it is free once.
-bool begins_with_one(const CallBase &call) {
-  const auto *value = dyn_cast<ConstantInt>(call.getArgOperand(call.arg_size() - 1));
-  return value != nullptr && value->isOne();
-}
-
 } // namespace
 
 HeldLocks::HeldLocks(const Module &module, const LockCalls &locks,
                      const PointsToAnalysis &points_to)
-    : locks_(locks), points_to_(points_to) {
-  classify(module);
+    : locks_(locks), points_to_(points_to), classes_(module, locks, points_to) {
   find_operations(module);
-  find_semaphores(module);
-  find_hidden(module);
+  find_other_operations();
+  find_trylocks(module);
   propagate(module);
-}
-
-// Classes of global locks and of fields first: what is only known by a pointer joins one of them
-// where the pointer leads to no other.
-void HeldLocks::classify(const Module &module) {
-  std::map<std::string, std::uint32_t> by_key;
-  std::map<Cell, LockSet> at_cell;
-  std::map<std::uint32_t, std::optional<LockPlaces>> places; // of classes
-  const auto add_places = [&](std::uint32_t klass, const LockSite::Target &target) {
-    const std::optional<LockPlaces> here = places_of(target, points_to_);
-    const auto [known, fresh] = places.try_emplace(klass, here);
-    if (!fresh && known->second && here)
-      known->second->insert(here->begin(), here->end());
-    else if (!here)
-      known->second = std::nullopt;
-  };
-  std::map<std::uint32_t, Element> elements; // of classes that are one
-  // What unification has in one node may be known to be different locks.
-  const auto are_apart = [&](std::uint32_t one, std::uint32_t other) {
-    const auto left = elements.find(one);
-    const auto right = elements.find(other);
-    if (left != elements.end() && right != elements.end())
-      return left->second != right->second;
-    const std::optional<LockPlaces> &here = places.at(one);
-    const std::optional<LockPlaces> &there = places.at(other);
-    return here && there &&
-           none_of(*here, [&](const auto &place) { return there->contains(place); });
-  };
-  struct Pointer {
-    const LockSite *site;
-    const LockSite::Target *target;
-    std::string name;
-    std::vector<Cell> cells;
-  };
-  std::vector<Pointer> by_pointer;
-  const auto class_with = [&](const std::string &key, LockClass klass) {
-    const auto [found, fresh] =
-        by_key.try_emplace(key, static_cast<std::uint32_t>(classes_.size()));
-    if (fresh)
-      classes_.push_back(std::move(klass));
-    return found->second;
-  };
-  const auto add = [&](const LockSite &site, std::size_t i) {
-    const std::string &name = site.locks[i];
-    const LockSite::Target &target = site.resolved[i];
-    std::vector<Cell> cells = lock_cells(site, target, points_to_);
-    const std::string field = lock_field(target);
-    // What a variable points to has other names, too.
-    const bool direct = site.named && name.find_first_of("*>") == std::string::npos;
-    if (!direct && field.empty()) {
-      by_pointer.push_back({&site, &target, name, std::move(cells)});
-      return;
-    }
-    bool many = name.find('[') != std::string::npos;
-    const std::optional<Element> element =
-        direct ? element_of(target, module.getDataLayout()) : std::nullopt;
-    const std::string key = many && element ? fmt::format("{}+{}", name, element->second) : name;
-    many = many && !element;
-    const std::uint32_t klass = direct ? class_with("variable " + key, {name, many})
-                                       : class_with("field " + field, {name, true});
-    if (element)
-      elements.try_emplace(klass, *element);
-    classes_of_[site.call].insert(klass);
-    add_places(klass, target);
-    for (const Cell &cell : cells)
-      at_cell[cell].insert(klass);
-  };
-  for (const llvm::Function &function : module) {
-    if (function.isDeclaration() || locks_.is_wrapper(function))
-      continue;
-    for (const LockSite *site : locks_.sites(function)) {
-      for (std::size_t i = 0; i < site->locks.size(); ++i)
-        add(*site, i);
-      if (site->operation == LockOperation::trylock || site->operation == LockOperation::lock)
-        trylocks_[&function].push_back(site);
-    }
-  }
-  for (const Pointer &pointer : by_pointer) {
-    LockSet possible;
-    const std::optional<LockPlaces> here = places_of(*pointer.target, points_to_);
-    bool known = !pointer.cells.empty();
-    for (const Cell &cell : pointer.cells) {
-      const auto found = at_cell.find(cell);
-      known = known && found != at_cell.end();
-      if (found != at_cell.end())
-        for (const std::uint32_t klass : found->second)
-          if (const std::optional<LockPlaces> &there = places.at(klass);
-              !here || !there ||
-              any_of(*here, [&](const auto &place) { return there->contains(place); }))
-            possible.insert(klass);
-    }
-    const std::string function = pointer.site->call->getFunction()->getName().str();
-    const bool single = !pointer.site->named && here && here->size() == 1 &&
-                        is_single(points_to_.label(here->begin()->first));
-    const std::uint32_t klass =
-        known && possible.count() == 1 ? possible.first()
-        : single
-            ? class_with(fmt::format("object {}+{}", here->begin()->first, here->begin()->second),
-                         {.name = pointer.name, .many = false})
-        : pointer.site->named
-            ? class_with("variable " + pointer.name, {pointer.name, true})
-            : class_with(
-                  "pointer " + function + " " + pointer.name,
-                  {.name = pointer.name,
-                   .many = true,
-                   .unknown = true,
-                   .several = here && here->size() > 1 && all_of(*here, [&](const auto &place) {
-                                return is_single(points_to_.label(place.first));
-                              })});
-    classes_of_[pointer.site->call].insert(klass);
-    add_places(klass, *pointer.target);
-    for (const Cell &cell : pointer.cells)
-      at_cell[cell].insert(klass);
-  }
-  for (const auto &[cell, together] : at_cell)
-    for (const std::uint32_t one : together)
-      for (const std::uint32_t other : together)
-        if (!are_apart(one, other))
-          may_be_one_.insert({one, other});
-  // Controls of functions that run once: by variable, or by the one object that they are in.
-  for (const llvm::Function &function : module)
-    for (const Instruction &instruction : instructions(function)) {
-      const auto *call = dyn_cast<CallBase>(&instruction);
-      if (call == nullptr || !is_once(*call))
-        continue;
-      const Value *control = call->getArgOperand(0);
-      const std::string name = access_path(control, 1).print();
-      const auto element = element_of({control, {0}}, module.getDataLayout());
-      const auto here = places_of({control, {0}}, points_to_);
-      const bool known = element || (here && here->size() == 1);
-      const std::string key =
-          element ? fmt::format("once {}+{}", element->first->getName().str(), element->second)
-          : known ? fmt::format("once object {}+{}", here->begin()->first, here->begin()->second)
-                  : "once";
-      once_[call] =
-          class_with(key, {.name = name, .many = !known, .unknown = !known, .once = true});
-    }
 }
 
 void HeldLocks::find_operations(const Module &module) {
@@ -312,7 +56,7 @@ void HeldLocks::find_operations(const Module &module) {
       const LockSite *site = locks_.at(instruction);
       if (site == nullptr)
         continue;
-      const LockSet &classes = classes_of(*site);
+      const LockSet &classes = classes_.of(*site);
       Effect &effect = operations_[site->call];
       effect.itself = true;
       if (site->operation == LockOperation::unlock)
@@ -324,88 +68,35 @@ void HeldLocks::find_operations(const Module &module) {
       if (site->operation == LockOperation::lock)
         effect.after.must = classes;
     }
-  for (const auto &[call, control] : once_)
+}
+
+void HeldLocks::find_other_operations() {
+  for (const auto &[call, control] : classes_.once())
     operations_[call].after.once.insert(control);
-}
-
-// Which lock it is, and until when it is held, is not known: it counts as any, to the function's
-// end.
-void HeldLocks::find_hidden(const Module &module) {
-  HiddenOperations operations(module);
-  const auto klass = static_cast<std::uint32_t>(classes_.size());
-  for (const llvm::Function &function : module)
-    if (!is_library_function(function))
-      for (const Instruction &instruction : instructions(function))
-        if (const auto *call = dyn_cast<CallBase>(&instruction);
-            call != nullptr && operations.behind(*call) != nullptr) {
-          Effect &effect = operations_[call];
-          effect.after.may.insert(klass);
-          effect.after.must.insert(klass);
-          any_ = klass;
-        }
-  if (any_)
-    classes_.push_back({.name = "a lock in a guard", .many = true, .unknown = true});
-}
-
-// Of variables, and of single objects; how often others may be had is not known.
-void HeldLocks::find_semaphores(const Module &module) {
-  using Key = std::pair<const void *, std::int64_t>;
-  struct Call {
-    const CallBase *call;
-    SemaphoreOperation operation;
-    std::optional<Key> key;
-  };
-  std::vector<Call> calls;
-  std::map<Key, bool> binary; // whether it is begun with one everywhere
-  for (const llvm::Function &function : module)
-    for (const Instruction &instruction : instructions(function)) {
-      const auto *call = dyn_cast<CallBase>(&instruction);
-      const auto operation = call == nullptr ? std::nullopt : semaphore_operation(*call);
-      if (!operation || (is_library_function(function) && !function.getName().contains("_GLOBAL_")))
-        continue;
-      const Value *address = call->getArgOperand(0);
-      std::optional<Key> key;
-      if (const auto element = element_of({address, {0}}, module.getDataLayout()))
-        key = Key{element->first, element->second};
-      else if (const auto here = places_of({address, {0}}, points_to_);
-               here && here->size() == 1 && is_single(points_to_.label(here->begin()->first)))
-        key = Key{points_to_.label(here->begin()->first),
-                  static_cast<std::int64_t>(here->begin()->second)};
-      calls.push_back({call, *operation, key});
-      if (key && *operation == SemaphoreOperation::begin) {
-        const bool one = begins_with_one(*call);
-        const auto [known, fresh] = binary.try_emplace(*key, one);
-        known->second = known->second && one;
-      }
-    }
-  std::map<Key, std::uint32_t> classes;
-  for (const Call &one : calls) {
-    if (!one.key || one.key->first == nullptr || one.operation == SemaphoreOperation::begin)
-      continue;
-    const auto begun = binary.find(*one.key);
-    if (begun == binary.end() || !begun->second)
-      continue;
-    const auto [known, fresh] =
-        classes.try_emplace(*one.key, static_cast<std::uint32_t>(classes_.size()));
-    if (fresh)
-      classes_.push_back({.name = access_path(one.call->getArgOperand(0), 0).print(),
-                          .many = false,
-                          .semaphore = true});
+  for (const LockClasses::SemaphoreCall &one : classes_.semaphores()) {
     Effect &effect = operations_[one.call];
     effect.itself = true;
-    if (one.operation == SemaphoreOperation::post) {
-      effect.released.insert(known->second);
+    if (one.releases) {
+      effect.released.insert(one.semaphore);
     } else {
-      effect.after.may.insert(known->second);
-      effect.after.must.insert(known->second);
+      effect.after.may.insert(one.semaphore);
+      effect.after.must.insert(one.semaphore);
     }
+  }
+  // Until when it is held is not known either: it counts as held to the function's end.
+  for (const CallBase *call : classes_.hidden()) {
+    Effect &effect = operations_[call];
+    effect.after.may.insert(*classes_.any());
+    effect.after.must.insert(*classes_.any());
   }
 }
 
-const LockSet &HeldLocks::classes_of(const LockSite &site) const {
-  static const LockSet kNone;
-  const auto found = classes_of_.find(site.call);
-  return found == classes_of_.end() ? kNone : found->second;
+void HeldLocks::find_trylocks(const Module &module) {
+  for (const llvm::Function &function : module)
+    if (!function.isDeclaration() && !locks_.is_wrapper(function))
+      for (const LockSite *site : locks_.sites(function))
+        if (acquires(*site))
+          trylocks_[&function].push_back(site);
 }
 
 // What does not change from one look at a function to the next.
@@ -467,7 +158,7 @@ HeldLocks::Body::Body(const llvm::Function &function, const HeldLocks &held)
       if (const BasicBlock *acquired =
               acquired_side(*site, *inner.block->getTerminator(), held.locks_))
         inner.questions.push_back(
-            {held.classes_of(*site), acquired, site->operation != LockOperation::lock});
+            {held.classes_.of(*site), acquired, site->operation != LockOperation::lock});
   }
 }
 
@@ -712,9 +403,9 @@ void HeldLocks::run(const llvm::Function &function, const Body &body, FunctionLo
       result.effect.after = std::move(state);
     returns = true;
   }
-  if (any_)
+  if (const std::optional<std::uint32_t> any = classes_.any())
     for (LockSet *set : {&result.effect.after.may, &result.effect.after.must})
-      set->erase(*any_);
+      set->erase(*any);
 }
 
 void HeldLocks::list(const llvm::Function &function, FunctionLocks &result) const {

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Held locks: which locks a thread holds at an instruction, of those that the instruction's
-// function and its callees have acquired. Locks are told apart by class: a global variable, an
-// array of locks as one, or the field of a struct type; a lock that is only known by a pointer
-// belongs to the class that the pointer denotes, if that is one.
-//
-// A semaphore that begins with one counts as a lock. Paths through a function are told apart by its
+// function and its callees have acquired, by class. Paths through a function are told apart by its
 // local flags.
 //
-// For advice, not for soundness: two locks of one class count as one, and what a function releases
-// that its caller holds is known only by class.
+// For advice, not for soundness: what a function releases that its caller holds is known only by
+// class.
 #pragma once
 
+#include "compiler/findings/lock_classes.h"
 #include "compiler/findings/targets.h"
-#include "compiler/points_to/element_set.h"
 #include "compiler/points_to/points_to.h"
 #include "compiler/sections/lock_calls.h"
 
@@ -26,37 +22,9 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
-#include <set>
-#include <string>
 #include <vector>
 
 namespace tandem {
-
-struct LockClass {
-  std::string name; // as the source names the first of its locks
-  bool many = true; // may be several locks: elements of an array, fields of several objects
-  // Known only by a pointer that may denote locks of several classes, or of none.
-  bool unknown = false;
-  bool several = false;   // unknown, and known to be one of several variables
-  bool semaphore = false; // no section is about it
-  bool once = false;      // no lock: the control of a function that runs once
-};
-
-// What a call does with a semaphore: POSIX's, or the C++ library's.
-enum class SemaphoreOperation { begin, wait, post };
-
-// Whether the call lets one thread run a function, and all others wait for it: pthread_once,
-// call_once of C11 and of C++.
-bool is_once(const llvm::CallBase &call);
-// Whether all uses of the function hand it to such calls, or it is the helper in the C++ library
-// that calls what std::call_once was given.
-bool is_for_once(const llvm::Function &function);
-// The functions that such a call lets one thread run.
-llvm::SmallVector<const llvm::Function *, 1> once_targets(const llvm::CallBase &call,
-                                                          const PointsToAnalysis &points_to);
-
-using LockSet = ElementSet; // of classes
 
 struct HeldState {
   LockSet must;   // on every path
@@ -70,16 +38,16 @@ class HeldLocks {
 public:
   HeldLocks(const llvm::Module &module, const LockCalls &locks, const PointsToAnalysis &points_to);
 
-  [[nodiscard]] const std::vector<LockClass> &classes() const { return classes_; }
+  [[nodiscard]] const std::vector<LockClass> &classes() const { return classes_.all(); }
   // `site` is one of the LockCalls' that is not inside a wrapper.
-  [[nodiscard]] const LockSet &classes_of(const LockSite &site) const;
+  [[nodiscard]] const LockSet &classes_of(const LockSite &site) const { return classes_.of(site); }
   // The control of a call that is_once.
   [[nodiscard]] std::uint32_t class_of_once(const llvm::CallBase &call) const {
-    return once_.at(&call);
+    return classes_.once().at(&call);
   }
   // Whether locks of two classes may be one lock: they have the same memory.
   [[nodiscard]] bool may_be_one(std::uint32_t a, std::uint32_t b) const {
-    return a == b || may_be_one_.contains({a, b});
+    return classes_.may_be_one(a, b);
   }
 
   // The states before the calls of a function, lock operations included, in program order; empty
@@ -127,10 +95,9 @@ private:
   struct Body;
   class Propagation;
 
-  void classify(const llvm::Module &module);
-  void find_semaphores(const llvm::Module &module);
-  void find_hidden(const llvm::Module &module);
-  void find_operations(const llvm::Module &module);
+  void find_operations(const llvm::Module &module); // on locks
+  void find_other_operations();                     // on what counts as one
+  void find_trylocks(const llvm::Module &module);
   void propagate(const llvm::Module &module);
   // What the call does; null: nothing to locks.
   [[nodiscard]] const Effect *effect_of(const llvm::CallBase &call) const;
@@ -143,11 +110,7 @@ private:
 
   const LockCalls &locks_;
   const PointsToAnalysis &points_to_;
-  std::vector<LockClass> classes_;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> may_be_one_;
-  llvm::DenseMap<const llvm::Instruction *, LockSet> classes_of_; // of lock sites
-  std::map<const llvm::CallBase *, std::uint32_t> once_;          // of calls that are once's
-  std::optional<std::uint32_t> any_; // the class of what is acquired inside a library's template
+  const LockClasses classes_;
   llvm::DenseMap<const llvm::Function *, std::vector<const LockSite *>>
       trylocks_; // and locks: their results are asked for
   std::map<const llvm::CallBase *, Effect> operations_;

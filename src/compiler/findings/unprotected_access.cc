@@ -14,71 +14,53 @@
 #include "compiler/findings/access.h"
 #include "compiler/findings/handed_over.h"
 #include "compiler/findings/new_objects.h"
-#include "compiler/findings/phases.h"
+#include "compiler/findings/outside_sections.h"
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
-#include "compiler/findings/virtual_slots.h"
 #include "compiler/sections/access_path.h"
-#include "compiler/sections/called_function.h"
-#include "compiler/sections/lock_functions.h"
+#include "compiler/sections/origin.h"
 
-#include "llvm/ADT/BitVector.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 
 #include <fmt/format.h>
 
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
-#include <variant>
 
 namespace tandem {
 namespace {
 
 using namespace llvm;
 
-// A call and the functions of the program that it enters; calls may have one array.
-struct Steps {
-  const CallBase *call;
-  ArrayRef<const Function *> targets;
-};
-
 class UnprotectedFinder {
 public:
   UnprotectedFinder(const AnalysisView &view, const HeldLocks &held, Phases &phases,
                     Findings &findings)
-      : view_(view), held_(held), phases_(phases), findings_(findings), slots_(view.module),
-        new_objects_(view, phases), handed_over_(view), kinds_(view.module.getDataLayout()) {
-    find_once();
-    for (const Section &section : view.sections)
-      if (section.kind == SectionKind::function)
-        marked_.insert(section.function);
-      else
-        inside_.insert(section.body.begin(), section.body.end());
+      : view_(view), held_(held), phases_(phases), findings_(findings),
+        outside_(view, held, phases), new_objects_(view, phases), handed_over_(view),
+        kinds_(view.module.getDataLayout()) {
     for (std::size_t i = 0; i < view.sections.size(); ++i)
       for (const SectionAccess &access : view.effects[i].accesses)
         if (view.locations[access.location].shared &&
-            !once_.contains(access.instruction->getFunction()))
+            !outside_.runs_once(*access.instruction->getFunction()))
           touch(i, access);
     find_locations();
   }
 
   void find() {
-    find_entered();
     count_inside();
-    for (const auto &[function, entered] : entered_by_)
-      for (const Steps &one : steps(*function))
+    for (const auto &[function, entered] : outside_.entered())
+      for (const OutsideSections::Steps &one : outside_.steps(*function))
         for (const Function *target : one.targets)
           calls_of_[target].push_back(one.call);
-    for (const auto &[function, entered] : entered_by_)
+    for (const auto &[function, entered] : outside_.entered())
       for (const Instruction &instruction : instructions(*function))
-        if (!is_library_function(*function) && !inside_.contains(&instruction))
+        if (!is_library_function(*function) && !outside_.is_inside(instruction))
           visit(instruction, entered);
     // Two accesses that have several locations in common are one finding.
     std::set<std::pair<const Instruction *, const Instruction *>> reported;
@@ -171,126 +153,6 @@ private:
     return known->second;
   }
 
-  // Finds the functions that only pthread_once and its like run, and what only those call.
-  void find_once() {
-    std::vector<const Function *> work;
-    for (const Function &function : view_.module)
-      for (const Instruction &instruction : instructions(function))
-        if (const auto *call = dyn_cast<CallBase>(&instruction); call != nullptr && is_once(*call))
-          append_range(work, once_targets(*call, view_.points_to));
-    if (work.empty())
-      return;
-    std::map<const Function *, std::vector<const CallBase *>> callers;
-    for (const Function &function : view_.module)
-      for (const Instruction &instruction : instructions(function))
-        if (const auto *call = dyn_cast<CallBase>(&instruction))
-          for (const Function *target : view_.points_to.targets(*call))
-            callers[target].push_back(call);
-    while (!work.empty()) {
-      const Function *function = work.back();
-      work.pop_back();
-      const bool only_once =
-          is_for_once(*function) ||
-          (!begins_thread(*function) && all_of(callers[function], [&](const CallBase *call) {
-            return is_once(*call) || once_.contains(call->getFunction());
-          }));
-      if (!only_once || !once_.insert(function).second)
-        continue;
-      for (const Instruction &instruction : instructions(*function))
-        if (const auto *call = dyn_cast<CallBase>(&instruction))
-          append_range(work, view_.points_to.targets(*call));
-    }
-  }
-
-  [[nodiscard]] bool begins_thread(const Function &function) const {
-    return any_of(view_.sharing.entries(), [&](const Entry &entry) {
-      return entry.function == &function && entry.kind != EntryKind::exported;
-    });
-  }
-
-  // The calls of a function that are made outside all sections.
-  const std::vector<Steps> &steps(const Function &function) {
-    const auto [known, fresh] = steps_.try_emplace(&function);
-    if (!fresh)
-      return known->second;
-    for (const Instruction &instruction : instructions(function)) {
-      const auto *call = dyn_cast<CallBase>(&instruction);
-      if (call == nullptr || view_.locks.at(instruction) != nullptr ||
-          inside_.contains(&instruction) || is_once(*call) || held_.may_hold(instruction))
-        continue;
-      if (const auto targets = entered(*call); !targets.empty())
-        known->second.push_back({call, targets});
-    }
-    return known->second;
-  }
-
-  // The targets of a call that are followed; of the C++ library those that are given functions.
-  ArrayRef<const Function *> entered(const CallBase &call) {
-    const ArrayRef<const Function *> targets = likely_targets(call, view_.points_to);
-    if (targets.empty())
-      return targets;
-    const std::optional<std::int64_t> slot = VirtualSlots::slot(call);
-    const auto [known, fresh] = entered_.try_emplace({targets.data(), slot});
-    if (fresh)
-      copy_if(targets, std::back_inserter(known->second), [&](const Function *target) {
-        return !target->isDeclaration() && !marked_.contains(target) && !once_.contains(target) &&
-               (!view_.locks.is_wrapper(*target) || is_library_function(*target)) &&
-               slots_.may_enter(slot, *target);
-      });
-    return known->second;
-  }
-
-  // The functions that an entry's thread begins with; main's runs what comes before main, too.
-  SmallVector<const Function *, 2> begins(const Entry &entry) const {
-    SmallVector<const Function *, 2> functions{entry.function};
-    if (entry.kind == EntryKind::main)
-      append_range(functions, view_.sharing.start().before);
-    return functions;
-  }
-
-  // Finds which entries' threads run each function outside all sections. What is known of a
-  // function or array of targets goes on to what it leads to, until nothing changes.
-  void find_entered() {
-    const std::vector<Entry> &entries = view_.sharing.entries();
-    const auto count = static_cast<unsigned>(entries.size());
-    DenseMap<const void *, BitVector> known; // by function, and by array of targets
-    std::deque<std::variant<const Function *, ArrayRef<const Function *>>> work;
-    const auto add = [&](const void *place, const BitVector &more, auto next) {
-      BitVector &all = known.try_emplace(place, count).first->second;
-      if (!more.test(all)) // nothing new
-        return;
-      all |= more;
-      work.push_back(next);
-    };
-    for (std::uint32_t entry = 0; entry < count; ++entry) {
-      BitVector one(count);
-      one.set(entry);
-      for (const Function *begin : begins(entries[entry]))
-        if (!marked_.contains(begin))
-          add(begin, one, begin);
-    }
-    while (!work.empty()) {
-      const auto next = work.front();
-      work.pop_front();
-      if (const auto *const *function = std::get_if<const Function *>(&next)) {
-        const BitVector entered = known.at(*function);
-        for (const Steps &one : steps(**function))
-          if (one.targets.size() == 1)
-            add(one.targets.front(), entered, one.targets.front());
-          else
-            add(one.targets.data(), entered, one.targets);
-      } else {
-        const auto targets = std::get<ArrayRef<const Function *>>(next);
-        const BitVector entered = known.at(targets.data());
-        for (const Function *target : targets)
-          add(target, entered, target);
-      }
-    }
-    for (const Function &function : view_.module)
-      if (const auto found = known.find(&function); found != known.end())
-        append_range(entered_by_[&function], found->second.set_bits());
-  }
-
   // How often each field is accessed, as the text has it.
   struct Accesses {
     std::size_t inside = 0; // sections, or with a lock held
@@ -300,7 +162,7 @@ private:
     for (const Function &function : view_.module) {
       if (view_.sharing.entries_of(function).empty())
         continue;
-      const bool enters = entered_by_.contains(&function);
+      const bool enters = outside_.entered().contains(&function);
       for (const Instruction &instruction : instructions(function))
         for (const Access &access : accesses_of(instruction)) {
           const std::uint32_t field = kinds_.field(kinds_.of(access));
@@ -308,7 +170,7 @@ private:
             continue;
           Accesses &of_field = accesses_[field];
           ++of_field.all;
-          if (!enters || inside_.contains(&instruction) || held_.may_hold(instruction))
+          if (!enters || outside_.is_inside(instruction) || held_.may_hold(instruction))
             ++of_field.inside;
         }
     }
@@ -330,15 +192,16 @@ private:
         new_objects_.contain(*access.pointer, outside, calls_of_))
       return std::nullopt;
     for (const std::uint32_t entry : entered) {
-      if (!phases_.is_known(entry) || ways(entry).doubtful.contains(outside.getFunction()) ||
-          handed_over_.is_behind_wait(*access.pointer, outside, ways(entry).call))
+      if (!phases_.is_known(entry) ||
+          outside_.ways(entry).doubtful.contains(outside.getFunction()) ||
+          handed_over_.is_behind_wait(*access.pointer, outside, outside_.ways(entry).call))
         continue;
       for (const std::uint32_t other : view_.effects[inside.section].entries)
         if (phases_.is_known(other) &&
             !handed_over_.is_for_new_thread(*access.pointer, outside,
                                             phases_.creations_of(other)) &&
             phases_.certainly_meet(entry, outside, other, *inside.access->instruction) &&
-            comes_beside(entry, outside, other))
+            outside_.comes_beside(entry, outside, other))
           return std::pair(entry, other);
     }
     return std::nullopt;
@@ -358,7 +221,7 @@ private:
       const auto *call = dyn_cast<CallBase>(&instruction);
       if (call == nullptr)
         return;
-      const auto targets = entered(*call);
+      const auto targets = outside_.targets(*call);
       if (targets.size() <= kFewTargets)
         for (const Function *target : targets)
           if (known->second.insert(target).second)
@@ -376,107 +239,6 @@ private:
         look_at(instruction);
     }
     return known->second.contains(function);
-  }
-
-  // Functions that a thread of the entry runs outside all sections, and a call on a way to each:
-  // without a call that may enter many functions, where there is such a way.
-  struct Ways {
-    DenseMap<const Function *, const CallBase *> call;
-    DenseSet<const Function *> doubtful; // there is none
-    // For entries that the phases follow, by ways of the first kind alone: the threads that may
-    // exist when it comes to each function, by where they are created, and a call that it comes by
-    // while they do.
-    DenseMap<const Function *, Phases::Sites> beside;
-    DenseMap<std::pair<const Function *, unsigned>, const CallBase *> with;
-  };
-  const Ways &ways(std::uint32_t entry) {
-    const auto [known, fresh] = ways_.try_emplace(entry);
-    if (!fresh)
-      return known->second;
-    Ways &ways = known->second;
-    const SmallVector<const Function *, 2> first = begins(view_.sharing.entries()[entry]);
-    std::deque<const Function *> work(first.begin(), first.end());
-    std::deque<Steps> doubtful;
-    DenseSet<const Function *const *> arrays; // of which all are reached
-    for (const Function *begin : first)
-      ways.call[begin] = nullptr;
-    bool sure = true;
-    const auto take = [&](const Steps &one) {
-      for (const Function *target : one.targets)
-        if (ways.call.try_emplace(target, one.call).second) {
-          work.push_back(target);
-          if (!sure)
-            ways.doubtful.insert(target);
-        }
-    };
-    while (!work.empty() || !doubtful.empty()) {
-      if (work.empty()) {
-        sure = false;
-        take(doubtful.front());
-        doubtful.pop_front();
-        continue;
-      }
-      const Function *function = work.front();
-      work.pop_front();
-      for (const Steps &one : steps(*function))
-        if (one.targets.size() > kFewTargets) {
-          if (arrays.insert(one.targets.data()).second)
-            doubtful.push_back(one);
-        } else {
-          take(one);
-        }
-    }
-    if (phases_.likely().is_followed(entry))
-      find_beside(entry, ways);
-    return ways;
-  }
-
-  void find_beside(std::uint32_t entry, Ways &ways) {
-    const Phases &phases = phases_.likely();
-    std::deque<const Function *> work;
-    const auto add = [&](const Function *function, const Phases::Sites &sites,
-                         const CallBase *call) {
-      Phases::Sites fresh = sites;
-      const auto [known, first] = ways.beside.try_emplace(function, sites);
-      if (!first) {
-        fresh.reset(known->second);
-        known->second |= fresh;
-      }
-      for (const unsigned site : fresh.set_bits())
-        ways.with[{function, site}] = call;
-      if (first || fresh.any())
-        work.push_back(function);
-    };
-    for (const Function *begin : begins(view_.sharing.entries()[entry]))
-      add(begin, phases.at_begin(entry), nullptr);
-    while (!work.empty()) {
-      const Function *function = work.front();
-      work.pop_front();
-      const Phases::Sites entered = ways.beside.at(function);
-      for (const Steps &one : steps(*function))
-        if (one.targets.size() <= kFewTargets) {
-          const Phases::Sites here = phases.at(*one.call, entered);
-          for (const Function *target : one.targets)
-            add(target, here, one.call);
-        }
-    }
-  }
-
-  // Where threads are created that exist when one of `entry` comes to the access, by a way of calls
-  // of which the text tells where they lead.
-  Phases::Sites sites_beside(std::uint32_t entry, const Instruction &outside) {
-    const Ways &ways = this->ways(entry);
-    const auto entered = ways.beside.find(outside.getFunction());
-    return entered == ways.beside.end() ? Phases::Sites()
-                                        : phases_.likely().at(outside, entered->second);
-  }
-
-  // Whether some way to the access is one on which a thread of `other` exists, as far as that is
-  // followed.
-  bool comes_beside(std::uint32_t entry, const Instruction &outside, std::uint32_t other) {
-    const Phases &phases = phases_.likely();
-    return entry == other || !phases.is_followed(entry) ||
-           phases.may_run(other, entry, sites_beside(entry, outside));
   }
 
   // Whether a thread of `entry` may be at `outside` while another one is at `inside`, in a section.
@@ -584,26 +346,8 @@ private:
 
   // How the thread gets to the access outside; while the other one exists, where that is known.
   void add_way(const Pair &pair, ReportFinding &finding) {
-    std::vector<std::pair<const CallBase *, const Function *>> way;
-    const Function *function = pair.outside->getFunction();
-    const Ways &ways = this->ways(pair.entry);
-    Phases::Sites beside;
-    if (pair.sure && phases_.likely().is_followed(pair.entry)) {
-      beside = sites_beside(pair.entry, *pair.outside);
-      beside &= phases_.likely().sites_of(pair.other);
-    }
-    bool beside_at_entry = beside.any(); // not only from a creation in the function on
-    const unsigned site = beside_at_entry ? static_cast<unsigned>(beside.find_first()) : 0;
-    while (true) {
-      const auto with = ways.with.find({function, site});
-      beside_at_entry = beside_at_entry && with != ways.with.end();
-      const CallBase *call = beside_at_entry ? with->second : ways.call.at(function);
-      if (call == nullptr)
-        break;
-      way.emplace_back(call, function);
-      function = call->getFunction();
-    }
-    for (const auto &[call, target] : reverse(way))
+    const auto other = pair.sure ? std::optional(pair.other) : std::nullopt;
+    for (const auto &[call, target] : outside_.way_to(*pair.outside, pair.entry, other))
       if (!is_library_function(*call->getFunction())) // the program has no names for these
         finding.notes.push_back(note_at(
             place_of(*call), fmt::format("'{}' calls '{}' here, outside all sections",
@@ -614,23 +358,14 @@ private:
   const HeldLocks &held_;
   Phases &phases_;
   Findings &findings_;
-  const VirtualSlots slots_;
+  OutsideSections outside_;
   NewObjects new_objects_;
   HandedOver handed_over_;
   AccessKinds kinds_;
-  DenseSet<const Function *> marked_;
-  DenseSet<const Function *> once_;
-  DenseSet<const Instruction *> inside_;                 // lock regions and blocks
   std::map<std::uint32_t, std::vector<Inside>> touched_; // by location
   std::vector<Spot> spots_;                              // by location
   std::map<NodeId, std::vector<std::size_t>> at_node_;   // of spots_
   std::map<std::pair<NodeId, AccessKinds::Kind>, std::vector<Meeting>> met_at_;
-  std::map<const Function *, std::vector<Steps>> steps_;
-  std::map<std::pair<const Function *const *, std::optional<std::int64_t>>,
-           std::vector<const Function *>>
-      entered_;                        // by array, and the virtual call's entry
-  std::map<std::uint32_t, Ways> ways_; // by entry, of those that a finding is about
-  std::map<const Function *, EntrySet> entered_by_;
   // Calls of each function outside all sections.
   CallsOf calls_of_;
   std::map<std::size_t, DenseSet<const Function *>> certain_; // by section, what it gets to
