@@ -78,11 +78,7 @@ public:
       return named.error();
     {
       const PointsToAnalysis points_to(module_, catalogue_, options_.points_to);
-      if (Status good = check_locks(module_, file_, calls, *named, points_to); !good)
-        return good.error();
-      if (Status good =
-              check_limits(module_, calls, *named, points_to, library_, options_.link_shared);
-          !good)
+      if (Status good = check(calls, *named, points_to); !good)
         return good.error();
       const Result<std::vector<ConditionOperation>> signals =
           convert_signals(module_, calls, points_to);
@@ -208,6 +204,13 @@ private:
     return named ? check_word_locks(module_, file_, calls, *named) : Status(named.error());
   }
 
+  // What of the file cannot be done with the program's locks.
+  Status check(const LockCalls &calls, const NamedLocks &named, const PointsToAnalysis &points_to) {
+    if (Status good = check_locks(module_, file_, calls, named, points_to); !good)
+      return good;
+    return check_limits(module_, calls, named, points_to, library_, options_.link_shared);
+  }
+
   Status make_words() {
     if (!has_word_locks(file_))
       return Unit{};
@@ -216,11 +219,7 @@ private:
     if (!named)
       return named.error();
     const PointsToAnalysis points_to(module_, catalogue_, options_.points_to);
-    if (Status good = check_locks(module_, file_, calls, *named, points_to); !good)
-      return good;
-    if (Status good =
-            check_limits(module_, calls, *named, points_to, library_, options_.link_shared);
-        !good)
+    if (Status good = check(calls, *named, points_to); !good)
       return good;
     file_ = make_word_locks(module_, file_, calls, *named);
     return Unit{};
