@@ -12,6 +12,7 @@ import cxx_programs
 import cxx_threads
 import programs
 import synchronisers
+from synchronisers import OTHER
 
 PRELUDE = """#include <pthread.h>
 #include <stdlib.h>
@@ -26,15 +27,6 @@ TWO = """int main(void) {
   pthread_t s, t;
   pthread_create(&s, 0, work, 0);
   pthread_create(&t, 0, work, 0);
-  pthread_join(s, 0);
-  pthread_join(t, 0);
-  return (int)(x + y);
-}
-"""
-OTHER = """int main(void) {
-  pthread_t s, t;
-  pthread_create(&s, 0, work, 0);
-  pthread_create(&t, 0, other, 0);
   pthread_join(s, 0);
   pthread_join(t, 0);
   return (int)(x + y);
@@ -498,15 +490,8 @@ static void *other(void *p) {
   pthread_rwlock_unlock(&rw);
   return p;
 }
-int main(void) {
-  pthread_t s, t;
-  pthread_create(&s, 0, work, 0);
-  pthread_create(&t, 0, other, 0);
-  pthread_join(s, 0);
-  pthread_join(t, 0);
-  return (int)x;
-}
-""",
+"""
+    + OTHER,
     "conditional-lock": """
 static int many;
 static void *work(void *p) {

@@ -10,6 +10,16 @@ JOIN = """  pthread_join(s, 0);
   pthread_join(t, 0);
 """
 
+# What one thread has done, main goes on with.
+AFTERWARDS = """int main(void) {
+  pthread_t s;
+  pthread_create(&s, 0, work, 0);
+  pthread_join(s, 0);
+  x++;
+  return (int)x;
+}
+"""
+
 C = {
     # --- which lock it is
     "slot-kept-in-a-request": """
@@ -258,14 +268,8 @@ static void *work(void *p) {
   @|x++;@
   return p;
 }
-int main(void) {
-  pthread_t s;
-  pthread_create(&s, 0, work, 0);
-  pthread_join(s, 0);
-  x++;
-  return (int)x;
-}
-""",
+"""
+    + AFTERWARDS,
     "forgotten-thread": """
 static void *inner(void *p) { x++; return p; }
 static void *work(void *p) {
@@ -274,14 +278,8 @@ static void *work(void *p) {
   @pthread_detach(t)|pthread_join(t, 0)@;
   return p;
 }
-int main(void) {
-  pthread_t s;
-  pthread_create(&s, 0, work, 0);
-  pthread_join(s, 0);
-  x++;
-  return (int)x;
-}
-""",
+"""
+    + AFTERWARDS,
     "no-thread-could-be-made": """
 static void *work(void *p) { x++; return p; }
 int main(void) {

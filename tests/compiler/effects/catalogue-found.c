@@ -8,7 +8,6 @@
 // RUN: echo 'callbacks = { function = 0, in-memory = true, when = "now", gets = ["nothing", "found"] }' >> %t.toml
 // RUN: %cc %s | env TANDEM_ENFORCE=none TANDEM_CATALOGUE=%t.toml %tandem > %t.ll
 // RUN: %FileCheck %s --input-file=%t.json
-#include <pthread.h>
 struct visitor {
   long calls;
   void (*each)(int, long *);
@@ -28,13 +27,7 @@ static void *run(void *unused) {
   walk();
   return (void *)(ask() + other());
 }
-int main(void) {
-  pthread_t threads[2];
-  for (int i = 0; i < 2; ++i)
-    pthread_create(&threads[i], 0, run, 0);
-  for (int i = 0; i < 2; ++i)
-    pthread_join(threads[i], 0);
-}
+#include "../Inputs/run-twice.h"
 // CHECK: "name": "walk"
 // CHECK: "writes": [
 // CHECK: "total"

@@ -4,7 +4,6 @@
 // RUN: echo 'known = { effect = "pure" }' >> %t.toml
 // RUN: %cc %s | env TANDEM_ENFORCE=none TANDEM_CATALOGUE=%t.toml %tandem > %t.ll
 // RUN: %FileCheck %s --input-file=%t.json
-#include <pthread.h>
 int known(int), unknown(int);
 static int counter;
 __attribute__((atomic)) void safe(void) { counter = known(counter); }
@@ -15,13 +14,7 @@ static void *run(void *unused) {
   unsafe();
   return (void *)(long)(0);
 }
-int main(void) {
-  pthread_t threads[2];
-  for (int i = 0; i < 2; ++i)
-    pthread_create(&threads[i], 0, run, 0);
-  for (int i = 0; i < 2; ++i)
-    pthread_join(threads[i], 0);
-}
+#include "../Inputs/run-twice.h"
 // CHECK: "name": "safe"
 // CHECK: "class": "hybrid"
 // CHECK: "name": "unsafe"

@@ -1,13 +1,7 @@
 // Two objects' locks in an order that a comparison decides, by `?:` into two pointers or into an index.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json lock-order | %FileCheck %s --match-full-lines --strict-whitespace
-#include <pthread.h>
-struct account {
-  pthread_mutex_t lock;
-  int balance;
-};
-static struct account accounts[9];
-
+#include "Inputs/accounts.h"
 static void by_pointers(struct account *from, struct account *to) {
   struct account *low = from < to ? from : to, *high = from < to ? to : from;
   pthread_mutex_lock(&low->lock);
@@ -36,10 +30,5 @@ static void *other(void *unused) {
   by_numbers(1, 0);
   return 0;
 }
-int main(void) {
-  pthread_t thread;
-  pthread_create(&thread, 0, one, 0);
-  pthread_create(&thread, 0, other, 0);
-  return 0;
-}
+#include "Inputs/one-and-other.h"
 // CHECK:0 findings

@@ -1,18 +1,7 @@
 // Two objects' locks in an order that a comparison decides, and hand over hand along a list.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json lock-order | %FileCheck %s --match-full-lines --strict-whitespace
-#include <pthread.h>
-static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t b = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t c = PTHREAD_MUTEX_INITIALIZER;
-static int counter;
-struct account {
-  pthread_mutex_t lock;
-  struct account *next;
-  int balance;
-};
-static struct account accounts[2];
-
+#include "Inputs/accounts.h"
 static void transfer(struct account *from, struct account *to, int amount) {
   struct account *low = from < to ? from : to;
   struct account *high = from < to ? to : from;
@@ -48,10 +37,5 @@ static void *other(void *unused) {
   walk(accounts);
   return 0;
 }
-int main(void) {
-  pthread_t thread;
-  pthread_create(&thread, 0, one, 0);
-  pthread_create(&thread, 0, other, 0);
-  return 0;
-}
+#include "Inputs/one-and-other.h"
 // CHECK:0 findings

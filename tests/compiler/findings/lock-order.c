@@ -25,16 +25,11 @@ static void *other(void *unused) {
   pthread_mutex_unlock(&b);
   return 0;
 }
-int main(void) {
-  pthread_t thread;
-  pthread_create(&thread, 0, one, 0);
-  pthread_create(&thread, 0, other, 0);
-  return 0;
-}
-// CHECK:[[#@LINE-24]]: 'a' and 'b' are acquired in different orders: threads that hold one each wait for each other for ever
-// CHECK-NEXT:  [[#@LINE-20]]: 'a' is acquired here, in 'one'
-// CHECK-NEXT:  [[#@LINE-20]]: 'one' calls 'inner' here
-// CHECK-NEXT:  [[#@LINE-27]]: 'b' is acquired here while 'a' is held
-// CHECK-NEXT:  [[#@LINE-17]]: 'b' is acquired here, in 'other'
-// CHECK-NEXT:  [[#@LINE-17]]: 'a' is acquired here while 'b' is held
+#include "Inputs/one-and-other.h"
+// CHECK:[[#@LINE-19]]: 'a' and 'b' are acquired in different orders: threads that hold one each wait for each other for ever
+// CHECK-NEXT:  [[#@LINE-15]]: 'a' is acquired here, in 'one'
+// CHECK-NEXT:  [[#@LINE-15]]: 'one' calls 'inner' here
+// CHECK-NEXT:  [[#@LINE-22]]: 'b' is acquired here while 'a' is held
+// CHECK-NEXT:  [[#@LINE-12]]: 'b' is acquired here, in 'other'
+// CHECK-NEXT:  [[#@LINE-12]]: 'a' is acquired here while 'b' is held
 // CHECK-NEXT:1 findings
