@@ -2,6 +2,7 @@
 #include "cli/analyze/tables.h"
 
 #include "cli/common/suggest.h"
+#include "compiler/report/program_terms.h"
 
 #include <algorithm>
 
@@ -23,16 +24,6 @@ std::string line(const std::string &label, const std::string &value, const Termi
   return fmt::format("{:<{}}{}\n", label + ":", kIndent, lines);
 }
 
-// "f (a.c:3) -> g (b.c:9) -> printf": where each calls the next.
-std::string chain_text(const ReportIrrevocable &call) {
-  std::vector<std::string> steps;
-  for (std::size_t index = 0; index < call.chain.size(); ++index)
-    steps.push_back(index < call.places.size()
-                        ? fmt::format("{} ({})", call.chain[index], call.places[index])
-                        : call.chain[index]);
-  return printable(fmt::format("{}{}", fmt::join(steps, " -> "), call.cold ? ", cold path" : ""));
-}
-
 std::string accesses_text(const ReportSection &section, const View &view,
                           const Terminal &terminal) {
   const std::size_t count =
@@ -42,7 +33,7 @@ std::string accesses_text(const ReportSection &section, const View &view,
     const ReportAccess &access = section.accesses[index];
     text += fmt::format("  {}: {} {} in {}\n", printable(place_of(access.file, access.line)),
                         access.writes ? "writes" : "reads", printable(access.location),
-                        printable(access.function));
+                        printable(in_program_terms(access.function)));
   }
   return text + hidden_line(section.accesses.size() - count, terminal);
 }
@@ -85,7 +76,8 @@ Result<std::string> section_text(const Report &report, const std::string &name, 
     text += line("irrevocable",
                  std::string("at ") + std::string(to_string(section->irrevocable_at)), terminal);
   for (const ReportIrrevocable &call : section->irrevocable)
-    text += "  " + chain_text(call) + "\n";
+    text += fmt::format("  {}{}\n", printable(print_chain(in_program_terms(call))),
+                        call.cold ? ", cold path" : "");
   if (section->strict)
     text += line("strict", "promises to be revocable", terminal);
   if (!section->conflicts.empty())

@@ -2,6 +2,7 @@
 #include "cli/analyze/suggest.h"
 
 #include "base/characters.h"
+#include "compiler/report/program_terms.h"
 
 #include <algorithm>
 #include <array>
@@ -91,7 +92,7 @@ template <typename Matches>
 std::optional<std::string> action(const ReportSection &region, Matches matches) {
   for (const ReportIrrevocable &call : region.irrevocable)
     if (matches(call.callee))
-      return fmt::format("{} (in the region at {})", call.callee, place(region));
+      return fmt::format("{} (in the region at {})", in_program_terms(call.callee), place(region));
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/common/table.h"
 #include "cli/graph/graph.h"
 #include "compiler/report/coverage.h"
+#include "compiler/report/program_terms.h"
 
 #include <algorithm>
 #include <set>
@@ -67,8 +68,8 @@ std::string missed_text(const Report &report, const View &view, const Terminal &
                {.header = "LOCK", .least = 8},
                {.header = "REASON", .least = 20}});
   for (const ReportLockSite *site : coverage.missed)
-    table.add(
-        {site->function, fmt::format("{}:{}", site->file, site->line), site->lock, site->reason});
+    table.add({in_program_terms(site->function), fmt::format("{}:{}", site->file, site->line),
+               site->lock, site->reason});
   const std::size_t shown = shown_rows(table.rows(), kMissedRows, view, terminal);
   Terminal wide = terminal;
   if (view.all)
@@ -102,7 +103,7 @@ std::string totals_text(const Report &report, const std::vector<JudgedFinding> &
                         const View &view, const Terminal &terminal) {
   const ReportAnalysis &analysis = report.analysis;
   std::string text = names_text(report.shared, "shared", view, terminal) +
-                     names_text(report.externals, "external", view, terminal);
+                     names_text(in_program_terms(report.externals), "external", view, terminal);
   std::string counts =
       fmt::format("{}, {}, {}, {}", counted(report.colours.size(), "colour", "colours"),
                   counted(report.shared.size(), "shared location", "shared locations"),

@@ -2,6 +2,7 @@
 #include "cli/analyze/tables.h"
 
 #include "cli/common/table.h"
+#include "compiler/report/program_terms.h"
 
 namespace tandem {
 namespace {
@@ -157,7 +158,7 @@ std::string irrevocable_cell(const ReportSection &section) {
   callees.reserve(section.irrevocable.size());
   for (const ReportIrrevocable &call : section.irrevocable)
     callees.push_back(call.callee);
-  return joined(callees, 1);
+  return joined(in_program_terms(callees), 1);
 }
 
 std::string region_line(const RegionTotals &totals) {

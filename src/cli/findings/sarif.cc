@@ -2,6 +2,7 @@
 #include "base/version.h"
 #include "cli/common/program.h"
 #include "cli/findings/findings.h"
+#include "compiler/report/program_terms.h"
 #include "compiler/report/rules.h"
 
 #include <nlohmann/json.hpp>
@@ -91,8 +92,8 @@ Json result_json(const JudgedFinding &judged, const std::vector<std::string> &na
             {"message", {{"text", finding.message}}}};
   Json place = location(finding.file, finding.line);
   if (!finding.function.empty())
-    place["logicalLocations"] =
-        Json::array({Json{{"fullyQualifiedName", finding.function}, {"kind", "function"}}});
+    place["logicalLocations"] = Json::array(
+        {Json{{"fullyQualifiedName", in_program_terms(finding.function)}, {"kind", "function"}}});
   json["locations"] = place.empty() ? Json::array() : Json::array({place});
   Json related = Json::array();
   for (const ReportNote &note : finding.notes)

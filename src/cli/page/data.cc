@@ -2,6 +2,7 @@
 #include "cli/graph/graph.h"
 #include "cli/page/page.h"
 #include "compiler/report/coverage.h"
+#include "compiler/report/program_terms.h"
 #include "compiler/report/rules.h"
 
 #include <algorithm>
@@ -131,7 +132,7 @@ public:
       data["colours"].push_back(
           Json{{"name", colour.name}, {"locations", names_.numbers(colour.locations)}});
     data["shared"] = names_.numbers(report_.shared);
-    data["externals"] = report_.externals;
+    data["externals"] = in_program_terms(report_.externals);
     add_surroundings(data);
     data["findings"] = findings_json();
     data["rules"] = Json::object();
@@ -190,7 +191,8 @@ private:
     for (const ReportLock &lock : section.locks)
       json["locks"].push_back(Json::array({lock.colour, to_string(lock.mode)}));
     json["irrevocable"] = Json::array();
-    for (const ReportIrrevocable &call : section.irrevocable) {
+    for (const ReportIrrevocable &named : section.irrevocable) {
+      const ReportIrrevocable call = in_program_terms(named);
       for (const std::string &place : call.places)
         excerpts_.around(place);
       json["irrevocable"].push_back(Json{{"callee", call.callee},
@@ -201,9 +203,9 @@ private:
     json["accesses"] = Json::array();
     for (const ReportAccess &access : section.accesses) {
       excerpts_.around(access.file, access.line);
-      json["accesses"].push_back(
-          Json::array({names_.number(access.location), access.writes ? 1 : 0,
-                       names_.number(access.function), names_.number(access.file), access.line}));
+      json["accesses"].push_back(Json::array({names_.number(access.location), access.writes ? 1 : 0,
+                                              names_.number(in_program_terms(access.function)),
+                                              names_.number(access.file), access.line}));
     }
     for (const ReportRegion &region : section.lock)
       json["lock"] = Json{{"names", region.names},         {"kind", region.kind},
@@ -247,8 +249,9 @@ private:
     }
     data["threads"] = Json::array();
     for (const ReportThread &thread : report_.threads)
-      data["threads"].push_back(
-          Json{{"function", thread.function}, {"kind", thread.kind}, {"many", thread.many}});
+      data["threads"].push_back(Json{{"function", in_program_terms(thread.function)},
+                                     {"kind", thread.kind},
+                                     {"many", thread.many}});
     data["coverage"] = coverage_text(lock_coverage(report_));
     data["sites"] = Json::array();
     for (const ReportLockSite &site : report_.lock_sites) {
@@ -258,7 +261,7 @@ private:
                                    {"lock", site.lock},
                                    {"file", names_.number(site.file)},
                                    {"line", site.line},
-                                   {"function", site.function},
+                                   {"function", in_program_terms(site.function)},
                                    {"sections", site.sections},
                                    {"reason", site.reason}});
     }
@@ -276,7 +279,7 @@ private:
       }
       Json json{{"rule", finding.rule},       {"file", names_.number(finding.file)},
                 {"line", finding.line},       {"message", finding.message},
-                {"section", finding.section}, {"function", finding.function},
+                {"section", finding.section}, {"function", in_program_terms(finding.function)},
                 {"notes", std::move(notes)}};
       if (judged.suppression)
         json["suppressed"] =

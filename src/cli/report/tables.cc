@@ -2,11 +2,10 @@
 #include "cli/report/tables.h"
 
 #include "cli/common/table.h"
+#include "compiler/report/program_terms.h"
 
 #include <algorithm>
-#include <cxxabi.h>
 #include <functional>
-#include <memory>
 #include <tuple>
 
 namespace tandem {
@@ -173,13 +172,8 @@ std::string head_text(const Profile &profile) {
 } // namespace
 
 std::string demangled(const std::string &name) {
-  if (!name.starts_with("_Z"))
-    return name;
   const std::size_t end = std::min(name.find_first_of("+@"), name.size());
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void *)> plain(
-      abi::__cxa_demangle(name.substr(0, end).c_str(), nullptr, nullptr, &status), std::free);
-  return plain == nullptr ? name : plain.get() + name.substr(end);
+  return in_program_terms(name.substr(0, end)) + name.substr(end);
 }
 
 std::string place_text(const std::string &file, std::uint64_t line) {

@@ -2,6 +2,7 @@
 #include "compiler/enforce/enforce.h"
 
 #include "compiler/enforce/blocks.h"
+#include "compiler/report/program_terms.h"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -23,14 +24,7 @@ void end_tail_calls(llvm::Function &section) {
 std::string irrevocable_action(const ReportSection &section) {
   if (section.irrevocable_at != IrrevocableAt::begin || section.irrevocable.empty())
     return "";
-  const ReportIrrevocable &action = section.irrevocable.front();
-  std::string chain;
-  for (std::size_t i = 0; i < action.chain.size(); ++i) {
-    chain += (i == 0 ? "" : " → ") + action.chain[i];
-    if (i < action.places.size() && !action.places[i].empty())
-      chain += " (" + action.places[i] + ")";
-  }
-  return chain;
+  return print_chain(in_program_terms(section.irrevocable.front()), " → ");
 }
 
 // A coroutine returns to its caller in its middle and goes on later, perhaps in another thread:

@@ -5,6 +5,7 @@
 // the finding only says what its conversion would meet.
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
+#include "compiler/report/program_terms.h"
 
 #include <fmt/format.h>
 
@@ -22,19 +23,22 @@ Place begin_of(const Section &section, const ReportIrrevocable &irrevocable) {
   return parse_place(irrevocable.places.front());
 }
 
-// The steps after the first.
+// The steps after the first; not those inside the C++ library.
 void add_steps(const ReportIrrevocable &irrevocable, Findings::reference finding) {
   for (std::size_t i = 1; i < irrevocable.places.size() && i + 1 < irrevocable.chain.size(); ++i)
-    finding.notes.push_back(note_at(
-        parse_place(irrevocable.places[i]),
-        fmt::format("'{}' calls '{}' here", irrevocable.chain[i], irrevocable.chain[i + 1])));
+    if (!is_of_cxx_library(irrevocable.chain[i]) && !irrevocable.places[i].starts_with("?"))
+      finding.notes.push_back(note_at(parse_place(irrevocable.places[i]),
+                                      fmt::format("'{}' calls '{}' here",
+                                                  in_program_terms(irrevocable.chain[i]),
+                                                  in_program_terms(irrevocable.chain[i + 1]))));
 }
 
 void report_call(const Section &section, const ReportIrrevocable &irrevocable, Findings &findings) {
   ReportFinding finding = finding_at(
       kRule, begin_of(section, irrevocable),
       fmt::format("'{}' cannot be undone and is called in atomic section '{}'{}: the section {}",
-                  irrevocable.callee, section.name, irrevocable.cold ? " (on a cold path)" : "",
+                  in_program_terms(irrevocable.callee), section.name,
+                  irrevocable.cold ? " (on a cold path)" : "",
                   irrevocable.cold ? "starts again, alone, when it gets there"
                                    : "keeps all sections that conflict with it waiting"));
   finding.section = section.name;
@@ -42,23 +46,13 @@ void report_call(const Section &section, const ReportIrrevocable &irrevocable, F
   findings.push_back(std::move(finding));
 }
 
-// What the source has for a callee: programs do not call the runtime of C++'s exceptions.
-std::string as_written(const std::string &callee) {
-  const llvm::StringRef name = callee;
-  if (name == "__cxa_begin_catch" || name == "__cxa_end_catch")
-    return "catch";
-  if (name.starts_with("__cxa_allocate_exception") || name.starts_with("__cxa_throw") ||
-      name == "__cxa_rethrow" || name.starts_with("std::__throw_"))
-    return "throw";
-  return name.ends_with("_call_terminate") ? "std::terminate()" : callee;
-}
-
 std::string listed(const std::vector<ReportIrrevocable> &irrevocable, bool cold) {
   std::string names;
   std::set<std::string> listed;
   for (const ReportIrrevocable &each : irrevocable)
-    if (each.cold == cold && listed.insert(as_written(each.callee)).second)
-      names += (names.empty() ? "'" : ", '") + as_written(each.callee) + "'";
+    if (const std::string name = in_program_terms(each.callee);
+        each.cold == cold && listed.insert(name).second)
+      names += (names.empty() ? "'" : ", '") + name + "'";
   return names;
 }
 

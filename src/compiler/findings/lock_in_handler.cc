@@ -96,16 +96,16 @@ void find_locks_in_handlers(const AnalysisView &view, const HeldLocks &held, Fin
             "lock-in-handler", place_of(*inside->call),
             fmt::format("'{}' is acquired here by the signal handler '{}', and by other code: a "
                         "thread that is interrupted while it holds it waits for itself",
-                        held.classes()[lock].name, source_name(*handler)));
+                        held.classes()[lock].name, shown_name(*handler)));
         for (const auto &[call, callee] : reverse(way))
           if (!is_library_function(*call->getFunction()))
             finding.notes.push_back(
                 note_at(place_of(*call),
-                        fmt::format("'{}' calls '{}' here", source_name(*call->getFunction()),
-                                    source_name(*callee))));
+                        fmt::format("'{}' calls '{}' here", shown_name(*call->getFunction()),
+                                    shown_name(*callee))));
         finding.notes.push_back(
             note_at(place_of(*site->call),
-                    fmt::format("acquired here in '{}'", source_name(*site->call->getFunction()))));
+                    fmt::format("acquired here in '{}'", shown_name(*site->call->getFunction()))));
         findings.push_back(std::move(finding));
         in_handlers.erase(found);
       }

@@ -26,7 +26,7 @@ void find_lock_operations(const AnalysisView &view, Findings &findings) {
           "lock-in-section", place_of(*call),
           fmt::format("'{}' inside atomic section '{}': a thread that holds this lock and enters a "
                       "section may wait for one that is in the section and waits for the lock",
-                      callee == nullptr ? "(indirect call)" : source_name(*callee),
+                      callee == nullptr ? "(indirect call)" : shown_name(*callee),
                       view.sections[i].name)));
       findings.back().section = view.sections[i].name;
     }

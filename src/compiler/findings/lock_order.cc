@@ -509,13 +509,13 @@ private:
       finding.notes.push_back(
           note_at(place_of(*acquisition),
                   fmt::format("'{}' is acquired here, in '{}'", held_.classes()[first].name,
-                              source_name(*begin.getFunction()))));
+                              shown_name(*begin.getFunction()))));
     for (std::size_t i = 0; i + 1 < order.chain.size(); ++i)
       if (!is_library_function(*order.chain[i]->getFunction()))
         finding.notes.push_back(
             note_at(place_of(*order.chain[i]),
-                    fmt::format("'{}' calls '{}' here", source_name(*order.chain[i]->getFunction()),
-                                source_name(*order.chain[i + 1]->getFunction()))));
+                    fmt::format("'{}' calls '{}' here", shown_name(*order.chain[i]->getFunction()),
+                                shown_name(*order.chain[i + 1]->getFunction()))));
     finding.notes.push_back(
         note_at(place_of(*order.chain.back()),
                 fmt::format("'{}' is acquired here while '{}' is held",

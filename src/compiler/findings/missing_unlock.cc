@@ -262,7 +262,7 @@ void find_missing_unlocks(const AnalysisView &view, Findings &findings) {
     ReportFinding finding =
         finding_at("missing-unlock", place_of(*section.entry.call),
                    fmt::format("'{}' is acquired here, and '{}' may return without releasing it",
-                               section.entry.locks.front(), source_name(*section.function)));
+                               section.entry.locks.front(), shown_name(*section.function)));
     finding.notes.push_back(note_at(place_of(*out), "it is still held on this way to the end"));
     finding.notes.push_back(
         note_at(place_of(*section.exits.front()), "it is released here on another way"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/findings/targets.h"
 
+#include "compiler/report/program_terms.h"
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/lock_functions.h"
 
@@ -26,12 +27,13 @@ bool takes_signal(const Function &function) {
            function.getArg(0)->getType()->isIntegerTy(32)));
 }
 
-std::string thread_name(const Function &entry, const PointsToAnalysis &points_to) {
+std::vector<std::string> thread_functions(const Function &entry,
+                                          const PointsToAnalysis &points_to) {
   std::set<std::string> names;
   SetVector<const Function *> inside;
   const auto add = [&](const Function &function) {
-    if (!is_library_function(function))
-      names.insert("'" + source_name(function) + "'");
+    if (!is_library_function(function) && !is_of_cxx_library(source_name(function)))
+      names.insert(shown_name(function));
     else if (!function.isDeclaration())
       inside.insert(&function);
   };
@@ -42,9 +44,14 @@ std::string thread_name(const Function &entry, const PointsToAnalysis &points_to
         for (const Function *target : likely_targets(*call, points_to))
           add(*target);
   if (names.empty())
-    return "'" + source_name(entry) + "'";
+    names.insert(shown_name(entry));
+  return {names.begin(), names.end()};
+}
+
+std::string thread_name(const Function &entry, const PointsToAnalysis &points_to) {
+  const std::vector<std::string> names = thread_functions(entry, points_to);
   return names.size() > 2 ? fmt::format("one of {} functions", names.size())
-                          : fmt::format("{}", fmt::join(names, " or "));
+                          : fmt::format("'{}'", fmt::join(names, "' or '"));
 }
 
 } // namespace tandem

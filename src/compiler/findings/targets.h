@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace tandem {
 
@@ -28,8 +29,11 @@ inline constexpr std::size_t kFewTargets = 4;
 // and by its type the function gets a signal, or also what sa_sigaction gets, or asks for nothing.
 bool takes_signal(const llvm::Function &function);
 
-// The functions that an entry's thread begins with, in quotes: of what runs inside the C++ library,
-// those of the program that it leads to first.
+// The functions that an entry's thread begins with, as messages have them: of what runs inside the
+// C++ library, those of the program that it leads to first. Never none.
+std::vector<std::string> thread_functions(const llvm::Function &entry,
+                                          const PointsToAnalysis &points_to);
+// The same in quotes; if they are many, only how many.
 std::string thread_name(const llvm::Function &entry, const PointsToAnalysis &points_to);
 
 } // namespace tandem

@@ -351,7 +351,7 @@ private:
       if (!is_library_function(*call->getFunction())) // the program has no names for these
         finding.notes.push_back(note_at(
             place_of(*call), fmt::format("'{}' calls '{}' here, outside all sections",
-                                         source_name(*call->getFunction()), source_name(*target))));
+                                         shown_name(*call->getFunction()), shown_name(*target))));
   }
 
   const AnalysisView &view_;

@@ -6,11 +6,13 @@
 #include "compiler/effects/condition_changes.h"
 #include "compiler/effects/effects.h"
 #include "compiler/findings/findings.h"
+#include "compiler/findings/targets.h"
 #include "compiler/pass/caller_conflicts.h"
 #include "compiler/pass/link_inputs.h"
 #include "compiler/pass/parts.h"
 #include "compiler/pass/process_colour.h"
 #include "compiler/sections/access_path.h"
+#include "compiler/sections/lock_functions.h"
 #include "compiler/strict/strict.h"
 
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -200,10 +202,13 @@ void add_locations(Report &report, const std::set<std::uint32_t> &touched, const
   }
 }
 
-void add_threads(Report &report, const Sharing &sharing) {
+void add_threads(Report &report, const Sharing &sharing, const PointsToAnalysis &points_to) {
   for (const Entry &entry : sharing.entries())
     report.threads.push_back(
-        {source_name(*entry.function), std::string(to_string(entry.kind)), entry.many});
+        {is_library_function(*entry.function)
+             ? fmt::format("{}", fmt::join(thread_functions(*entry.function, points_to), " or "))
+             : source_name(*entry.function),
+         std::string(to_string(entry.kind)), entry.many});
 }
 
 double peak_mib() {
@@ -283,7 +288,7 @@ Analysis analyse_program(Module &module, const PassOptions &options, const Catal
   add_process_colour(report, outside, section_effects, locations, points_to);
   report.shared = names_of(touched, locations);
   add_locations(report, touched, effects);
-  add_threads(report, sharing);
+  add_threads(report, sharing, points_to);
   report.lock_sites = lock_sites(module, analysis.sections);
   report.externals = externals_of(module, options);
   const LockCalls locks(module);

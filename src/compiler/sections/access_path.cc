@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/sections/access_path.h"
 
+#include "compiler/report/program_terms.h"
 #include "compiler/sections/lock_functions.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -255,57 +256,6 @@ const Value *only_stored(const AllocaInst &slot) {
     only = stored;
   }
   return only;
-}
-
-// The '>' that closes the '<' at `begin`; npos where there is none.
-std::size_t end_of_arguments(StringRef name, std::size_t begin) {
-  int angles = 0;
-  int others = 0; // parentheses and braces, in which '>' compares
-  for (std::size_t at = begin; at < name.size(); ++at) {
-    const char byte = name[at];
-    others += (byte == '(' || byte == '{') - (byte == ')' || byte == '}');
-    if (others == 0 && byte == '<')
-      ++angles;
-    if (others == 0 && byte == '>' && name[at - 1] != '-' && --angles == 0)
-      return at;
-  }
-  return StringRef::npos;
-}
-
-// A C++ name as people write it: the library's strings by their usual names, `Queue<Job>` as it is,
-// `Queue<...>` where the arguments are long.
-std::string shortened(StringRef name) {
-  constexpr std::size_t kLongArguments = 24;
-  constexpr StringRef kString =
-      "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>";
-  constexpr StringRef kOperator = "operator";
-  std::string result;
-  while (!name.empty()) {
-    if (name.starts_with(kString)) {
-      StringRef rest = name.drop_front(kString.size()).ltrim();
-      if (rest.consume_front(">")) {
-        result += "std::string";
-        name = rest;
-        continue;
-      }
-    }
-    if (name.starts_with(kOperator)) { // what follows is no bracket
-      const std::size_t end = name.find_first_not_of("<>=-", kOperator.size());
-      result += name.take_front(end);
-      name = name.drop_front(std::min(end, name.size()));
-      continue;
-    }
-    const std::size_t end = name.front() == '<' ? end_of_arguments(name, 0) : StringRef::npos;
-    if (end != StringRef::npos && end > kLongArguments) {
-      const std::string inner = shortened(name.substr(1, end - 1));
-      result += inner.size() < kLongArguments ? "<" + inner + ">" : "<...>";
-      name = name.drop_front(end + 1);
-      continue;
-    }
-    result += name.front();
-    name = name.drop_front();
-  }
-  return result;
 }
 
 // Whether a member function of the C++ library gives an element of a container, or what a pointer,
@@ -566,6 +516,10 @@ std::string source_name(const llvm::GlobalObject &object) {
         program != nullptr && program->getLinkageName().empty())
       return program->getName().str();
   return shortened(llvm::demangle(object.getName()));
+}
+
+std::string shown_name(const llvm::GlobalObject &object) {
+  return in_program_terms(source_name(object));
 }
 
 } // namespace tandem

@@ -55,5 +55,7 @@ std::string record_path(const llvm::DICompositeType &record, bool full);
 
 // The name that the source gives a global variable or a function, qualified and demangled in C++.
 std::string source_name(const llvm::GlobalObject &object);
+// The same as messages have it (in_program_terms).
+std::string shown_name(const llvm::GlobalObject &object);
 
 } // namespace tandem

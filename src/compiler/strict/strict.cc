@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/strict/strict.h"
 
+#include "compiler/report/program_terms.h"
+
 #include <charconv>
 
 namespace tandem {
@@ -9,7 +11,8 @@ namespace {
 constexpr const char *kRule = "strict-atomicity";
 
 std::string message_of(const ReportSection &section, const ReportIrrevocable &action) {
-  return fmt::format("strict atomic section '{}' reaches '{}'", section.name, action.callee);
+  return fmt::format("strict atomic section '{}' reaches '{}'", section.name,
+                     in_program_terms(action.callee));
 }
 
 // `place` is "file:line"; without a line number, all of it is the file.
@@ -28,16 +31,6 @@ ReportNote note_at(const std::string &place, std::string message) {
   return note;
 }
 
-std::string chain_of(const ReportIrrevocable &action) {
-  std::string text;
-  for (std::size_t i = 0; i < action.chain.size(); ++i) {
-    text += (i == 0 ? "" : " → ") + action.chain[i];
-    if (i < action.places.size() && !action.places[i].empty())
-      text += " (" + action.places[i] + ")";
-  }
-  return text;
-}
-
 } // namespace
 
 std::vector<ReportFinding> strict_violations(const Report &report) {
@@ -45,7 +38,8 @@ std::vector<ReportFinding> strict_violations(const Report &report) {
   for (const ReportSection &section : report.sections) {
     if (!section.strict)
       continue;
-    for (const ReportIrrevocable &action : section.irrevocable) {
+    for (const ReportIrrevocable &named : section.irrevocable) {
+      const ReportIrrevocable action = in_program_terms(named);
       ReportFinding finding{kRule, section.file, section.line, message_of(section, action), {}};
       for (std::size_t i = 0; i + 1 < action.chain.size() && i < action.places.size(); ++i)
         finding.notes.push_back(
@@ -67,7 +61,8 @@ std::vector<std::string> strict_errors(const Report &report) {
         section.line == 0 ? section.file : fmt::format("{}:{}", section.file, section.line);
     for (const ReportIrrevocable &action : section.irrevocable)
       lines.push_back(fmt::format("{}{}error: {}: {}", place, place.empty() ? "" : ": ",
-                                  message_of(section, action), chain_of(action)));
+                                  message_of(section, action),
+                                  print_chain(in_program_terms(action), " → ")));
   }
   return lines;
 }
