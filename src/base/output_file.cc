@@ -246,7 +246,7 @@ int OutputFile::name_beside(int (*attempt)(OutputFile &, const char *)) noexcept
 
 int OutputFile::open_beside() noexcept {
   // What has no name gets one through /proc.
-  file_ = ::access("/proc/self/fd", X_OK) == 0
+  file_ = ::access("/proc/thread-self/fd", X_OK) == 0
               ? ::openat(folder_, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)
               : -1;
   if (file_ >= 0)
@@ -295,7 +295,7 @@ int OutputFile::append(int &error) noexcept {
 int OutputFile::take_name() noexcept {
   const auto link = [](OutputFile &self, const char *name) noexcept {
     char number[32];
-    std::snprintf(number, sizeof number, "/proc/self/fd/%d", self.file_);
+    std::snprintf(number, sizeof number, "/proc/thread-self/fd/%d", self.file_);
     return error_of(::linkat(AT_FDCWD, number, self.folder_, name, AT_SYMLINK_FOLLOW));
   };
   const int error = link(*this, name_);

@@ -192,6 +192,7 @@ def names(profile: dict[str, Any]) -> set[tuple[str, str, int]]:
         ("exit", 0, "exit"),
         ("quick_exit", 4, "exit"),
         ("_exit", 3, "_exit"),
+        ("pthread_exit", 0, "exit"),
         ("handler", signal.SIGALRM, "_exit"),
         ("terminate", -15, "signal 15"),
         ("fault", -11, "signal 11"),

@@ -176,7 +176,8 @@ struct Ending {
   sem_t wanted, written;
   std::atomic<pid_t> process{0}; // that has the thread
   std::atomic<pid_t> maker{0};   // that makes it, or has made it
-  std::atomic<bool> busy{false}; // guards what follows
+  std::atomic<bool> leave{false}; // it is no longer wanted
+  std::atomic<bool> busy{false};  // guards what follows
   char reason[4128] = "";
 };
 Ending ending;
@@ -186,6 +187,8 @@ void *write_when_wanted(void *) noexcept {
   for (;;) {
     while (::sem_wait(&ending.wanted) != 0) {
     }
+    if (ending.leave.load())
+      return nullptr;
     write_before(ending.reason);
     ::sem_post(&ending.written);
   }
@@ -208,6 +211,18 @@ bool hand_over(const char *reason) noexcept {
     ending.busy.store(false);
   return true;
 }
+
+// The first thread ends by itself. The process ends with the last of the others, so none of ours may
+// be left; what ends it by a signal from then on is not written down.
+void let_go(void *) noexcept {
+  bool busy = false;
+  if (ending.process.load() != ::getpid() || !ending.busy.compare_exchange_strong(busy, true))
+    return;
+  ending.process.store(0);
+  ending.leave.store(true);
+  ::sem_post(&ending.wanted);
+}
+pthread_key_t of_first_thread = 0;
 
 // Before _exit and exec, which signal handlers may call.
 void write_anywhere(const char *reason) noexcept {
@@ -238,6 +253,7 @@ void watch_signals() noexcept {
   if (maker == self || !ending.maker.compare_exchange_strong(maker, self))
     return;
   ending.busy.store(false);
+  ending.leave.store(false);
   ::sem_init(&ending.wanted, 0, 0);
   ::sem_init(&ending.written, 0, 0);
   sigset_t all;
@@ -258,6 +274,7 @@ void after_fork_in_child() noexcept {
   destination.follow_fork();
   all_threads.store(nullptr, std::memory_order_relaxed);
   own = nullptr;
+  ::pthread_setspecific(of_first_thread, &ending);
 }
 
 __attribute__((constructor)) void prepare() noexcept {
@@ -280,6 +297,8 @@ __attribute__((constructor)) void prepare() noexcept {
   std::atexit(write_at_exit);
   std::at_quick_exit(write_at_exit);
   watch_signals();
+  if (::pthread_key_create(&of_first_thread, let_go) == 0)
+    ::pthread_setspecific(of_first_thread, &ending);
   for (const int signal : kEnding) {
     struct sigaction old;
     struct sigaction watched = {};

@@ -235,7 +235,7 @@ public:
 private:
   void write_run() {
     char program[4096];
-    const ssize_t length = ::readlink("/proc/self/exe", program, sizeof program - 1);
+    const ssize_t length = ::readlink("/proc/thread-self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = '\0';
     char start[64];
     const std::time_t seconds = began_.wall_ns / 1'000'000'000;

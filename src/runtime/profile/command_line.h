@@ -15,7 +15,7 @@ namespace tandem::profile {
 inline void write_command_line(Json &json) noexcept {
   json.open('[', "command");
   static char words[1 << 16];
-  const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  const int file = ::open("/proc/thread-self/cmdline", O_RDONLY | O_CLOEXEC);
   const ssize_t length = file < 0 ? 0 : ::read(file, words, sizeof words - 1);
   if (file >= 0)
     ::close(file);

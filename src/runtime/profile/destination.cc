@@ -26,7 +26,7 @@ int examine(const char *path, OutputFile &file) noexcept {
     return file.linked() ? ENOENT : 0;
   // The program itself, which a profile would take the place of.
   struct stat own{};
-  return ::stat("/proc/self/exe", &own) == 0 && own.st_dev == file.status().st_dev &&
+  return ::stat("/proc/thread-self/exe", &own) == 0 && own.st_dev == file.status().st_dev &&
                  own.st_ino == file.status().st_ino
              ? ETXTBSY
              : 0;
@@ -75,7 +75,7 @@ int Destination::expand() noexcept {
   char number[16];
   std::snprintf(number, sizeof number, "%d", ::getpid());
   char program[4096];
-  const ssize_t path = ::readlink("/proc/self/exe", program, sizeof program - 1);
+  const ssize_t path = ::readlink("/proc/thread-self/exe", program, sizeof program - 1);
   program[path > 0 ? path : 0] = '\0';
   const char *slash = std::strrchr(program, '/');
   // One that says `%` itself would be looked at again.

@@ -224,7 +224,7 @@ private:
   void write_run() noexcept {
     json_.open('{', "run");
     char program[4096];
-    const ssize_t length = ::readlink("/proc/self/exe", program, sizeof program - 1);
+    const ssize_t length = ::readlink("/proc/thread-self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = '\0';
     json_.text("program", length > 0 ? program : "/");
     write_command_line(json_);

@@ -217,7 +217,7 @@ int visit_module(dl_phdr_info *module, std::size_t, void *argument) noexcept {
 }
 
 void find_program() noexcept {
-  const ssize_t length = ::readlink("/proc/self/exe", program_path, sizeof program_path - 1);
+  const ssize_t length = ::readlink("/proc/thread-self/exe", program_path, sizeof program_path - 1);
   program_path[length > 0 ? length : 0] = '\0';
 }
 

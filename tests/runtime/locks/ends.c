@@ -62,6 +62,8 @@ int main(int count_of, char **arguments) {
         free(blocks[i]);
     }
   }
+  if (strcmp(how, "pthread_exit") == 0) // and the last thread ends the process
+    pthread_exit(0);
   if (strcmp(how, "fault") == 0)
     *nowhere = 1;
   if (strcmp(how, "abort") == 0)
