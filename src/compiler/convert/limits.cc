@@ -32,7 +32,7 @@ std::string place_of(const Value &value) {
   std::string place;
   if (const auto *instruction = dyn_cast<Instruction>(&value)) {
     place = source_place(*instruction);
-    return place.empty() ? instruction->getFunction()->getName().str() : place;
+    return place.empty() ? source_name(*instruction->getFunction()) : place;
   }
   if (const auto *global = dyn_cast<GlobalVariable>(&value)) {
     SmallVector<DIGlobalVariableExpression *, 1> known;
@@ -41,7 +41,8 @@ std::string place_of(const Value &value) {
       return fmt::format("{}:{}", known.front()->getVariable()->getFilename().str(),
                          known.front()->getVariable()->getLine());
   }
-  return value.getName().str();
+  const auto *object = dyn_cast<GlobalObject>(&value);
+  return object == nullptr ? value.getName().str() : source_name(*object);
 }
 
 // Where `function` is used other than by a call; null: nowhere.
@@ -140,7 +141,7 @@ private:
         if (isa<IndirectBrInst, CallBrInst>(block.getTerminator()))
           return Error{fmt::format("{}: lock '{}' is used in a function that jumps to the address "
                                    "of a label ({}), which cannot become a section; keep it a lock",
-                                   place_of(*site->call), site->locks.front(),
+                                   place_of(*site->call), named_.name_in_file(*site),
                                    place_of(*block.getTerminator()))};
     return Unit{};
   }
@@ -151,7 +152,7 @@ private:
         if (const Value *taken = address_taken(function))
           return Error{fmt::format("{}: '{}' is called by pointer, with locks that cannot be "
                                    "found: no lock of this program can become a section",
-                                   place_of(*taken), function.getName().str())};
+                                   place_of(*taken), shown_name(function))};
     return Unit{};
   }
 
@@ -184,11 +185,11 @@ private:
       return Error{
           fmt::format("{}: regions of lock '{}' are to be in no section, and it may be one "
                       "that knows its owner ({}); keep it a lock",
-                      place_of(*site.call), site.locks.front(), place)};
+                      place_of(*site.call), named_.name_in_file(site), place)};
     }
     return Error{fmt::format("{}: lock '{}' is tried, and may be one that its owner can lock again "
                              "({}); keep it a lock",
-                             place_of(*a_try_->call), a_try_->locks.front(), place)};
+                             place_of(*a_try_->call), named_.name_in_file(*a_try_), place)};
   }
 
   // glibc links robust mutexes in a list, by the field that holds the word here (kHeldWord).
@@ -231,8 +232,7 @@ private:
       if (const GlobalVariable *global = named_outside(*site))
         return Error{fmt::format("{}: lock '{}' may lie in '{}', which code outside the program "
                                  "can name and lock; keep it a lock",
-                                 place_of(*site->call), site->locks.front(),
-                                 global->getName().str())};
+                                 place_of(*site->call), named_.name_in_file(*site), source_name(*global))};
     return Unit{};
   }
 
@@ -245,7 +245,7 @@ private:
       if (!lies_in_known_place(*site))
         return Error{fmt::format("{}: lock '{}' may be one of the code that calls this shared "
                                  "library; keep it a lock",
-                                 place_of(*site->call), site->locks.front())};
+                                 place_of(*site->call), named_.name_in_file(*site))};
     return Unit{};
   }
 
@@ -261,8 +261,8 @@ private:
           if (site->call->getFunction() == run[i])
             return Error{fmt::format("{}: lock '{}' is used here by the signal handler '{}', which "
                                      "may interrupt a section; keep it a lock",
-                                     place_of(*site->call), site->locks.front(),
-                                     source_name(*spawn.function))};
+                                     place_of(*site->call), named_.name_in_file(*site),
+                                     shown_name(*spawn.function))};
         for (const Instruction &instruction : instructions(*run[i]))
           if (const auto *call = dyn_cast<CallBase>(&instruction))
             for (const Function *target : points_to_.targets(*call))
@@ -286,11 +286,11 @@ private:
         if (const auto section = named_.section_of(*site); section && looked_at_.contains(*section))
           return Error{fmt::format("{}: lock '{}' is used here in a section that the program "
                                    "marks, and regions of it stay real; keep it a lock",
-                                   place_of(*site->call), site->locks.front())};
+                                   place_of(*site->call), named_.name_in_file(*site))};
         else if (section && tried_.contains(*section))
           return Error{fmt::format("{}: lock '{}' is used here in a section that the program "
                                    "marks, and tried at {}; keep it a lock",
-                                   place_of(*site->call), site->locks.front(),
+                                   place_of(*site->call), named_.name_in_file(*site),
                                    place_of(*a_try_->call))};
       for (const Instruction &instruction : instructions(*inside[i]))
         if (const auto *call = dyn_cast<CallBase>(&instruction))

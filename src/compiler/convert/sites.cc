@@ -32,8 +32,8 @@ const ConversionFile::Locks *entry_of(const std::vector<ConversionFile::Locks> &
 
 Error at(const LockSite &site, std::string_view message) {
   const std::string place = source_place(*site.call);
-  return Error{fmt::format(
-      "{}: {}", place.empty() ? site.call->getFunction()->getName().str() : place, message)};
+  return Error{fmt::format("{}: {}", place.empty() ? source_name(*site.call->getFunction()) : place,
+                           message)};
 }
 
 bool is_named(const std::string &name, const std::set<std::string> &locks) {
@@ -102,7 +102,7 @@ Status check_outside(const Module &module, const LockCalls &calls) {
         if (is_lock_type(path.type))
           return Error{fmt::format("{}: lock '{}' is given to '{}', code outside the program: no "
                                    "lock of this program can become a section",
-                                   source_place(*call), path.text, callee->getName().str())};
+                                   source_place(*call), path.text, shown_name(*callee))};
       }
     }
   return Unit{};
@@ -297,6 +297,15 @@ std::optional<std::size_t> NamedLocks::section_of(const LockSite &site) const {
   return static_cast<std::size_t>(found - file_->sections.data());
 }
 
+std::string NamedLocks::name_in_file(const LockSite &site) const {
+  for (const std::string &lock : fields_.names_of(site))
+    for (const ConversionFile::Locks &section : file_->sections)
+      for (const std::string &name : section.names)
+        if (names_lock(name, lock))
+          return name;
+  return site.locks.front();
+}
+
 bool lies_in_known_place(const LockSite &site) {
   return !field_of(site).empty() ||
          (!site.targets.empty() && all_of(site.targets, [](const auto &target) {
@@ -366,7 +375,7 @@ Status check_locks(const Module &module, const ConversionFile &file, const LockC
     for (const LockSite *site : calls.sites(function)) {
       const std::optional<std::size_t> section = named.section_of(*site);
       if (section) {
-        const std::string name = site->locks.front();
+        const std::string name = named.name_in_file(*site);
         // Its callers get a copy; code outside would go on using the lock.
         if (calls.is_wrapper(function) && !function.hasLocalLinkage())
           return at(*site, fmt::format("'{}' does this to lock '{}' for its callers, and code "

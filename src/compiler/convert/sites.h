@@ -46,6 +46,9 @@ public:
 
   // Index of the file's section that converts the site; nothing where it stays real.
   [[nodiscard]] std::optional<std::size_t> section_of(const LockSite &site) const;
+  // The site's lock by the name that the file has for it, as messages and the next file want it;
+  // by the site's own where it has none.
+  [[nodiscard]] std::string name_in_file(const LockSite &site) const;
   // Whether that section's locks guard their data; and those of any.
   [[nodiscard]] bool is_guarded_by(std::size_t section) const;
   [[nodiscard]] bool has_guarded_by() const;

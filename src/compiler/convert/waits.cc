@@ -59,7 +59,7 @@ bool is_call_of(const CallBase &call, ArrayRef<StringRef> names) {
 
 std::string place_or_name(const Instruction &instruction) {
   const std::string place = source_place(instruction);
-  return place.empty() ? instruction.getFunction()->getName().str() : place;
+  return place.empty() ? source_name(*instruction.getFunction()) : place;
 }
 
 ConditionOperation operation_at(const CallBase &call, std::string condition, std::string lock) {
@@ -355,7 +355,7 @@ private:
           if (const Sleep *sleep = sleep_for(ranges(*argument.get())))
             return refuse(instruction, *sleep,
                           fmt::format("condition '{}' is given to '{}', code outside the program",
-                                      path.print(), source_name(*callee)));
+                                      path.print(), shown_name(*callee)));
         }
       }
     return Unit{};
@@ -382,7 +382,7 @@ private:
         return Error{fmt::format("{}: a thread waits {}, and the condition may lie in '{}', which "
                                  "code outside the program can name; keep '{}' a lock",
                                  place_or_name(*sleep.call), describe_wait(*sleep.call),
-                                 global->getName().str(), lock_of_wait(*sleep.call))};
+                                 source_name(*global), lock_of_wait(*sleep.call))};
     return Unit{};
   }
 

@@ -186,7 +186,7 @@ Status check_word_locks(const Module &module, const ConversionFile &file, const 
       return Error{fmt::format("{}: lock '{}' cannot become a word: it is no mutex that is only "
                                "locked, tried and unlocked, by pthread_mutex_lock, _trylock and "
                                "_unlock; keep it a lock",
-                               source_place(*site->call), site->locks.front())};
+                               source_place(*site->call), named.name_in_file(*site))};
   return Unit{};
 }
 

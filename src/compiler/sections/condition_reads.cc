@@ -182,7 +182,7 @@ std::string doubt_of(const LoadInst &read, const Instruction &by, bool beside) {
   const Function *callee = call == nullptr ? nullptr : called_function(*call);
   const std::string how = beside ? "another thread may write it"
                           : callee != nullptr && !callee->isIntrinsic()
-                              ? fmt::format("{} may write it", source_name(*callee))
+                              ? fmt::format("{} may write it", shown_name(*callee))
                           : call != nullptr && !isa<IntrinsicInst>(call)
                               ? "a call by pointer may write it"
                               : "it may be written";
