@@ -184,8 +184,21 @@ bool ends_loop(const BranchInst &branch, const Instruction &at, const Loops &loo
          loop->isLoopExiting(branch.getParent());
 }
 
-// Where the lock is acquired and released behind one question: the steps to another answer at the
-// release. How often two loops run is no question: run_alike() tells.
+// Whether a branch asks whether the address of what a call releases is null, and the side where it
+// is not: what is held has an address.
+bool asks_for_address(const BranchInst &branch, bool side, const CallBase &release) {
+  const auto *compare = dyn_cast<ICmpInst>(branch.getCondition());
+  return compare != nullptr && compare->isEquality() &&
+         isa<ConstantPointerNull>(compare->getOperand(1)) &&
+         (compare->getPredicate() == ICmpInst::ICMP_NE) == side &&
+         any_of(release.args(), [&](const Use &argument) {
+           return same_value(*argument, *compare->getOperand(0));
+         });
+}
+
+// Where the lock is acquired and released behind one question, or released unless it is at no
+// address: the steps to another answer at the release. How often two loops run is no question:
+// run_alike() tells.
 Steps other_answers(const Section &section, const Loops &loops) {
   const auto asked = loops.conditions_of(*section.entry.call->getParent());
   Steps others;
@@ -194,12 +207,15 @@ Steps other_answers(const Section &section, const Loops &loops) {
     if (const Loop *releasing = releasing_loop(section, *exit, loops))
       counters = {loops.counter_of(*loops.around(*section.entry.call)),
                   loops.counter_of(*releasing)};
-    for (const auto &[there, side] : loops.conditions_of(*exit->getParent()))
+    for (const auto &[there, side] : loops.conditions_of(*exit->getParent())) {
+      if (asks_for_address(*there, side, *exit))
+        others.emplace(there->getParent(), there->getSuccessor(side ? 1 : 0));
       for (const auto &[here, entry_side] : asked)
         if (here != there && side == entry_side && !ends_loop(*here, *section.entry.call, loops) &&
             !ends_loop(*there, *exit, loops) &&
             ask_alike(*here->getCondition(), *there->getCondition(), counters))
           others.emplace(there->getParent(), there->getSuccessor(side ? 1 : 0));
+    }
   }
   return others;
 }

@@ -109,7 +109,7 @@ void add_hidden(const Module &module, const LockCalls &calls, std::vector<Report
             site.lock = mutex_given_to(*call);
             site.reason = fmt::format("inside {}, which gives the lock on to a guard that is not "
                                       "followed",
-                                      source_name(*called_function(*call)));
+                                      shown_name(*called_function(*call)));
             sites.push_back(std::move(site));
           }
 }
@@ -123,7 +123,18 @@ void holders_of(const Constant &constant, std::set<const GlobalVariable *> &hold
       holders_of(*part, holders);
 }
 
-// Operations of C whose address the program takes, but for tables that never change (unwrap.h).
+// Whether code does nothing with an address but to load from it and from constant places behind it:
+// what it loads is known where the memory never changes.
+bool is_only_loaded(const Value &address) {
+  return all_of(address.users(), [](const User *user) {
+    const auto *offset = dyn_cast<GEPOperator>(user);
+    return isa<LoadInst>(user) || (offset != nullptr && offset->hasAllConstantIndices() &&
+                                   is_only_loaded(*user));
+  });
+}
+
+// Operations of C whose address the program takes, but for tables that never change (unwrap.h) and
+// that all calls find by their names.
 void add_by_address(const Module &module, std::vector<ReportLockSite> &sites) {
   for (const Function &function : module) {
     const std::optional<LockFunction> does = lock_function(function);
@@ -151,7 +162,7 @@ void add_by_address(const Module &module, std::vector<ReportLockSite> &sites) {
     holders_of(function, holders);
     for (const GlobalVariable &variable : module.globals()) {
       if (!holders.contains(&variable) || variable.getName().starts_with("llvm.") ||
-          never_changes(variable))
+          (never_changes(variable) && is_only_loaded(variable)))
         continue;
       ReportLockSite site;
       site.function = source_name(variable);

@@ -44,6 +44,10 @@ public:
     Value *operand = nullptr;
     if (match(value, PatternMatch::m_Not(PatternMatch::m_Value(operand))))
       return opposite(of(operand, depth + 1));
+    if (match(value, PatternMatch::m_Neg(PatternMatch::m_Value(operand))))
+      return of_negation(*operand, depth);
+    if (const auto *phi = dyn_cast<PHINode>(value))
+      return of_choice(*phi, depth);
     if (isa<CastInst>(value) || isa<FreezeInst>(value))
       return of(cast<Instruction>(value)->getOperand(0), depth + 1);
     if (const auto *expect = dyn_cast<IntrinsicInst>(value);
@@ -57,6 +61,38 @@ public:
   }
 
 private:
+  // As kernels and their like return errors: `return -error`.
+  std::optional<Acquired> of_negation(const Value &operand, unsigned depth) const {
+    const std::optional<Acquired> result = of(&operand, depth + 1);
+    return result == Acquired::minus_one ? std::nullopt : result;
+  }
+
+  // `error ? -error : 0`: the constant says what the other value says where control comes by that
+  // side.
+  std::optional<Acquired> of_choice(const PHINode &phi, unsigned depth) const {
+    if (phi.getNumIncomingValues() != 2)
+      return std::nullopt;
+    for (const unsigned number : {0U, 1U}) {
+      const auto *zero = dyn_cast<ConstantInt>(phi.getIncomingValue(number));
+      if (zero != nullptr && zero->isZero() && of(phi.getIncomingValue(1 - number), depth + 1) ==
+                                                   Acquired::zero &&
+          comes_by_success(*phi.getIncomingBlock(number), depth))
+        return Acquired::zero;
+    }
+    return std::nullopt;
+  }
+
+  bool comes_by_success(const BasicBlock &block, unsigned depth) const {
+    const BasicBlock *previous = block.getSinglePredecessor();
+    const auto *branch =
+        previous == nullptr ? nullptr : dyn_cast<BranchInst>(previous->getTerminator());
+    if (branch == nullptr || branch->isUnconditional())
+      return false;
+    const std::optional<Acquired> result = of(branch->getCondition(), depth + 1);
+    return result && branch->getSuccessor(result == Acquired::nonzero ? 0 : 1) == &block &&
+           branch->getSuccessor(0) != branch->getSuccessor(1);
+  }
+
   std::optional<Acquired> of_comparison(const ICmpInst &compare, unsigned depth) const {
     if (!compare.isEquality())
       return std::nullopt;

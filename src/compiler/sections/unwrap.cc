@@ -4,6 +4,7 @@
 #include "compiler/sections/access_path.h"
 #include "compiler/sections/blocks.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/condition_reads.h"
 #include "compiler/sections/lock_functions.h"
 #include "compiler/sections/origin.h"
 #include "compiler/sections/regions.h"
@@ -209,6 +210,42 @@ bool passes_thread_on(const Function &function) {
   });
 }
 
+// The argument that a value is computed from, with nothing but constants; null where that is not so.
+const Argument *argument_behind(const Value &value, unsigned depth = 6) {
+  if (depth == 0)
+    return nullptr;
+  if (const auto *load = dyn_cast<LoadInst>(&value)) {
+    const auto *slot = dyn_cast<AllocaInst>(load->getPointerOperand());
+    const StoreInst *store = slot == nullptr ? nullptr : only_store(*slot);
+    return store == nullptr ? nullptr : dyn_cast<Argument>(store->getValueOperand());
+  }
+  const auto *instruction = dyn_cast<Instruction>(&value);
+  if (instruction == nullptr || !isa<CastInst, BinaryOperator, CmpInst>(instruction))
+    return nullptr;
+  const bool constant = instruction->getNumOperands() == 1 ||
+                        isa<Constant>(instruction->getOperand(1));
+  return constant ? argument_behind(*instruction->getOperand(0), depth - 1) : nullptr;
+}
+
+// Whether callers choose by a constant which of its operations a function does: `lock(m, UNLOCK)`.
+bool is_told_what_to_do(const Function &function) {
+  const std::vector<CallBase *> calls = direct_calls(function);
+  return any_of(function, [&](const BasicBlock &block) {
+    const Instruction &end = *block.getTerminator();
+    const auto *branch = dyn_cast<BranchInst>(&end);
+    const auto *choice = dyn_cast<SwitchInst>(&end);
+    const Value *condition = choice != nullptr ? choice->getCondition()
+                             : branch != nullptr && branch->isConditional()
+                                 ? branch->getCondition()
+                                 : nullptr;
+    const Argument *argument = condition == nullptr ? nullptr : argument_behind(*condition);
+    return argument != nullptr && argument->getType()->isIntegerTy() &&
+           all_of(calls, [&](const CallBase *call) {
+             return isa<ConstantInt>(call->getArgOperand(argument->getArgNo()));
+           });
+  });
+}
+
 // Whether a function is to be put into its callers: it acquires, or releases, or waits with a lock
 // of theirs, and is as small as wrappers are. One that acquires a lock of its own and goes on to
 // work for the caller, such as one that looks something up and returns it locked, is none.
@@ -219,9 +256,11 @@ bool is_wrapper(const Function &function, const Leaks &leaks) {
   if (passes_thread_on(function))
     return true;
   const auto found = leaks.find(&function);
-  if (found == leaks.end() || found->second.has_both || size > kSmall)
+  if (found == leaks.end() || size > kSmall)
     return false;
   const Leak &leak = found->second;
+  if (leak.has_both)
+    return is_told_what_to_do(function);
   if (leak.held.empty())
     return leak.waits || (!leak.released.empty() && !gets_what_it_releases(function, leak, leaks));
   return leak.released.empty() && (leak.is_given || !leak.works);
