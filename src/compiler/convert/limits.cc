@@ -232,7 +232,8 @@ private:
       if (const GlobalVariable *global = named_outside(*site))
         return Error{fmt::format("{}: lock '{}' may lie in '{}', which code outside the program "
                                  "can name and lock; keep it a lock",
-                                 place_of(*site->call), named_.name_in_file(*site), source_name(*global))};
+                                 place_of(*site->call), named_.name_in_file(*site),
+                                 source_name(*global))};
     return Unit{};
   }
 

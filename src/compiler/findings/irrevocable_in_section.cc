@@ -27,10 +27,10 @@ Place begin_of(const Section &section, const ReportIrrevocable &irrevocable) {
 void add_steps(const ReportIrrevocable &irrevocable, Findings::reference finding) {
   for (std::size_t i = 1; i < irrevocable.places.size() && i + 1 < irrevocable.chain.size(); ++i)
     if (!is_of_cxx_library(irrevocable.chain[i]) && !irrevocable.places[i].starts_with("?"))
-      finding.notes.push_back(note_at(parse_place(irrevocable.places[i]),
-                                      fmt::format("'{}' calls '{}' here",
-                                                  in_program_terms(irrevocable.chain[i]),
-                                                  in_program_terms(irrevocable.chain[i + 1]))));
+      finding.notes.push_back(
+          note_at(parse_place(irrevocable.places[i]),
+                  fmt::format("'{}' calls '{}' here", in_program_terms(irrevocable.chain[i]),
+                              in_program_terms(irrevocable.chain[i + 1]))));
 }
 
 void report_call(const Section &section, const ReportIrrevocable &irrevocable, Findings &findings) {

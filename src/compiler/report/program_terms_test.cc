@@ -90,8 +90,9 @@ TEST(ProgramTerms, DemanglesAndShortens) {
             "std::operator<<<...>(int)");
   EXPECT_EQ(shortened("Locked<std::vector<int> >::m"), "Locked<std::vector<int>>::m");
   EXPECT_EQ(in_program_terms("main::$_0::__invoke(int)"), "main::$_0::operator()(int)");
-  EXPECT_EQ(in_program_terms("decltype(::new((void*)(0)) std::string(g())) std::__construct<int>(int)"),
-            "a part of the C++ library");
+  EXPECT_EQ(
+      in_program_terms("decltype(::new((void*)(0)) std::string(g())) std::__construct<int>(int)"),
+      "a part of the C++ library");
   EXPECT_EQ(shortened("operators<int>()"), "operators<int>()");
   EXPECT_EQ(shortened("a < b"), "a < b");
 }

@@ -128,8 +128,8 @@ void holders_of(const Constant &constant, std::set<const GlobalVariable *> &hold
 bool is_only_loaded(const Value &address) {
   return all_of(address.users(), [](const User *user) {
     const auto *offset = dyn_cast<GEPOperator>(user);
-    return isa<LoadInst>(user) || (offset != nullptr && offset->hasAllConstantIndices() &&
-                                   is_only_loaded(*user));
+    return isa<LoadInst>(user) ||
+           (offset != nullptr && offset->hasAllConstantIndices() && is_only_loaded(*user));
   });
 }
 

@@ -74,8 +74,8 @@ private:
       return std::nullopt;
     for (const unsigned number : {0U, 1U}) {
       const auto *zero = dyn_cast<ConstantInt>(phi.getIncomingValue(number));
-      if (zero != nullptr && zero->isZero() && of(phi.getIncomingValue(1 - number), depth + 1) ==
-                                                   Acquired::zero &&
+      if (zero != nullptr && zero->isZero() &&
+          of(phi.getIncomingValue(1 - number), depth + 1) == Acquired::zero &&
           comes_by_success(*phi.getIncomingBlock(number), depth))
         return Acquired::zero;
     }

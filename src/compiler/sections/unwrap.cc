@@ -210,7 +210,8 @@ bool passes_thread_on(const Function &function) {
   });
 }
 
-// The argument that a value is computed from, with nothing but constants; null where that is not so.
+// The argument that a value is computed from, with nothing but constants; null where that is not
+// so.
 const Argument *argument_behind(const Value &value, unsigned depth = 6) {
   if (depth == 0)
     return nullptr;
@@ -222,8 +223,8 @@ const Argument *argument_behind(const Value &value, unsigned depth = 6) {
   const auto *instruction = dyn_cast<Instruction>(&value);
   if (instruction == nullptr || !isa<CastInst, BinaryOperator, CmpInst>(instruction))
     return nullptr;
-  const bool constant = instruction->getNumOperands() == 1 ||
-                        isa<Constant>(instruction->getOperand(1));
+  const bool constant =
+      instruction->getNumOperands() == 1 || isa<Constant>(instruction->getOperand(1));
   return constant ? argument_behind(*instruction->getOperand(0), depth - 1) : nullptr;
 }
 
@@ -234,10 +235,9 @@ bool is_told_what_to_do(const Function &function) {
     const Instruction &end = *block.getTerminator();
     const auto *branch = dyn_cast<BranchInst>(&end);
     const auto *choice = dyn_cast<SwitchInst>(&end);
-    const Value *condition = choice != nullptr ? choice->getCondition()
-                             : branch != nullptr && branch->isConditional()
-                                 ? branch->getCondition()
-                                 : nullptr;
+    const Value *condition = choice != nullptr                              ? choice->getCondition()
+                             : branch != nullptr && branch->isConditional() ? branch->getCondition()
+                                                                            : nullptr;
     const Argument *argument = condition == nullptr ? nullptr : argument_behind(*condition);
     return argument != nullptr && argument->getType()->isIntegerTy() &&
            all_of(calls, [&](const CallBase *call) {

@@ -174,8 +174,8 @@ constexpr int kLongestWriteS = 10;
 
 struct Ending {
   sem_t wanted, written;
-  std::atomic<pid_t> process{0}; // that has the thread
-  std::atomic<pid_t> maker{0};   // that makes it, or has made it
+  std::atomic<pid_t> process{0};  // that has the thread
+  std::atomic<pid_t> maker{0};    // that makes it, or has made it
   std::atomic<bool> leave{false}; // it is no longer wanted
   std::atomic<bool> busy{false};  // guards what follows
   char reason[4128] = "";
@@ -212,8 +212,8 @@ bool hand_over(const char *reason) noexcept {
   return true;
 }
 
-// The first thread ends by itself. The process ends with the last of the others, so none of ours may
-// be left; what ends it by a signal from then on is not written down.
+// The first thread ends by itself. The process ends with the last of the others, so none of ours
+// may be left; what ends it by a signal from then on is not written down.
 void let_go(void *) noexcept {
   bool busy = false;
   if (ending.process.load() != ::getpid() || !ending.busy.compare_exchange_strong(busy, true))
