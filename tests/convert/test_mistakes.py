@@ -533,7 +533,7 @@ def test_lock_of_a_shared_librarys_caller(converter: Converter) -> None:
     section = SECTION_A.replace('"a"', '"*holder.m"')
     _, line = refused(converter, code, section, "-shared", "-fPIC")
     assert line == (
-        f"p.c:{FIRST + 1}: lock '*h->m' may be one of the code that calls this shared library; "
+        f"p.c:{FIRST + 1}: lock '*holder.m' may be one of the code that calls this shared library; "
         "keep it a lock"
     )
 
