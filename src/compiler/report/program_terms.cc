@@ -367,6 +367,8 @@ std::string in_program_terms(std::string_view function) {
   const auto first = std::find_if(scopes.begin() + 1, scopes.end(), is_reserved);
   if (first != scopes.end())
     return librarys_own(scopes, static_cast<std::size_t>(first - scopes.begin()));
+  if (scopes.size() > 2 && name.find("std::_") != std::string::npos) // in what it is given
+    return librarys_own(scopes, scopes.size() - 1);
   return name;
 }
 

@@ -50,6 +50,9 @@ TEST(ProgramTerms, InsidesOfTheLibrary) {
             "a part of std::vector");
   EXPECT_EQ(in_program_terms("std::__detail::_Prime_rehash_policy::_M_next_bkt(unsigned long)"),
             "a part of std::unordered_map or std::unordered_set");
+  EXPECT_EQ(in_program_terms("std::pair<...>::pair<int, 0ul>(std::tuple<int>&, "
+                             "std::_Index_tuple<0ul>)"),
+            "a part of std::pair");
   EXPECT_EQ(in_program_terms("std::__no_such_thing(int)"), "a part of the C++ library");
 }
 
