@@ -21,12 +21,6 @@ namespace {
 
 using namespace llvm;
 
-// What a call enters; nothing where it may enter so many functions that it says little.
-ArrayRef<const Function *> few_targets(const CallBase &call, const PointsToAnalysis &points_to) {
-  const auto targets = likely_targets(call, points_to);
-  return targets.size() > kFewTargets ? ArrayRef<const Function *>() : targets;
-}
-
 // The functions that a handler may run, and the call by which each is reached first; null for
 // itself.
 MapVector<const Function *, const CallBase *> functions_of(const Function &handler,

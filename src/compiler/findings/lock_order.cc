@@ -3,8 +3,9 @@
 // lock-order: locks that different paths acquire in different orders, so that threads on these
 // paths can wait for each other for ever. An order A before B is a place where B is acquired while
 // A is held on every path of the function that holds A or called the one that acquires B. A trylock
-// does not wait, so nothing comes before it. A cycle of orders is reported unless a lock that is
-// held around all of them keeps the threads apart, or no two threads run them at once.
+// does not wait, so nothing comes before it. Calls by pointer with many targets are not followed. A
+// cycle of orders is reported unless a lock that is held around all of them keeps the threads
+// apart, or no two threads run them at once.
 #include "compiler/effects/unpublished.h"
 #include "compiler/findings/comparisons.h"
 #include "compiler/findings/lock_address.h"
@@ -257,7 +258,7 @@ private:
           if (waits_for(*site) && acquirers_.insert(&function).second)
             work.push_back(&function);
         } else {
-          const auto targets = likely_targets(*at.call, view_.points_to);
+          const auto targets = few_targets(*at.call, view_.points_to);
           const auto [array, fresh] = callers_of.try_emplace(targets.data());
           array->second.push_back(&function);
           for (const Function *target : fresh ? targets : ArrayRef<const Function *>())
@@ -291,7 +292,7 @@ private:
             add({lock, second}, *site, caller, steps, guards);
         return;
       }
-      const ArrayRef<const Function *> targets = likely_targets(*at.call, view_.points_to);
+      const ArrayRef<const Function *> targets = few_targets(*at.call, view_.points_to);
       const bool direct = caller == nullptr && called_function(*at.call) != nullptr;
       const auto [array, first] = arrays.try_emplace(targets.data(), guards);
       if (!first && !array->second.intersect(guards) && !direct)

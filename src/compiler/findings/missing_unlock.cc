@@ -94,7 +94,7 @@ bool releases_for_caller(const Function &function, const std::string &lock,
 // pointer may be anybody.
 bool is_handed_on(const Function &function, const std::string &lock, const Releases &releases,
                   unsigned steps = kMostSteps) {
-  if (function.hasAddressTaken())
+  if (takes_address_of(function))
     return any_of(releases, [&](const auto &of) { return of.second.contains(lock); });
   return steps > 0 && any_of(function.users(), [&](const User *user) {
            const auto *call = dyn_cast<CallBase>(user);
@@ -270,7 +270,7 @@ void find_missing_unlocks(const AnalysisView &view, Findings &findings) {
     // it as an argument, or a function that the program runs by pointer.
     if (!section.function->getReturnType()->isVoidTy() &&
         section.function->getReturnType()->isPointerTy() && section.function->hasNUsesOrMore(1) &&
-        !section.function->hasAddressTaken())
+        !takes_address_of(*section.function))
       continue;
     const Instruction *out = way_out(section);
     if (out == nullptr)

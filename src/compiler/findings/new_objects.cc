@@ -97,9 +97,18 @@ bool NewObjects::contain(const Value &pointer, const Instruction &at, const Call
              });
 }
 
-// Whether the function has initialised a lock of the pointer's object and not published the
-// object yet; or has destroyed such a lock, or destroys it on every path from here without
-// waiting for another thread before. Only an owner without competitors may do that.
+// Whether a lock is in the very record that the pointer leads into, at a constant distance, and the
+// call that makes it gets the lock's own address: what gets the record's may do more than that.
+bool NewObjects::is_of_record(const LockMade &made, const Value &pointer) {
+  const Value *record = &root_of(*made.lock->stripInBoundsConstantOffsets());
+  const bool itself = &root_of(*made.lock) != record ||
+                      lock_life(called_function(*made.call)->getName()).has_value();
+  return itself && record == &root_of(*pointer.stripInBoundsConstantOffsets());
+}
+
+// Whether the function writes what it is about to initialise a lock of, or has initialised it
+// and not published the object yet; or has destroyed such a lock, or destroys it on every path from
+// here without waiting for another thread before. Only an owner without competitors may do that.
 bool NewObjects::is_of_lock_made(const Value &pointer, const Instruction &at) {
   const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
   if (isa<GlobalVariable>(object))
@@ -107,9 +116,11 @@ bool NewObjects::is_of_lock_made(const Value &pointer, const Instruction &at) {
   return any_of(locks_made_in(*at.getFunction()), [&](const LockMade &made) {
     if (!are_in_one_object(pointer, *made.lock))
       return false;
+    const bool before = may_follow(*made.call, at) && !may_follow(at, *made.call);
     const bool behind = may_follow(at, *made.call) && !may_follow(*made.call, at);
     if (made.life == LockLife::begins)
-      return behind && is_untold(root_of(*object), &at, view_.points_to);
+      return (before && at.mayWriteToMemory() && is_of_record(made, pointer)) ||
+             (behind && is_untold(root_of(*object), &at, view_.points_to));
     return behind || (!may_follow(at, *made.call) && leads_to(at, *made.call));
   });
 }

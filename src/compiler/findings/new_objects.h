@@ -43,6 +43,7 @@ private:
     LockLife life;
   };
   static std::optional<LockLife> lock_life(llvm::StringRef name);
+  static bool is_of_record(const LockMade &made, const llvm::Value &pointer);
   bool is_of_lock_made(const llvm::Value &pointer, const llvm::Instruction &at);
   bool leads_to(const llvm::Instruction &from, const llvm::CallBase &call);
   bool may_wait(const llvm::CallBase &call);

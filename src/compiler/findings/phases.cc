@@ -467,6 +467,11 @@ bool Phases::is_known(std::uint32_t entry) const {
              : sharing_.start().main == nullptr || what.kind != EntryKind::exported;
 }
 
+bool Phases::is_run_by_others(std::uint32_t entry) const {
+  const EntryKind kind = sharing_.entries()[entry].kind;
+  return kind == EntryKind::callback || kind == EntryKind::signal_handler;
+}
+
 bool Phases::changes_at(const CallBase &call) const {
   return joins_.changes_at(call) || any_of(points_to_.targets(call), [&](const Function *target) {
            return changes_in(*target);
@@ -500,7 +505,8 @@ Phases &Phases::likely() {
 
 bool Phases::certainly_meet(std::uint32_t a, const Instruction &at, std::uint32_t b,
                             const Instruction &other) {
-  return may_meet(a, at, b, other) && (count_ == 0 || likely().may_meet(a, at, b, other));
+  return !(is_run_by_others(a) && is_run_by_others(b)) && may_meet(a, at, b, other) &&
+         (count_ == 0 || likely().may_meet(a, at, b, other));
 }
 
 } // namespace tandem

@@ -45,7 +45,8 @@ public:
                               const llvm::Instruction &other);
 
   // The same, and also if joins behind conditions count as made (JoinMode::likely), code outside of
-  // a whole program creates no threads, and of alternatives one is chosen (alternatives.h).
+  // a whole program creates no threads, and of alternatives one is chosen (alternatives.h). Not two
+  // that code outside of the program runs, or signals: by which threads the text does not tell.
   [[nodiscard]] bool certainly_meet(std::uint32_t a, const llvm::Instruction &at, std::uint32_t b,
                                     const llvm::Instruction &other);
 
@@ -76,6 +77,9 @@ public:
   [[nodiscard]] bool may_run(std::uint32_t other, std::uint32_t entry, const Sites &sites) const;
 
 private:
+  // Whether code outside of the program decides in which thread the entry runs.
+  [[nodiscard]] bool is_run_by_others(std::uint32_t entry) const;
+
   // What code does to the threads that exist: those of `ends` are gone, those of `begins` are
   // there.
   struct Change {

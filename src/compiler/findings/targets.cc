@@ -3,6 +3,7 @@
 
 #include "compiler/report/program_terms.h"
 #include "compiler/sections/access_path.h"
+#include "compiler/sections/called_function.h"
 #include "compiler/sections/lock_functions.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -20,7 +21,7 @@ bool takes_signal(const Function &function) {
   const auto is_pointer = [&](unsigned argument) {
     return function.getArg(argument)->getType()->isPointerTy();
   };
-  return function.hasAddressTaken() && function.getReturnType()->isVoidTy() &&
+  return takes_address_of(function) && function.getReturnType()->isVoidTy() &&
          (function.arg_size() == 0 ||
           ((function.arg_size() == 1 ||
             (function.arg_size() == 3 && is_pointer(1) && is_pointer(2))) &&

@@ -15,7 +15,7 @@
 namespace tandem {
 
 // The functions that a call enters, as far as advice goes: a pointer's targets count only where
-// they are called as what they are.
+// they are called as what they are, and the program takes their address.
 inline llvm::ArrayRef<const llvm::Function *> likely_targets(const llvm::CallBase &call,
                                                              const PointsToAnalysis &points_to) {
   return points_to.typed_targets(call);
@@ -24,6 +24,15 @@ inline llvm::ArrayRef<const llvm::Function *> likely_targets(const llvm::CallBas
 // A call by pointer that may enter more functions than these: which of them a thread gets to the
 // text does not tell.
 inline constexpr std::size_t kFewTargets = 4;
+
+// likely_targets(), none of a call by pointer where there are more than a few.
+inline llvm::ArrayRef<const llvm::Function *> few_targets(const llvm::CallBase &call,
+                                                          const PointsToAnalysis &points_to) {
+  const auto targets = likely_targets(call, points_to);
+  return call.isIndirectCall() && targets.size() > kFewTargets
+             ? llvm::ArrayRef<const llvm::Function *>()
+             : targets;
+}
 
 // Whether the program may have made a function a signal handler: it names it other than to call it,
 // and by its type the function gets a signal, or also what sa_sigaction gets, or asks for nothing.

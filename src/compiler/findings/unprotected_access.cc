@@ -4,12 +4,13 @@
 // runs, by a thread that may run at the same time, and one of the two writes. An access is outside
 // all sections if a thread can get there without holding a lock and without being in a marked
 // section. One finding for each location, at the access outside, unless another
-// location has the same two accesses. Two accesses by pointers are evidence only where the field is
-// mostly accessed in sections: else one of the two is likely an object that only its thread has,
-// and they are a possible-race. So are those that only code outside the program might run at the
-// same time, those behind a call by pointer of which the text does not tell where it leads, those
-// by a pointer to an object that is being made or destroyed, and those by a pointer that was loaded
-// in a section behind a wait for a condition: what another thread has handed over.
+// location has the same two accesses, or the same name there. Two accesses by pointers are evidence
+// only where the field is mostly accessed in sections: else one of the two is likely an object that
+// only its thread has, and they are a possible-race. So are those that only code outside the
+// program might run at the same time, those behind a call by pointer of which the text does not
+// tell where it leads, those by a pointer to an object that is being made or destroyed, and those
+// by a pointer that was loaded in a section behind a wait for a condition: what another thread has
+// handed over.
 #include "compiler/effects/unpublished.h"
 #include "compiler/findings/access.h"
 #include "compiler/findings/handed_over.h"
@@ -26,6 +27,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -62,12 +64,7 @@ public:
       for (const Instruction &instruction : instructions(*function))
         if (!is_library_function(*function) && !outside_.is_inside(instruction))
           visit(instruction, entered);
-    // Two accesses that have several locations in common are one finding.
-    std::set<std::pair<const Instruction *, const Instruction *>> reported;
-    for (const Spot &spot : spots_)
-      if (spot.found &&
-          reported.emplace(spot.found->outside, spot.found->inside.access->instruction).second)
-        report(spot.location, *spot.found);
+    report_spots();
   }
 
 private:
@@ -75,6 +72,8 @@ private:
     std::size_t section;
     const SectionAccess *access;
     AccessKinds::Kind kind;
+    bool atomic;
+    bool made; // the object is being made there, by the text around it
   };
   struct Pair {
     Inside inside;
@@ -106,11 +105,12 @@ private:
       const AccessKinds::Kind kind = kinds_.of(part);
       const EntrySet &entries = view_.effects[section].entries;
       const Function *where = access.instruction->getFunction();
+      const bool made = new_objects_.contain(*part.pointer, *access.instruction, CallsOf());
       if (alike_
-              .emplace(access.location, kind, access.writes,
+              .emplace(access.location, kind, access.writes, part.atomic, made,
                        phases_.changes_in(*where) ? access.instruction : nullptr, entries)
               .second)
-        touched_[access.location].push_back({section, &access, kind});
+        touched_[access.location].push_back({section, &access, kind, part.atomic, made});
     }
   }
 
@@ -153,7 +153,8 @@ private:
     return known->second;
   }
 
-  // How often each field is accessed, as the text has it.
+  // How often each field is accessed, as the text has it: where its lines are known, each counts
+  // once.
   struct Accesses {
     std::size_t inside = 0; // sections, or with a lock held
     std::size_t all = 0;
@@ -163,15 +164,21 @@ private:
       if (view_.sharing.entries_of(function).empty())
         continue;
       const bool enters = outside_.entered().contains(&function);
+      std::set<std::tuple<std::uint32_t, bool, StringRef, unsigned>>
+          lines; // of fields, inside or not
       for (const Instruction &instruction : instructions(function))
         for (const Access &access : accesses_of(instruction)) {
           const std::uint32_t field = kinds_.field(kinds_.of(access));
           if (field == 0 || is_unpublished(*access.pointer, instruction, view_.points_to))
             continue;
-          Accesses &of_field = accesses_[field];
-          ++of_field.all;
-          if (!enters || outside_.is_inside(instruction) || held_.may_hold(instruction))
-            ++of_field.inside;
+          const bool inside =
+              !enters || outside_.is_inside(instruction) || held_.may_hold(instruction);
+          if (const DebugLoc &at = instruction.getDebugLoc();
+              at && at.getLine() != 0 &&
+              !lines.emplace(field, inside, at->getFilename(), at.getLine()).second)
+            continue;
+          ++accesses_[field].all;
+          accesses_[field].inside += inside ? 1 : 0;
         }
     }
   }
@@ -181,7 +188,11 @@ private:
     if (kinds_.name_one_variable(outside, inside))
       return true;
     const std::uint32_t field = kinds_.field(outside); // 0: the text does not tell
-    return field != 0 && 2 * accesses_[field].inside >= accesses_[field].all;
+    if (field == 0)
+      return false;
+    const Accesses of_field = accesses_[field];
+    return 2 * of_field.inside >= of_field.all &&
+           of_field.all - of_field.inside <= std::max<std::size_t>(1, of_field.all / 4);
   }
 
   // The thread that is certainly outside, and another one that is certainly in the section then.
@@ -189,7 +200,7 @@ private:
   evidence(const Inside &inside, const Instruction &outside, const Access &access,
            const EntrySet &entered) {
     if (!is_of_field_mostly_guarded(access, inside.kind) || !certain_in(inside) ||
-        new_objects_.contain(*access.pointer, outside, calls_of_))
+        new_objects_.contain(*access.pointer, outside, calls_of_) || inside.made)
       return std::nullopt;
     for (const std::uint32_t entry : entered) {
       if (!phases_.is_known(entry) ||
@@ -288,7 +299,7 @@ private:
     for (const std::uint32_t i : meeting.inside) {
       const Inside &inside = spot.touched[i];
       const bool writes = inside.access->writes;
-      if ((!access.writes && !writes) || known(true, writes))
+      if ((!access.writes && !writes) || (access.atomic && inside.atomic) || known(true, writes))
         continue;
       if (const auto threads = evidence(inside, outside, access, entered)) {
         const auto [entry, other] = *threads;
@@ -320,6 +331,30 @@ private:
           path.global != nullptr && kinds_.of(access) == pair.inside.kind)
         return path.print();
     return view_.locations[location].name;
+  }
+
+  // Two accesses that have several locations in common are one finding, and so are locations of one
+  // name at one access outside: objects, or ways to use their memory, that have no names.
+  void report_spots() {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < spots_.size(); ++i)
+      if (spots_[i].found)
+        order.push_back(i);
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+      return spots_[a].found->rank() < spots_[b].found->rank();
+    });
+    std::set<std::pair<const Instruction *, const Instruction *>> accesses;
+    std::set<std::pair<const Instruction *, std::string>> names;
+    std::vector<std::size_t> chosen;
+    for (const std::size_t i : order) {
+      const Pair &pair = *spots_[i].found;
+      const bool fresh = names.emplace(pair.outside, name_of(spots_[i].location, pair)).second;
+      if (accesses.emplace(pair.outside, pair.inside.access->instruction).second && fresh)
+        chosen.push_back(i);
+    }
+    sort(chosen);
+    for (const std::size_t i : chosen)
+      report(spots_[i].location, *spots_[i].found);
   }
 
   void report(std::uint32_t location, const Pair &pair) {
@@ -370,7 +405,8 @@ private:
   CallsOf calls_of_;
   std::map<std::size_t, DenseSet<const Function *>> certain_; // by section, what it gets to
   std::map<std::uint32_t, Accesses> accesses_;                // by field
-  std::set<std::tuple<std::uint32_t, AccessKinds::Kind, bool, const Instruction *, EntrySet>>
+  std::set<
+      std::tuple<std::uint32_t, AccessKinds::Kind, bool, bool, bool, const Instruction *, EntrySet>>
       alike_;
   Place place_; // of the instruction that is visited
 };

@@ -58,10 +58,14 @@ ArrayRef<const Function *> PointsToAnalysis::typed_targets(const CallBase &call)
   if (all.empty() || !call.isIndirectCall())
     return all;
   const auto [entry, fresh] = typed_targets_.try_emplace({all.data(), call.getFunctionType()});
-  if (fresh)
+  if (fresh) {
+    const Function *main = call.getModule()->getFunction("main");
+    const bool is_library = main == nullptr || main->isDeclaration();
     copy_if(all, std::back_inserter(entry->second), [&](const Function *target) {
-      return target->getFunctionType() == call.getFunctionType();
+      return target->getFunctionType() == call.getFunctionType() &&
+             (is_library || takes_address_of(*target));
     });
+  }
   return entry->second;
 }
 

@@ -83,7 +83,8 @@ public:
   // The functions of the program that a call may enter: the callee, those that a function pointer
   // may denote, and those that an external callee calls back before it returns.
   [[nodiscard]] llvm::ArrayRef<const llvm::Function *> targets(const llvm::CallBase &call) const;
-  // Those of a call by pointer that are called as what they are: of the call's type.
+  // Those of a call by pointer that are called as what they are: of the call's type, and in a whole
+  // program such as it takes the address of.
   [[nodiscard]] llvm::ArrayRef<const llvm::Function *>
   typed_targets(const llvm::CallBase &call) const;
   // Whether the call's targets are an array that other calls have, too, and what the targets know

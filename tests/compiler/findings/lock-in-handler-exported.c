@@ -15,7 +15,7 @@ void show(int what) {
   n += what;
   pthread_mutex_unlock(&lock);
 }
-void show_all(void) { show(n); }
+void show_all(); // called without a prototype, which takes no address either
 void take(int what) {
   pthread_mutex_lock(&taken);
   n += what;
@@ -31,6 +31,7 @@ int main(void) {
   pthread_mutex_unlock(&taken);
   return n;
 }
+void show_all(void) { show(n); }
 // CHECK:20: 'taken' is acquired here by the signal handler 'take', and by other code: a thread that is interrupted while it holds it waits for itself
 // CHECK-NEXT:  20: acquired here in 'take'
 // CHECK-NEXT:1 findings
