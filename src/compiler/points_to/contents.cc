@@ -45,7 +45,10 @@ FlowNode ObjectFlow::content(ObjectId object, std::uint64_t offset) {
 
 // After the layout of an object changed: what lay at different offsets may lie at one.
 void ObjectFlow::refold(ObjectId object) {
-  refolded_ = true;
+  again_ = true;
+  for (const ElementId id : objects_[object].elements)
+    if (elements_[id].second != objects_[object].layout.fold(elements_[id].second))
+      stale_.insert(id);
   const auto old = std::move(objects_[object].contents);
   objects_[object].contents.clear();
   for (const auto &[offset, node] : old) {
@@ -74,7 +77,7 @@ void ObjectFlow::process_copy(std::pair<ObjectId, std::uint64_t> source,
   const auto [to, at] = target;
   if (objects_[to].constant)
     return;
-  if (!is_place(to) || !is_place(from) || objects_[from].outside) {
+  if (to == kMarks || !is_place(from) || objects_[from].outside) {
     const FlowNode held = from == kMarks ? kHiddenPointer : kOutside;
     if (from == kMarks)
       load_hidden();
@@ -84,12 +87,8 @@ void ObjectFlow::process_copy(std::pair<ObjectId, std::uint64_t> source,
           store_hidden(node);
       else
         store_hidden(held);
-    } else if (from == kMarks || objects_[from].outside) {
-      fill(to, at, size, held);
     } else {
-      for (const auto &[offset, node] : objects_[from].contents)
-        if (offset + kAddressBytes > begin && offset - begin < size)
-          connect(node, kOutside);
+      fill(to, at, size, held);
     }
     return;
   }

@@ -153,6 +153,18 @@ public:
     words_.erase(kept, words_.end());
     return changed;
   }
+  [[nodiscard]] bool intersects(const ElementSet &other) const {
+    auto theirs = other.words_.begin();
+    for (const Word &word : words_) {
+      while (theirs != other.words_.end() && theirs->index < word.index)
+        ++theirs;
+      if (theirs == other.words_.end())
+        return false;
+      if (theirs->index == word.index && (theirs->bits & word.bits) != 0)
+        return true;
+    }
+    return false;
+  }
   // What is not in `other`.
   [[nodiscard]] ElementSet without(const ElementSet &other) const {
     ElementSet rest;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <tuple>
 
 namespace tandem {
 
@@ -29,8 +30,8 @@ constexpr std::uint32_t kMostOffsets = 1024;
 } // namespace
 
 ObjectFlow::ObjectFlow() {
-  objects_.push_back({.layout = {}, .contents = {}, .outside = true}); // kAnything
-  objects_.push_back({.layout = {}, .contents = {}});                  // kMarks
+  objects_.push_back({.layout = {}, .contents = {}, .elements = {}, .outside = true}); // kAnything
+  objects_.push_back({.layout = {}, .contents = {}, .elements = {}});                  // kMarks
   for (const FlowNode node : {kOutside, kEscaped, kHiddenPointer, kHiddenStored, kHiddenWords})
     if (add_node() != node)
       llvm_unreachable("the first nodes have numbers of their own");
@@ -56,19 +57,21 @@ FlowNode ObjectFlow::add_node() {
 ObjectId ObjectFlow::object(const llvm::Value &label) {
   const auto [entry, fresh] = ids_.try_emplace(&label, static_cast<ObjectId>(objects_.size()));
   if (fresh)
-    objects_.push_back({.label = &label, .layout = {}, .contents = {}});
+    objects_.push_back({.label = &label, .layout = {}, .contents = {}, .elements = {}});
   if (const auto *global = llvm::dyn_cast<llvm::GlobalVariable>(&label); fresh && global != nullptr)
     objects_.back().constant = global->isConstant();
   return entry->second;
 }
 
 ElementId ObjectFlow::element_at(ObjectId object, std::uint64_t offset) {
-  offset = object == kAnything ? 0 : objects_[object].layout.fold(offset);
+  if (objects_[object].outside && !objects_[object].elements.empty())
+    return objects_[object].elements.front(); // none of its places is told from another
+  offset = objects_[object].layout.fold(offset);
   const auto [entry, fresh] =
       element_ids_.try_emplace({object, offset}, static_cast<ElementId>(elements_.size()));
   if (fresh) {
     elements_.emplace_back(object, offset);
-    ++objects_[object].elements;
+    objects_[object].elements.push_back(entry->second);
   }
   return entry->second;
 }
@@ -153,11 +156,20 @@ std::uint32_t ObjectFlow::add_guard(FlowNode pointer, ElementId target) {
   const auto number = static_cast<std::uint32_t>(guards_.size() - 1);
   guards_of_[root(pointer)].push_back(number);
   if (solving_) {
-    guards_.back().open = opens(guards_.back(), sets_[root(pointer)]);
+    const ElementSet &set = sets_[root(pointer)];
+    guards_.back().open = opens(guards_.back(), set);
     if (is_hidden(pointer))
       hidden_guards_.push_back(number);
+    if (!guards_.back().open && set.test(kAny))
+      outside_guards_[elements_[target].first].push_back(number);
   }
   return number;
+}
+
+void ObjectFlow::open(Guard &guard) {
+  guard.open = true;
+  for (const auto &[from, to] : guard.copies)
+    connect(from, to);
 }
 
 void ObjectFlow::copy_guarded(std::uint32_t guard, FlowNode from, FlowNode to) {
@@ -237,15 +249,58 @@ void ObjectFlow::collapse_cycles() {
       }
     }
   }
-  // What hangs on a member hangs on its representative.
-  const auto move_lists = [&](auto &lists) {
+  move_lists();
+  if (solving)
+    replace_elements();
+}
+
+// What hangs on a member hangs on its representative; what both do is done once.
+void ObjectFlow::move_lists() {
+  const auto move = [&](auto &lists) {
     auto old = std::move(lists);
     lists.clear();
     for (auto &[node, list] : old)
       llvm::append_range(lists[root(node)], list);
   };
-  move_lists(uses_);
-  move_lists(guards_of_);
+  move(uses_);
+  move(guards_of_);
+  const auto key = [&](const Use &use) {
+    return std::tuple(use.kind, use.downwards, use.typed, root(use.other), use.amount);
+  };
+  for (auto &[node, uses] : uses_) {
+    if (uses.size() < 2)
+      continue;
+    std::stable_sort(uses.begin(), uses.end(),
+                     [&](const Use &a, const Use &b) { return key(a) < key(b); });
+    uses.erase(std::unique(uses.begin(), uses.end(),
+                           [&](const Use &a, const Use &b) { return key(a) == key(b); }),
+               uses.end());
+  }
+}
+
+// Sets lose the elements that others stand for: those that have been folded since, and, where there
+// is a pointer to whatever code outside the program knows, those of objects that it knows. What
+// stands for them is handed on anew.
+void ObjectFlow::replace_elements() {
+  for (FlowNode node = 0; node < parent_.size(); ++node) {
+    if (parent_[node] != node)
+      continue;
+    ElementSet &set = sets_[node];
+    if (set.test(kAny) && set.intersects(outside_elements_)) {
+      set = set.without(outside_elements_);
+      done_[node] = done_[node].without(outside_elements_);
+    }
+    if (!set.intersects(stale_))
+      continue;
+    ElementSet standing;
+    for (const ElementId id : set)
+      if (stale_.test(id))
+        standing.insert(element_at(elements_[id].first, elements_[id].second));
+    set = set.without(stale_);
+    done_[node] = done_[node].without(stale_);
+    add(node, standing);
+  }
+  stale_.clear();
 }
 
 void ObjectFlow::add(FlowNode node, const ElementSet &elements) {
@@ -254,7 +309,17 @@ void ObjectFlow::add(FlowNode node, const ElementSet &elements) {
       takes_[node] == Take::only_marks ||
       (takes_[node] != Take::all &&
        (elements.test(kHidden) || elements.test(kHiddenNumber) || elements.test(kHiddenText)));
-  if (!sets_[node].unite(marked ? taken(takes_[node], elements) : elements) || queued_[node])
+  ElementSet &set = sets_[node];
+  bool changed = false;
+  if (set.test(kAny)) {
+    changed =
+        set.unite((marked ? taken(takes_[node], elements) : elements).without(outside_elements_));
+  } else {
+    changed = set.unite(marked ? taken(takes_[node], elements) : elements);
+    if (set.test(kAny))
+      set = set.without(outside_elements_);
+  }
+  if (!changed || queued_[node])
     return;
   queued_[node] = true;
   work_.push_back(node);
@@ -274,7 +339,7 @@ void ObjectFlow::shift(const Use &use, const ElementSet &fresh) {
   ElementSet shifted;
   for (const ElementId id : fresh) {
     const auto [object, raw] = elements_[id];
-    if (!is_place(object)) {
+    if (!is_place(object) || objects_[object].outside) {
       shifted.insert(id);
       continue;
     }
@@ -287,7 +352,7 @@ void ObjectFlow::shift(const Use &use, const ElementSet &fresh) {
         continue; // one past the end, where nothing lies
     if (++steps_of_[{use.other, object}] > kSteps) {
       // A pointer that walks.
-      const bool changed = objects_[object].elements > kMostOffsets
+      const bool changed = objects_[object].elements.size() > kMostOffsets
                                ? objects_[object].layout.collapse()
                                : objects_[object].layout.index(offset, distance, use.amount < 0);
       if (changed)
@@ -375,6 +440,17 @@ void ObjectFlow::take_outside(const ElementSet &fresh) {
     if (objects_[object].outside || object == kMarks)
       continue;
     objects_[object].outside = true;
+    outside_objects_.push_back(object);
+    for (const ElementId element : objects_[object].elements)
+      outside_elements_.insert(element);
+    if (outside_escapes_)
+      escape(object);
+    if (const auto waiting = outside_guards_.find(object); waiting != outside_guards_.end()) {
+      for (const std::uint32_t number : waiting->second)
+        if (!guards_[number].open)
+          open(guards_[number]);
+      outside_guards_.erase(waiting);
+    }
     for (const Object::Filling &filling : objects_[object].fillings)
       connect(filling.node, kOutside);
     if (objects_[object].escaped && loads_hidden_)
@@ -388,10 +464,16 @@ void ObjectFlow::take_outside(const ElementSet &fresh) {
       connect(kOutside, node);
     }
   }
+  open_hidden();
 }
 
 void ObjectFlow::process(FlowNode node) {
-  const ElementSet fresh = sets_[node].without(done_[node]);
+  ElementSet fresh = sets_[node].without(done_[node]);
+  if (node == root(kOutside) && !fresh.empty()) {
+    take_outside(fresh);
+    for (ElementSet *set : {&fresh, &sets_[node]})
+      *set = set->without(outside_elements_);
+  }
   if (fresh.empty())
     return;
   done_[node].unite(fresh);
@@ -400,8 +482,6 @@ void ObjectFlow::process(FlowNode node) {
     steps_ += moved;
     add(successors_[node][i], fresh);
   }
-  if (node == root(kOutside))
-    take_outside(fresh);
   if (node == root(kEscaped))
     take_escaped(fresh);
   if (const auto uses = uses_.find(node); uses != uses_.end())
@@ -412,11 +492,12 @@ void ObjectFlow::process(FlowNode node) {
       Guard &guard = guards_[number];
       if (fresh.test(kHidden) || fresh.test(kHiddenNumber))
         hidden_guards_.push_back(number);
-      if (guard.open || !opens(guard, sets_[node]))
+      if (guard.open)
         continue;
-      guard.open = true;
-      for (const auto &[from, to] : guard.copies)
-        connect(from, to);
+      if (opens(guard, sets_[node]))
+        open(guard);
+      else if (fresh.test(kAny))
+        outside_guards_[elements_[guard.function].first].push_back(number);
     }
 }
 
@@ -460,10 +541,10 @@ bool ObjectFlow::run(bool patient) {
         next_collapse = steps_ + kStepsPerOrder * parent_.size();
       }
     }
-    refolded_ = false;
+    again_ = false;
     process_copies();
     process_parts();
-  } while (!work_.empty() || refolded_);
+  } while (!work_.empty() || again_);
   return true;
 }
 
@@ -512,6 +593,7 @@ void ObjectFlow::apply_united() {
 
 bool ObjectFlow::solve(bool patient) {
   apply_united();
+  substitute();
   collapse_cycles();
   solving_ = true;
   done_.resize(parent_.size());
@@ -545,13 +627,15 @@ std::vector<ObjectId> ObjectFlow::reachable(const ElementSet &elements) const {
   ElementSet seen;
   std::vector<ObjectId> found;
   const auto visit = [&](const ElementSet &set) {
-    for (const ElementId id : set)
-      if (seen.insert(elements_[id].first))
-        found.push_back(elements_[id].first);
+    for (const ElementId id : set) {
+      const ObjectId object = elements_[id].first;
+      if (const ObjectId one = objects_[object].outside ? kAnything : object; seen.insert(one))
+        found.push_back(one);
+    }
   };
   visit(elements);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    if (objects_[found[i]].outside)
+    if (found[i] == kAnything)
       visit(sets_[root(kOutside)]);
     if (found[i] == kMarks)
       visit(sets_[root(kEscaped)]);
@@ -566,6 +650,8 @@ void ObjectFlow::mark_reached() {
   for (const FlowNode node : shared_)
     shared.unite(sets_[root(node)]);
   for (const ObjectId object : reachable(shared))
+    reached_.insert(object);
+  for (const ObjectId object : outside_objects_)
     reached_.insert(object);
 }
 

@@ -98,6 +98,9 @@ public:
   // All that `node` points to is known to two threads.
   void share(FlowNode node) { shared_.push_back(node); }
 
+  // More may be said later of what flows into a node, when others may be solved.
+  void keep_apart(FlowNode node) { kept_apart_.push_back(node); }
+
   // Objects that count as one, and are told apart neither by `find` nor by sets, once it is solved.
   void unite(llvm::ArrayRef<const llvm::Value *> labels);
 
@@ -126,7 +129,8 @@ public:
     const auto known = ids_.find(label);
     return known == ids_.end() ? nullptr : &known->second;
   }
-  // The objects of a set, and those that pointers in them lead to.
+  // The objects of a set, and those that pointers in them lead to; those that code outside the
+  // program knows are object 0.
   [[nodiscard]] std::vector<ObjectId> reachable(const ElementSet &elements) const;
 
 private:
@@ -136,17 +140,18 @@ private:
   static constexpr FlowNode kHiddenPointer = 2;
   static constexpr FlowNode kHiddenStored = 3; // through hidden pointers
   static constexpr FlowNode kHiddenWords = 4;  // text of hidden numbers
-  static constexpr ObjectId kAnything = 0;     // whatever code outside the program can reach
-  static constexpr ObjectId kMarks = 1;        // stands for the escaped objects
-  static constexpr ElementId kAny = 0;         // kAnything's only one
-  static constexpr ElementId kHidden = 1;      // kMarks's
+  static constexpr FlowNode kFirstFree = 5;
+  static constexpr ObjectId kAnything = 0; // whatever code outside the program can reach
+  static constexpr ObjectId kMarks = 1;    // stands for the escaped objects
+  static constexpr ElementId kAny = 0;     // kAnything's only one
+  static constexpr ElementId kHidden = 1;  // kMarks's
   static constexpr ElementId kHiddenNumber = 2;
   static constexpr ElementId kHiddenText = 3;
   struct Object {
     const llvm::Value *label = nullptr;
     Layout layout;
     llvm::SmallVector<std::pair<std::uint64_t, FlowNode>, 2> contents; // by offset
-    std::uint32_t elements = 0;
+    llvm::SmallVector<ElementId, 2> elements;
     bool outside = false;
     bool united = false;   // stands for several
     bool constant = false; // nothing is stored there once the program runs
@@ -166,7 +171,8 @@ private:
     FlowNode value;
   };
   struct Use {
-    enum class Kind : std::uint8_t { load, store, shift, step, array, index, collapse, hide } kind;
+    // In the order that a node's are looked at in: what lies where is known before it is used.
+    enum class Kind : std::uint8_t { array, collapse, index, load, store, shift, step, hide } kind;
     bool downwards = false;
     bool typed = false;
     FlowNode other = 0;
@@ -197,8 +203,11 @@ private:
   void add_use(FlowNode pointer, Use use);
   [[nodiscard]] bool is_place(ObjectId object) const { return object > kMarks; }
   [[nodiscard]] bool opens(const Guard &guard, const ElementSet &set) const;
+  void open(Guard &guard);
   ElementSet taken(Take take, const ElementSet &elements) const; // hidden.cc, and what follows
   void take_escaped(const ElementSet &fresh);
+  void escape(ObjectId object);
+  void open_hidden();
   void load_hidden();
   void store_hidden(FlowNode value);
   void escape_contents(ObjectId object);
@@ -214,6 +223,11 @@ private:
   [[nodiscard]] FlowNode root(FlowNode node) const;
   ElementId element_at(ObjectId object, std::uint64_t offset);
   void collapse_cycles();
+  void move_lists();
+  struct Inflow;
+  bool substitute_once(); // substitute.cc
+  void substitute();
+  void replace_elements();
   void add(FlowNode node, const ElementSet &elements);
   void connect(FlowNode from, FlowNode to);
   void process(FlowNode node);
@@ -243,13 +257,19 @@ private:
   std::vector<std::vector<FlowNode>> successors_;
   std::vector<std::uint32_t> order_;                // by node: the higher, the earlier in the flow
   llvm::DenseMap<FlowNode, std::vector<Use>> uses_; // by pointer
+  std::vector<FlowNode> kept_apart_;
   std::vector<Initial> initial_;
   llvm::DenseMap<ObjectId, ObjectId> united_; // to what stands for it
   std::vector<MemoryCopy> memory_copies_;
   std::vector<PartialAccess> partial_accesses_;
   std::vector<Take> takes_;          // by node
   llvm::DenseSet<FlowNode> untyped_; // contents that are not only stored as pointers
+  std::vector<ObjectId> outside_objects_;
+  ElementSet outside_elements_; // theirs
+  ElementSet stale_;            // elements that were folded since, which sets have still
+  llvm::DenseMap<ObjectId, std::vector<std::uint32_t>> outside_guards_; // by function, not outside
   std::vector<ObjectId> escaped_objects_;
+  bool outside_escapes_ = false;
   bool loads_hidden_ = false;
   bool stores_hidden_ = false;
   std::vector<std::uint32_t> hidden_guards_; // calls through hidden pointers
@@ -261,8 +281,8 @@ private:
   std::vector<bool> queued_;
   llvm::DenseMap<std::pair<FlowNode, ObjectId>, std::uint32_t> steps_of_; // by a shift's result
   ElementSet reached_;                                                    // objects
-  bool refolded_ = false; // an object was, since the copies of memory were begun anew
-  bool indexes_ = false;  // unknown indices count from now on
+  bool again_ = false; // an object was folded or filled since the copies of memory were begun anew
+  bool indexes_ = false; // unknown indices count from now on
   bool solving_ = false;
   std::uint64_t steps_ = 0;
 };

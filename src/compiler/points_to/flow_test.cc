@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Objects that count as one: against the same constraints with every object for itself.
+// Objects that count as one, against the same constraints with every object for itself; and what
+// makes sets and nodes fewer without that anything is lost.
 #include "compiler/points_to/flow.h"
 
 #include "llvm/IR/Constants.h"
@@ -63,6 +64,104 @@ TEST_F(FlowOfUnited, WhatIsStoredInOneIsFoundInTheOther) {
   EXPECT_EQ(flow.label(*flow.find(&a)), &a); // the first
   EXPECT_TRUE(flow.is_united(*flow.find(&a)));
   EXPECT_FALSE(flow.is_united(*flow.find(&apart)));
+}
+
+// Techniques that make sets and nodes fewer, by what can be seen of them.
+class FlowThatIsSmall : public FlowOfUnited {};
+
+TEST_F(FlowThatIsSmall, HasOneElementForAllThatCodeOutsideKnows) {
+  ObjectFlow flow;
+  std::vector<const GlobalVariable *> known;
+  for (unsigned i = 0; i < 100; ++i) {
+    known.push_back(&object());
+    flow.copy(flow.pointer_to(*known.back()), flow.outside());
+  }
+  const GlobalVariable &own = object();
+  const FlowNode given = flow.add_node();
+  flow.copy(flow.outside(), given);
+  flow.copy(flow.pointer_to(own), given);
+  flow.copy(flow.pointer_to(*known[3]), given);
+  const FlowNode one = flow.add_node();
+  flow.copy(flow.pointer_to(*known[3]), one);
+  ASSERT_TRUE(flow.solve(false));
+  EXPECT_EQ(flow.elements(given).count(), 2U);
+  EXPECT_TRUE(places(flow, given).contains({*flow.find(&own), 0}));
+  EXPECT_EQ(places(flow, one), (Places{{*flow.find(known[3]), 0}}));
+  EXPECT_TRUE(flow.is_outside(*flow.find(known[99])));
+  EXPECT_FALSE(flow.is_outside(*flow.find(&own)));
+  EXPECT_EQ(flow.reachable(flow.elements(given)), (std::vector<ObjectId>{0, *flow.find(&own)}));
+}
+
+TEST_F(FlowThatIsSmall, CallsWhatCodeOutsideHandsBack) {
+  auto *type = FunctionType::get(Type::getVoidTy(context_), false);
+  const Function &given = *Function::Create(type, GlobalValue::InternalLinkage, "", module_);
+  const Function &kept = *Function::Create(type, GlobalValue::InternalLinkage, "", module_);
+  const GlobalVariable &value = object();
+  for (const bool late : {false, true}) {
+    ObjectFlow flow;
+    const FlowNode pointer = flow.add_node();
+    const FlowNode result = flow.add_node();
+    const FlowNode apart = flow.add_node();
+    flow.copy(flow.outside(), pointer);
+    const std::uint32_t of_given = flow.guard(pointer, given);
+    const std::uint32_t of_kept = flow.guard(pointer, kept);
+    flow.copy_guarded(of_given, flow.pointer_to(value), result);
+    flow.copy_guarded(of_kept, flow.pointer_to(value), apart);
+    if (late)
+      ASSERT_TRUE(flow.solve(false));
+    flow.copy(flow.pointer_to(given), flow.outside());
+    ASSERT_TRUE(late ? flow.resume(false) : flow.solve(false));
+    EXPECT_TRUE(flow.is_open(of_given));
+    EXPECT_FALSE(flow.is_open(of_kept));
+    EXPECT_EQ(places(flow, result), (Places{{*flow.find(&value), 0}}));
+    EXPECT_TRUE(places(flow, apart).empty());
+  }
+}
+
+TEST_F(FlowThatIsSmall, HasOneElementForAllThatIsFolded) {
+  ObjectFlow flow;
+  const GlobalVariable &folded = object();
+  const FlowNode all = flow.add_node();
+  const FlowNode begin = flow.pointer_to(folded);
+  for (unsigned i = 0; i < 20; ++i) {
+    const FlowNode place = flow.add_node();
+    flow.shift(begin, 8 * i, place);
+    flow.copy(place, all);
+  }
+  const FlowNode late = flow.add_node(); // is known to lead there once all else is
+  const GlobalVariable &memory = object();
+  flow.store(flow.pointer_to(memory), begin);
+  flow.load(flow.pointer_to(memory), late);
+  flow.collapse(late);
+  ASSERT_TRUE(flow.solve(false));
+  EXPECT_EQ(flow.elements(all).count(), 1U);
+  EXPECT_EQ(places(flow, all), (Places{{*flow.find(&folded), 0}}));
+}
+
+TEST_F(FlowThatIsSmall, HasOneNodeForWhatIsAlwaysEqual) {
+  ObjectFlow flow;
+  const GlobalVariable &memory = object();
+  const GlobalVariable &value = object();
+  const FlowNode pointer = flow.add_node();
+  flow.copy(flow.pointer_to(memory), pointer);
+  flow.store(pointer, flow.pointer_to(value));
+  const auto load = [&] {
+    const FlowNode result = flow.add_node();
+    flow.load(pointer, result);
+    return result;
+  };
+  const FlowNode a = load();
+  const FlowNode b = load();
+  const FlowNode kept = load();
+  flow.keep_apart(kept);
+  ASSERT_TRUE(flow.solve(false));
+  EXPECT_EQ(&flow.elements(a), &flow.elements(b));
+  EXPECT_EQ(places(flow, a), (Places{{*flow.find(&value), 0}}));
+  EXPECT_EQ(places(flow, kept), places(flow, a));
+  flow.copy(flow.pointer_to(memory), kept);
+  ASSERT_TRUE(flow.resume(false));
+  EXPECT_EQ(places(flow, kept).size(), 2U);
+  EXPECT_EQ(places(flow, a).size(), 1U);
 }
 
 // Constraints by chance, said to two flows alike.

@@ -58,26 +58,33 @@ ElementSet ObjectFlow::taken(Take take, const ElementSet &elements) const {
 }
 
 // Contents of an object that is hidden, as far as hidden pointers load and store.
+void ObjectFlow::escape(ObjectId object) {
+  if (object == kMarks || objects_[object].escaped)
+    return;
+  objects_[object].escaped = true;
+  escaped_objects_.push_back(object);
+  if (loads_hidden_)
+    escape_contents(object);
+  if (stores_hidden_)
+    hide_contents(object);
+}
+
 void ObjectFlow::take_escaped(const ElementSet &fresh) {
-  for (const ElementId id : fresh) {
-    const ObjectId object = elements_[id].first;
-    if (object == kMarks || objects_[object].escaped)
-      continue;
-    objects_[object].escaped = true;
-    escaped_objects_.push_back(object);
-    if (loads_hidden_)
-      escape_contents(object);
-    if (stores_hidden_)
-      hide_contents(object);
+  for (const ElementId id : fresh)
+    escape(elements_[id].first);
+  if (fresh.test(kAny) && !outside_escapes_) {
+    outside_escapes_ = true;
+    for (const ObjectId object : outside_objects_)
+      escape(object);
   }
-  for (const std::uint32_t number : hidden_guards_) {
-    Guard &guard = guards_[number];
-    if (guard.open || !opens(guard, sets_[root(guard.pointer)]))
-      continue;
-    guard.open = true;
-    for (const auto &[from, to] : guard.copies)
-      connect(from, to);
-  }
+  open_hidden();
+}
+
+// Calls through hidden pointers, to functions that have escaped.
+void ObjectFlow::open_hidden() {
+  for (const std::uint32_t number : hidden_guards_)
+    if (Guard &guard = guards_[number]; !guard.open && opens(guard, sets_[root(guard.pointer)]))
+      open(guard);
 }
 
 void ObjectFlow::escape_contents(ObjectId object) {
@@ -118,8 +125,9 @@ void ObjectFlow::store_hidden(FlowNode value) {
 bool ObjectFlow::opens(const Guard &guard, const ElementSet &set) const {
   if (set.test(guard.function))
     return true;
-  return (set.test(kHidden) || set.test(kHiddenNumber)) &&
-         objects_[elements_[guard.function].first].escaped;
+  const Object &function = objects_[elements_[guard.function].first];
+  return (set.test(kAny) && function.outside) ||
+         ((set.test(kHidden) || set.test(kHiddenNumber)) && function.escaped);
 }
 
 // Any content of the bytes from `begin` on may be what `node` has.
@@ -147,6 +155,7 @@ void ObjectFlow::fill(ObjectId object, std::uint64_t begin, std::uint64_t size, 
                                 }),
                  fillings.end());
   fillings.push_back(filling);
+  again_ = true; // it may be copied on
   apply(object, filling);
 }
 

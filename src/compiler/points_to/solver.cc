@@ -150,6 +150,22 @@ bool PointsToGraph::rejoin() {
   return changed;
 }
 
+// What functions get that calls through hidden pointers may enter, which are found later.
+void PointsToGraph::keep_arguments_apart() {
+  for (const Function &function : module_) {
+    if (!function.hasAddressTaken())
+      continue;
+    for (const Argument &argument : function.args()) {
+      if (const auto known = variables_.find(&argument); known != variables_.end())
+        for (std::size_t leaf = 0; leaf < leaves(argument.getType()).size(); ++leaf)
+          if (defined_[known->second + leaf])
+            flow_.keep_apart(pointers_[known->second + leaf].flow);
+      if (const auto known = numbers_.find(&argument); known != numbers_.end())
+        flow_.keep_apart(known->second);
+    }
+  }
+}
+
 void PointsToGraph::solve_insensitive() {
   start();
   for (const Function &function : module_)
@@ -157,6 +173,7 @@ void PointsToGraph::solve_insensitive() {
   finish();
   unite_objects();
   unite_functions();
+  keep_arguments_apart();
   has_flow_ = flow_.solve(copy_ != nullptr);
   while (has_flow_ && enter_hidden()) {
     finish();

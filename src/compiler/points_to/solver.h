@@ -324,6 +324,7 @@ private:
   void mark_reached();
   void take_targets();
   void unite_objects(); // merge.cc
+  void keep_arguments_apart();
 
   const llvm::Module &module_;
   const Catalogue &catalogue_;
