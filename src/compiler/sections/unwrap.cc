@@ -247,8 +247,9 @@ bool is_told_what_to_do(const Function &function) {
 }
 
 // Whether a function is to be put into its callers: it acquires, or releases, or waits with a lock
-// of theirs, and is as small as wrappers are. One that acquires a lock of its own and goes on to
-// work for the caller, such as one that looks something up and returns it locked, is none.
+// of theirs, and is as small as wrappers are; or does nothing but the one or the other, as it is
+// told. One that acquires a lock of its own and goes on to work for the caller, such as one that
+// looks something up and returns it locked, is none.
 bool is_wrapper(const Function &function, const Leaks &leaks) {
   const std::size_t size = function.getInstructionCount();
   if (direct_calls(function).empty())
@@ -260,7 +261,7 @@ bool is_wrapper(const Function &function, const Leaks &leaks) {
     return false;
   const Leak &leak = found->second;
   if (leak.has_both)
-    return is_told_what_to_do(function);
+    return !leak.works && is_told_what_to_do(function);
   if (leak.held.empty())
     return leak.waits || (!leak.released.empty() && !gets_what_it_releases(function, leak, leaks));
   return leak.released.empty() && (leak.is_given || !leak.works);
