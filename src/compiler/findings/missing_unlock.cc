@@ -5,6 +5,7 @@
 // acquisition and the release, although it may change in between, and all ways that keep the lock
 // come by that condition: that is meant to be the same. Nor where one loop acquires locks and
 // another loop that runs alike releases them, in each of its rounds or behind such a condition.
+#include "compiler/effects/unpublished.h"
 #include "compiler/findings/loops.h"
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
@@ -256,6 +257,35 @@ bool is_released_alike(const Section &section) {
   return !steps.empty() && !comes_to(is_end, *section.entry.call, section, steps);
 }
 
+// Whether the function gives its caller's lock up and takes it again: some release of the region
+// comes before all acquisitions that it may belong to, and leads to the region's.
+bool takes_again(const Section &section, const AnalysisView &view) {
+  return any_of(section.exits, [&](const CallBase *exit) {
+    if (!may_follow(*section.entry.call, *exit))
+      return false;
+    SmallPtrSet<const Instruction *, 4> acquisitions;
+    for (const Section &other : view.sections)
+      if (other.kind == SectionKind::lock_region && is_contained(other.exits, exit))
+        acquisitions.insert(other.entry.call);
+    SmallPtrSet<const BasicBlock *, 16> seen;
+    std::vector<const BasicBlock *> work{&section.function->getEntryBlock()};
+    while (!work.empty()) {
+      const BasicBlock *block = work.back();
+      work.pop_back();
+      if (!seen.insert(block).second)
+        continue;
+      const auto stop = find_if(*block, [&](const Instruction &instruction) {
+        return &instruction == exit || acquisitions.contains(&instruction);
+      });
+      if (stop == block->end())
+        append_range(work, successors(block));
+      else if (&*stop == exit)
+        return true;
+    }
+    return false;
+  });
+}
+
 } // namespace
 
 void find_missing_unlocks(const AnalysisView &view, Findings &findings) {
@@ -264,6 +294,7 @@ void find_missing_unlocks(const AnalysisView &view, Findings &findings) {
     if (section.kind != SectionKind::lock_region || section.shape != RegionShape::escapes ||
         section.exits.empty() || !section.doubt.empty() ||
         section.entry.operation != LockOperation::lock || is_released_alike(section) ||
+        takes_again(section, view) ||
         is_handed_on(*section.function, last_name(section.entry.locks.front()), releases))
       continue;
     // A lock that the function returns by design is released by someone else: a caller that has
