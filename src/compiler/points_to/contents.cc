@@ -46,6 +46,7 @@ FlowNode ObjectFlow::content(ObjectId object, std::uint64_t offset) {
 // After the layout of an object changed: what lay at different offsets may lie at one.
 void ObjectFlow::refold(ObjectId object) {
   again_ = true;
+  refolded_.insert(object);
   for (const ElementId id : objects_[object].elements)
     if (elements_[id].second != objects_[object].layout.fold(elements_[id].second))
       stale_.insert(id);
@@ -82,11 +83,16 @@ void ObjectFlow::process_copy(std::pair<ObjectId, std::uint64_t> source,
     if (from == kMarks)
       load_hidden();
     if (to == kMarks) {
-      if (is_place(from) && !objects_[from].outside)
-        for (const auto &[offset, node] : objects_[from].contents)
+      if (is_place(from) && !objects_[from].outside) {
+        const Object held_there = objects_[from]; // storing fills objects
+        for (const auto &[offset, node] : held_there.contents)
           store_hidden(node);
-      else
+        for (const Object::Filling &filling : held_there.fillings)
+          if (const std::optional<FlowNode> filled = filler(filling.node))
+            store_hidden(*filled);
+      } else {
         store_hidden(held);
+      }
     } else {
       fill(to, at, size, held);
     }
@@ -130,8 +136,8 @@ void ObjectFlow::process_copy(std::pair<ObjectId, std::uint64_t> source,
       continue;
     ++steps_;
     const FlowNode copy = content(to, at + (ahead - begin));
-    if (!typed || untyped_.contains(node))
-      untyped_.insert(copy);
+    if ((!typed || untyped_.contains(node)) && untyped_.insert(copy).second)
+      again_ = true;
     connect(node, copy);
     if (!typed && sets_[root(node)].test(kHiddenNumber)) // copied memory may be a pointer's
       connect(kHiddenPointer, copy);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 namespace tandem {
 
@@ -335,7 +336,7 @@ void ObjectFlow::connect(FlowNode from, FlowNode to) {
   add(to, sets_[from]);
 }
 
-void ObjectFlow::shift(const Use &use, const ElementSet &fresh) {
+void ObjectFlow::shift(const Use &use, const ElementSet &fresh, bool again) {
   ElementSet shifted;
   for (const ElementId id : fresh) {
     const auto [object, raw] = elements_[id];
@@ -343,33 +344,51 @@ void ObjectFlow::shift(const Use &use, const ElementSet &fresh) {
       shifted.insert(id);
       continue;
     }
-    const std::uint64_t offset = objects_[object].layout.fold(raw);
+    Layout &layout = objects_[object].layout;
+    const std::uint64_t offset = layout.fold(raw);
     const auto distance = static_cast<std::uint64_t>(use.amount < 0 ? -use.amount : use.amount);
-    if (use.kind == Use::Kind::step)
-      if (const auto array = objects_[object].layout.array_around(offset, distance);
-          array &&
-          (use.amount < 0 ? offset - array->first < distance : array->second - offset <= distance))
-        continue; // one past the end, where nothing lies
-    if (++steps_of_[{use.other, object}] > kSteps) {
+    const auto array =
+        use.kind == Use::Kind::step ? layout.array_around(offset, distance) : std::nullopt;
+    if (array && use.amount >= 0 && array->second - offset <= distance)
+      continue; // one past the end, where nothing lies
+    if (!again && ++steps_of_[{use.other, object}] > kSteps) {
       // A pointer that walks.
       const bool changed = objects_[object].elements.size() > kMostOffsets
-                               ? objects_[object].layout.collapse()
-                               : objects_[object].layout.index(offset, distance, use.amount < 0);
+                               ? layout.collapse()
+                               : layout.index(offset, distance, use.amount < 0);
       if (changed)
         refold(object);
     }
-    if (use.amount < 0 && distance > offset) {
-      // Below the object's begin there is nothing; unless a loop takes it there from further up.
-      if (const auto folds = objects_[object].layout.folds();
-          llvm::any_of(folds, [&](const Fold &fold) {
-            return fold.begin <= offset && offset < fold.end && distance % fold.period == 0;
-          }))
-        shifted.insert(element_at(object, offset));
+    if (use.amount >= 0) {
+      shifted.insert(element_at(object, offset + distance));
       continue;
     }
-    shifted.insert(element_at(object, use.amount < 0 ? offset - distance : offset + distance));
+    const auto below = layout.below(layout.fold(offset), distance);
+    if (!below && layout.collapse())
+      refold(object);
+    if (!below)
+      shifted.insert(element_at(object, 0));
+    else
+      for (const std::uint64_t end : *below)
+        if (!array || (array->first <= end && end < array->second))
+          shifted.insert(element_at(object, end));
   }
   add(use.other, shifted);
+}
+
+// What was moved before its object's offsets folded may lead elsewhere since.
+void ObjectFlow::shift_again() {
+  ElementSet moved;
+  for (const ObjectId object : std::exchange(refolded_, {}))
+    for (const ElementId id : objects_[object].elements)
+      moved.insert(id);
+  for (const auto &[node, uses] : uses_)
+    for (const Use &one : uses)
+      if (one.kind == Use::Kind::shift || one.kind == Use::Kind::step) {
+        ElementSet of_these = sets_[root(node)];
+        of_these.intersect(moved);
+        shift(one, of_these, /*again=*/true);
+      }
 }
 
 void ObjectFlow::use(const Use &use, const ElementSet &fresh) {
@@ -544,7 +563,9 @@ bool ObjectFlow::run(bool patient) {
     again_ = false;
     process_copies();
     process_parts();
-  } while (!work_.empty() || again_);
+    if (work_.empty() && !again_ && !refolded_.empty())
+      shift_again();
+  } while (!work_.empty() || again_ || !refolded_.empty());
   return true;
 }
 

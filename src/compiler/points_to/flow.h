@@ -26,6 +26,7 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -232,7 +233,8 @@ private:
   void connect(FlowNode from, FlowNode to);
   void process(FlowNode node);
   void use(const Use &use, const ElementSet &fresh);
-  void shift(const Use &use, const ElementSet &fresh);
+  void shift(const Use &use, const ElementSet &fresh, bool again = false);
+  void shift_again();
   void take_outside(const ElementSet &fresh);
   void refold(ObjectId object);
   void process_copies();
@@ -267,6 +269,7 @@ private:
   std::vector<ObjectId> outside_objects_;
   ElementSet outside_elements_; // theirs
   ElementSet stale_;            // elements that were folded since, which sets have still
+  std::set<ObjectId> refolded_; // whose elements were not moved again since
   llvm::DenseMap<ObjectId, std::vector<std::uint32_t>> outside_guards_; // by function, not outside
   std::vector<ObjectId> escaped_objects_;
   bool outside_escapes_ = false;

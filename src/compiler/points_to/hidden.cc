@@ -94,9 +94,12 @@ void ObjectFlow::escape_contents(ObjectId object) {
     connect(node, kEscaped);
 }
 
+// All of the object, so that copies of its memory have it too.
 void ObjectFlow::hide_contents(ObjectId object) {
   if (objects_[object].outside)
     connect(kHiddenStored, kOutside);
+  else
+    fill(object, 0, kNoEnd - 1, kHiddenPointer);
   for (const auto &[offset, node] : objects_[object].contents)
     connect(kHiddenPointer, node);
 }
@@ -161,8 +164,8 @@ void ObjectFlow::fill(ObjectId object, std::uint64_t begin, std::uint64_t size, 
 
 // What fills memory that other memory is copied to, which `node` fills.
 std::optional<FlowNode> ObjectFlow::filler(FlowNode node) const {
-  if (node == kOutside)
-    return node;
+  if (root(node) == root(kOutside))
+    return kOutside;
   if (is_hidden(node))
     return kHiddenPointer;
   return sets_[root(node)].test(kHiddenText) ? std::optional(kHiddenWords) : std::nullopt;

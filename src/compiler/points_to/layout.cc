@@ -114,6 +114,43 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> Layout::ranges(std::uint64_
   return {{offset, end}};
 }
 
+std::optional<llvm::SmallVector<std::uint64_t, 4>> Layout::below(std::uint64_t offset,
+                                                                 std::uint64_t distance) const {
+  constexpr std::size_t kMost = 64;
+  constexpr std::uint64_t kFar = kNoEnd / 4;
+  if (offset > kFar || distance > kFar)
+    return std::nullopt;
+  llvm::SmallVector<std::int64_t, 8> ends{static_cast<std::int64_t>(offset) -
+                                          static_cast<std::int64_t>(distance)};
+  for (const Fold &fold : llvm::reverse(folds_)) { // the innermost first
+    if (offset < fold.begin || fold.end <= offset)
+      continue;
+    const std::size_t before = ends.size();
+    for (std::size_t i = 0; i < before; ++i) {
+      // From further up in the fold: below its begin, or the first time in it, which stands for
+      // all.
+      std::int64_t end = ends[i];
+      while (end < static_cast<std::int64_t>(fold.begin)) {
+        end += static_cast<std::int64_t>(fold.period);
+        if (end + static_cast<std::int64_t>(distance) >= 0 &&
+            static_cast<std::uint64_t>(end + static_cast<std::int64_t>(distance)) >= fold.end)
+          break;
+        if (!llvm::is_contained(ends, end))
+          ends.push_back(end);
+        if (ends.size() > kMost)
+          return std::nullopt;
+      }
+    }
+  }
+  llvm::SmallVector<std::uint64_t, 4> found;
+  for (const std::int64_t end : ends)
+    if (end >= 0)
+      if (const std::uint64_t at = fold(static_cast<std::uint64_t>(end));
+          !llvm::is_contained(found, at))
+        found.push_back(at);
+  return found;
+}
+
 void Layout::add_array(std::uint64_t begin, std::uint64_t size) {
   const Array array{begin, saturating_add(begin, size)};
   Array *const at = std::lower_bound(arrays_.begin(), arrays_.end(), array);

@@ -37,6 +37,12 @@ public:
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>>
   ranges(std::uint64_t offset, std::uint64_t size) const;
 
+  // Where a pointer may lead that moves down by `distance` bytes: its offset is the folded one or,
+  // in each fold around it, any number of periods more. Folded; nothing below the object's begin;
+  // none where these are too many to tell.
+  [[nodiscard]] std::optional<llvm::SmallVector<std::uint64_t, 4>>
+  below(std::uint64_t offset, std::uint64_t distance) const;
+
   void add_array(std::uint64_t begin, std::uint64_t size);
   // These return whether offsets fold that did not before.
   // A pointer at `offset` moves by unknown multiples of `stride`, perhaps downwards.
