@@ -4,10 +4,11 @@ The search itself is compared with the dynamic linker's by src/runtime/linkage/l
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, GnuTm
+from conftest import LIBRARY, ROOT, GnuTm
 
 PROGRAMS = ROOT / "tests/runtime/linkage"
 ALGORITHMS = ("auto", "htm", "norec", "serial")
@@ -65,3 +66,44 @@ def test_auditors_see_the_calls(gnu_tm: GnuTm, linked_in: bool, algorithm: str) 
     assert lines[:2] == ["", "1 3"]
     assert lines.count("second") >= 1
     assert lines.count("first") >= 2
+
+
+WAYS = {"pie": (), "fixed": ("-fno-pic", "-no-pie"), "eager": ("-Wl,-z,now",)}
+
+
+@pytest.mark.parametrize("algorithm", ["norec", "eager", "lazy"])
+@pytest.mark.parametrize("memory", ["libc", "preloaded"])
+@pytest.mark.parametrize("how", ["alone", "threads", "fork", "plugin"])
+@pytest.mark.parametrize("way", WAYS)
+def test_first_transactions(gnu_tm: GnuTm, way: str, how: str, memory: str, algorithm: str) -> None:
+    options = ["-Wl,-z,lazy", "-rdynamic", "-ldl", *WAYS[way]]
+    linked = gnu_tm.compile(f"first-{way}", [PROGRAMS / "first.c"], options)
+    plugin = gnu_tm.compile("first-plugin.so", [PROGRAMS / "first_plugin.c"], SHARED)
+    replacement = gnu_tm.compile("memory.so", [PROGRAMS / "memory.c"], [*SHARED, "-fno-builtin"])
+    outcome = gnu_tm.run(
+        linked,
+        how,
+        *([str(plugin)] if how == "plugin" else []),
+        algorithm=algorithm,
+        environment={"LD_PRELOAD": str(replacement)} if memory == "preloaded" else {},
+    )
+    assert outcome.status == 0, outcome.output
+
+
+# Data and weak symbols, and functions that transactions call again and again. Each costs every
+# process a thousand instructions before main.
+MOST_LOOKED_UP = {"libitm.so.1": 20, "libtandem.so": 12}
+
+
+@pytest.mark.parametrize("library", MOST_LOOKED_UP)
+def test_what_is_looked_up_when_a_process_starts(library: str) -> None:
+    path = LIBRARY / library
+    entries = subprocess.run(
+        ["readelf", "--relocs", "--wide", path], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    # A line with a symbol: its place, its kind by number and by name, the symbol's value and name.
+    fields = [line.split() for line in entries if "R_X86_64_" in line]
+    names = [words[4] for words in fields if len(words) > 4 and words[2] != "R_X86_64_JUMP_SLOT"]
+    assert 0 < len(names) <= MOST_LOOKED_UP[library], names
+    flags = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True)
+    assert "NOW" not in flags.stdout

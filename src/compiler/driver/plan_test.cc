@@ -216,6 +216,14 @@ TEST_F(PlanTest, LibrariesFollowTheEnforcement) {
   }
 }
 
+TEST_F(PlanTest, OnlyLibrariesAreBoundWhenTheyAreLoaded) {
+  for (const char *mode : {"locks", "stm", "hybrid", "htm"}) {
+    environment_ = {{"TANDEM_ENFORCE", mode}};
+    EXPECT_THAT(arguments("-shared a.o"), Contains("-Wl,-z,now")) << mode;
+    EXPECT_THAT(arguments("a.o"), Not(Contains("-Wl,-z,now"))) << mode;
+  }
+}
+
 TEST_F(PlanTest, ALinkThatDoesNotAnalyse) {
   const Plan planned = plan("-ftandem-enforce=none a.o -o prog").value();
   EXPECT_THAT(planned.arguments, ElementsAre(kStart, "-flto=full", "-fuse-ld=lld", kLdPath, kEnd,

@@ -6,8 +6,7 @@
 #include "runtime/actions/actions.h"
 #include "runtime/algorithms/norec.h"
 #include "runtime/fatal.h"
-#include "runtime/library/hooks.h"
-#include "runtime/linkage/calls.h"
+#include "runtime/linkage/objects.h"
 #include "runtime/memory/cell.h"
 #include "runtime/settings/settings.h"
 #include "runtime/thread/thread.h"
@@ -40,10 +39,8 @@ namespace {
   _TANDEM_profiled = (settings.special & kSpecialProfile) != 0 ? 1 : 0;
   guarded::attach();
   hardware::adopt_settings();
-  const linkage::Objects loaded;
-  if (settings.hardware && ((settings.special & kSpecialAdapt) != 0 || hardware::in_use()))
-    linkage::look_up_calls(loaded);
-  library::expect_waits(loaded);
+  linkage::Objects loaded;
+  transaction::prepare_for_first(loaded);
   if (const int error = pthread_atfork(transaction::prepare_fork, transaction::after_fork_in_parent,
                                        transaction::after_fork_in_child);
       error != 0)

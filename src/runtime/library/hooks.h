@@ -28,14 +28,18 @@ extern std::atomic<bool> must_give_way;
 // only calls that wait for a change count, which may end after some time.
 extern std::atomic<bool> may_wait_serial;
 
-// Sets them where something that is loaded has such calls. Once, before main, or when the runtime
-// is loaded.
+// Sets them where what was loaded before the runtime, but not with the program, has such calls.
+// Once, when the runtime is loaded, after Objects::keep_started.
 void expect_waits(const linkage::Objects &loaded) noexcept;
-// Sets them where the program or library has such calls that the address is in. Any time.
+// The same for what the program was started with, and finds what wrapper_of is asked for. Before
+// the process's first transaction; more than once does no harm.
+void expect_waits_of_started() noexcept;
+// The same for the library that the address is in, if the program was not started with it. Any
+// time.
 void expect_waits_beside(const void *address) noexcept;
 
-// Whether the code at `target` is of what the program was started with: expect_waits has seen that,
-// but not what is loaded later.
+// Whether the code at `target` is of what the program was started with: that has been seen, but not
+// what is loaded later.
 bool is_started_with(Thread &thread, std::uintptr_t target) noexcept;
 
 // Whether one that begins at `target` must.
@@ -47,6 +51,9 @@ inline bool must_give_way_at(Thread &thread, std::uintptr_t target) noexcept {
 
 // Whether output may wait for the commit: then the program does not learn what it comes to.
 enum class WhenOutput : bool { at_once, at_commit };
+
+// Finds the functions that wrapper_of knows, so that it does not have to. Any time.
+void find_wrapped() noexcept;
 
 // The transactional version of a function of the C library; null if it has none.
 void *wrapper_of(void *original, WhenOutput output) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Which transactions may have to wait inside: for a real lock (locks.cc), or for a change. Seen by
-// what the program and its libraries ask others for, before any of them runs.
+// what the program and its libraries ask others for, before the first transaction.
 #include "runtime/library/hooks.h"
 #include "runtime/linkage/calls.h"
 
@@ -76,6 +76,13 @@ void look_at(const linkage::Object &object) noexcept {
     may_wait_serial.store(true, std::memory_order_relaxed);
 }
 
+// Whether what the program was started with has the address.
+bool is_of_started(std::uintptr_t address) noexcept {
+  const std::span<const linkage::Object> objects = linkage::started();
+  return std::any_of(objects.begin(), objects.end(),
+                     [&](const linkage::Object &object) { return linkage::has(object, address); });
+}
+
 // Code that the program was started with, which is never unloaded. What does not fit counts as
 // loaded later.
 struct Place {
@@ -88,18 +95,28 @@ constinit std::size_t started_count = 0;
 } // namespace
 
 void expect_waits(const linkage::Objects &loaded) noexcept {
-  for (const linkage::Object &object : loaded.program())
+  for (const linkage::Object &object : linkage::started())
     for (const ElfW(Phdr) & part : std::span(object.parts, object.part_count))
       if (part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0 &&
           started_count < std::size(started_with))
         started_with[started_count++] = {object.base + part.p_vaddr, part.p_memsz};
-  for (const linkage::Object &object : loaded.all())
+  for (const linkage::Object &object : loaded.all().subspan(linkage::started().size()))
     look_at(object);
 }
 
+void expect_waits_of_started() noexcept {
+  for (const linkage::Object &object : linkage::started())
+    look_at(object);
+  if ((kinds.load(std::memory_order_relaxed) & kPointers) != 0)
+    find_wrapped();
+}
+
 void expect_waits_beside(const void *address) noexcept {
+  const auto there = reinterpret_cast<std::uintptr_t>(address);
+  if (is_of_started(there))
+    return;
   linkage::Object object;
-  if (linkage::read_at(reinterpret_cast<std::uintptr_t>(address), object))
+  if (linkage::read_at(there, object))
     return look_at(object);
   must_give_way.store(true, std::memory_order_relaxed);
   may_wait_serial.store(true, std::memory_order_relaxed);

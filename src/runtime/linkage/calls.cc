@@ -57,17 +57,18 @@ void look_up(const Object &object, std::span<const Object> scope) noexcept {
 
 } // namespace
 
-void look_up_calls(const Objects &loaded) noexcept {
-  if (Objects::are_watched() ||
-      std::any_of(std::begin(kOtherwise), std::end(kOtherwise), [](const char *name) {
-        const char *value = std::getenv(name);
-        return value != nullptr && *value != '\0';
-      }))
-    return;
-  const std::span<const Object> scope = loaded.program();
-  for (const Object &object : scope)
+bool decides_alone() noexcept {
+  return Objects::are_watched() ||
+         std::any_of(std::begin(kOtherwise), std::end(kOtherwise), [](const char *name) {
+           const char *value = std::getenv(name);
+           return value != nullptr && *value != '\0';
+         });
+}
+
+void look_up_calls(std::span<const Object> started) noexcept {
+  for (const Object &object : started)
     if (!object.eager)
-      look_up(object, scope);
+      look_up(object, started);
 }
 
 unsigned kinds_asked_for(const Object &object, KindOf kind_of) noexcept {

@@ -4,21 +4,28 @@
 // call, by code of the dynamic linker that hardware transactions cannot run; the plain code that
 // they are may be the only one that ever calls it.
 //
-// What looks at all that is loaded is for the time before main, or for a thread while it loads a
-// library: at any other time another thread that loads one, or a fork, may have the dynamic
-// linker's locks, and wait for this thread.
+// The list of what is loaded is made before main, or by a thread while it loads a library: at any
+// other time another thread that loads one, or a fork, may have the dynamic linker's locks, and
+// wait for this thread. What the program was started with is never unloaded, and may be looked at
+// whenever it is needed.
 #pragma once
 
 #include "runtime/linkage/objects.h"
+
+#include <span>
 
 namespace tandem::linkage {
 
 // Looks up what the program, and the libraries that it was started with, call. What is loaded later
 // is left to the dynamic linker, whose choice depends on how that was done; so are functions that a
-// library chooses when they are looked up, before it is initialised; and all is where the dynamic
-// linker is told to watch calls, or to find them otherwise (LD_AUDIT and its relatives, LD_PROFILE,
-// LD_BIND_NOT, LD_DYNAMIC_WEAK). For the time before main, as `loaded` is.
-void look_up_calls(const Objects &loaded) noexcept;
+// library other than glibc's chooses when they are looked up, as it may not be initialised; and all
+// is where the dynamic linker is told to watch calls, or to find them otherwise (LD_AUDIT and its
+// relatives, LD_PROFILE, LD_BIND_NOT, LD_DYNAMIC_WEAK), which decides_alone says. Any time;
+// `started`: Objects::program().
+void look_up_calls(std::span<const Object> started) noexcept;
+
+// Whether the dynamic linker is told so. Asks the environment: for the time before main.
+bool decides_alone() noexcept;
 
 // What the object asks others for: the bits that `kind_of` gives for the functions, together; it is
 // told whether the object takes the address, and so need not call the function itself. Any time.

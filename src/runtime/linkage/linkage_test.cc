@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <dlfcn.h>
 #include <elf.h>
 #include <span>
 #include <unistd.h>
@@ -76,6 +77,39 @@ TEST(linkage, finds_old_versions) {
   char to[] = "to";
   old_memcpy(to, "of", sizeof to);
   EXPECT_STREQ(to, "of");
+}
+
+// Every function that has a transactional version, as pointers to it have it.
+TEST(linkage, finds_names_as_dlsym_does) {
+  constexpr const char *kNames[] = {
+#define TANDEM_WRAPPER_OF(LENGTH, NAME) #NAME,
+#define TANDEM_LOCK_WRAPPER_OF TANDEM_WRAPPER_OF
+#define TANDEM_OUTPUT_WRAPPER_OF TANDEM_WRAPPER_OF
+#include "runtime/library/wrappers.def"
+#undef TANDEM_OUTPUT_WRAPPER_OF
+#undef TANDEM_LOCK_WRAPPER_OF
+#undef TANDEM_WRAPPER_OF
+      "getpagesize", "preloaded_only", "_Znwm", "no_such_function"};
+  const Objects loaded;
+  int found = 0;
+  for (const char *name : kNames) {
+    const auto address = reinterpret_cast<std::uintptr_t>(::dlsym(RTLD_DEFAULT, name));
+    EXPECT_EQ(function_named(name, loaded.program()), address) << name;
+    found += address != 0 ? 1 : 0;
+  }
+  EXPECT_GT(found, 150);
+  EXPECT_EQ(function_named("no_such_function", loaded.program()), 0U);
+}
+
+TEST(linkage, keeps_what_the_program_was_started_with) {
+  EXPECT_TRUE(started().empty());
+  {
+    Objects loaded;
+    loaded.keep_started();
+    ASSERT_EQ(started().size(), loaded.program().size());
+  }
+  EXPECT_TRUE(is_loaded(started(), "libc.so"));
+  EXPECT_NE(function_named("getpagesize", started()), 0U);
 }
 
 TEST(linkage, knows_what_is_asked_of_others) {

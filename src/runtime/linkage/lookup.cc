@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/linkage/lookup.h"
 
+#include <algorithm>
 #include <cstring>
 #include <elf.h>
+#include <iterator>
 
 namespace tandem::linkage {
 namespace {
 
+// glibc's libraries, whose functions are chosen by what the dynamic linker knows of the processor.
+// Others may choose by what their constructors find out, and these may not have run.
+constexpr const char *kChooseByProcessor[] = {"libc.so.6", "libm.so.6", "libmvec.so.1"};
+
+bool chooses_by_processor(const Object &object) noexcept {
+  return object.soname != nullptr &&
+         std::any_of(std::begin(kChooseByProcessor), std::end(kChooseByProcessor),
+                     [&](const char *name) { return std::strcmp(object.soname, name) == 0; });
+}
+
 struct Wanted {
   const char *name;
-  const char *version; // null: any
+  const char *version;       // null: any
+  bool for_pointers = false; // the default version, and the address that the program has of it
 };
 
 std::uint32_t gnu_hash_of(const char *name) noexcept {
@@ -39,7 +52,8 @@ bool fits(const Object &object, std::size_t index, const Wanted &wanted,
           Versioned &versioned) noexcept {
   const ElfW(Sym) &symbol = object.symbols[index];
   const unsigned type = ELF64_ST_TYPE(symbol.st_info);
-  if (symbol.st_shndx == SHN_UNDEF || (symbol.st_value == 0 && symbol.st_shndx != SHN_ABS) ||
+  if ((symbol.st_shndx == SHN_UNDEF && !wanted.for_pointers) ||
+      (symbol.st_value == 0 && symbol.st_shndx != SHN_ABS) ||
       (type > STT_FUNC && type != STT_COMMON && type != STT_GNU_IFUNC) ||
       std::strcmp(object.names + symbol.st_name, wanted.name) != 0)
     return false;
@@ -51,7 +65,8 @@ bool fits(const Object &object, std::size_t index, const Wanted &wanted,
     const char *version = version_of(object, index);
     return version == nullptr ? !is_hidden : std::strcmp(version, wanted.version) == 0;
   }
-  if (number <= VER_NDX_GLOBAL + 1) // the first version that the object ever had
+  // Calls without a version are of the first one that the object ever had.
+  if (number <= (wanted.for_pointers ? VER_NDX_GLOBAL : VER_NDX_GLOBAL + 1))
     return true;
   if (!is_hidden && versioned.count++ == 0)
     versioned.symbol = &symbol;
@@ -122,10 +137,18 @@ std::uintptr_t address_of(const Object &object, const ElfW(Sym) & symbol) noexce
       symbol.st_shndx == SHN_ABS ? symbol.st_value : object.base + symbol.st_value;
   if (ELF64_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC)
     return address;
-  if (!object.initialised)
-    return 0; // it chooses by what its constructors find out, say
+  if (!chooses_by_processor(object))
+    return 0;
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<std::uintptr_t (*)()>(address)();
+}
+
+std::uintptr_t first_in(std::span<const Object> scope, const Wanted &wanted,
+                        std::uint32_t hash) noexcept {
+  for (const Object &object : scope)
+    if (const ElfW(Sym) *found = find(object, wanted, hash); found != nullptr)
+      return address_of(object, *found);
+  return 0;
 }
 
 } // namespace
@@ -140,10 +163,11 @@ std::uintptr_t function_of(const Object &from, std::size_t symbol,
   if (from.own_first)
     if (const ElfW(Sym) *found = find(from, wanted, hash); found != nullptr)
       return address_of(from, *found);
-  for (const Object &object : scope)
-    if (const ElfW(Sym) *found = find(object, wanted, hash); found != nullptr)
-      return address_of(object, *found);
-  return 0;
+  return first_in(scope, wanted, hash);
+}
+
+std::uintptr_t function_named(const char *name, std::span<const Object> scope) noexcept {
+  return first_in(scope, {name, nullptr, true}, gnu_hash_of(name));
 }
 
 } // namespace tandem::linkage

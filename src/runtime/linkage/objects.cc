@@ -17,11 +17,17 @@ extern r_debug _r_debug __attribute__((weak));
 namespace tandem::linkage {
 namespace {
 
-// glibc's libraries whose functions are chosen by what the dynamic linker knows of the processor.
-constexpr const char *kChooseByProcessor[] = {"libc.so.6", "libm.so.6", "libmvec.so.1"};
-
 template <class T> const T *at(std::uintptr_t address) noexcept {
   return reinterpret_cast<const T *>(address); // NOLINT(performance-no-int-to-ptr)
+}
+
+// Without strrchr, which would be looked up whenever a process starts.
+const char *file_name(const char *path) noexcept {
+  const char *name = path;
+  for (; *path != '\0'; ++path)
+    if (*path == '/')
+      name = path + 1;
+  return name;
 }
 
 // False: it has no symbols.
@@ -109,6 +115,7 @@ bool read_dynamic(Object &object, bool is_writable) noexcept {
 bool read(Object &object, const dl_phdr_info &info) noexcept {
   object.base = info.dlpi_addr;
   object.path = info.dlpi_name == nullptr ? "" : info.dlpi_name;
+  object.file = file_name(object.path);
   object.parts = info.dlpi_phdr;
   object.part_count = info.dlpi_phnum;
   const std::span parts(object.parts, object.part_count);
@@ -128,34 +135,22 @@ int count_one(dl_phdr_info *, std::size_t, void *count) noexcept {
 struct Room {
   Object *next;
   Object *end;
+  std::uintptr_t kernels; // the kernel's own object is in the list, but nothing is looked for in it
 };
 
 int add(dl_phdr_info *info, std::size_t, void *given) noexcept {
   Room &room = *static_cast<Room *>(given);
-  // The kernel's own object is in the list, but nothing is looked for in it.
-  const std::uintptr_t kernels = ::getauxval(AT_SYSINFO_EHDR);
-  if ((kernels != 0 && info->dlpi_addr == kernels) || room.next == room.end)
+  if ((room.kernels != 0 && info->dlpi_addr == room.kernels) || room.next == room.end)
     return 0;
   if (Object *object = new (room.next) Object; read(*object, *info))
     ++room.next;
   return 0;
 }
 
-const char *file_name(const char *path) noexcept {
-  const char *slash = std::strrchr(path, '/');
-  return slash == nullptr ? path : slash + 1;
-}
-
 template <class Function> void for_each_needed(const Object &object, const Function &function) {
   for (const ElfW(Dyn) *entry = object.dynamic; entry->d_tag != DT_NULL; ++entry)
     if (entry->d_tag == DT_NEEDED)
       function(object.names + entry->d_un.d_val);
-}
-
-// Whether the library is what an object needs by this name.
-bool is_named(const Object &object, const char *name) noexcept {
-  return (object.soname != nullptr && std::strcmp(object.soname, name) == 0) ||
-         std::strcmp(file_name(object.path), file_name(name)) == 0;
 }
 
 } // namespace
@@ -192,46 +187,24 @@ Objects::Objects() noexcept {
     return;
   bytes_ = most * sizeof(Object);
   objects_ = static_cast<Object *>(memory::allocate_pages(bytes_, "the list of libraries"));
-  Room room{objects_, objects_ + most};
+  Room room{objects_, objects_ + most, ::getauxval(AT_SYSINFO_EHDR)};
   ::dl_iterate_phdr(add, &room);
   count_ = static_cast<std::size_t>(room.next - objects_);
-  find_initialised();
 }
 
 Objects::~Objects() {
-  if (objects_ != nullptr)
+  if (objects_ != nullptr && !is_kept_)
     memory::release_pages(objects_, bytes_);
 }
 
+// The library that is what an object needs by this name.
 Object *Objects::find(const char *name) const noexcept {
-  Object *found = std::find_if(objects_, objects_ + count_,
-                               [&](const Object &other) { return is_named(other, name); });
+  const char *file = file_name(name);
+  Object *found = std::find_if(objects_, objects_ + count_, [&](const Object &other) {
+    return (other.soname != nullptr && std::strcmp(other.soname, name) == 0) ||
+           std::strcmp(other.file, file) == 0;
+  });
   return found == objects_ + count_ ? nullptr : found;
-}
-
-// The libraries that the runtime itself needs, and those that these need, are initialised before
-// it.
-void Objects::find_initialised() noexcept {
-  for (const char *name : kChooseByProcessor)
-    if (Object *object = find(name); object != nullptr)
-      object->initialised = true;
-  const auto own = reinterpret_cast<std::uintptr_t>(&kChooseByProcessor);
-  const auto mark_needed = [&](const Object &object) {
-    bool any = false;
-    for_each_needed(object, [&](const char *name) {
-      Object *needed = find(name);
-      any = any || (needed != nullptr && !needed->initialised);
-      if (needed != nullptr)
-        needed->initialised = true;
-    });
-    return any;
-  };
-  for (bool more = true; more;) {
-    more = false;
-    for (const Object &object : all())
-      if (object.initialised || has(object, own))
-        more = mark_needed(object) || more;
-  }
 }
 
 // The list begins with the program and what was preloaded; then come the libraries that an object
@@ -249,6 +222,17 @@ std::span<const Object> Objects::program() const noexcept {
   return last == 0 || objects_[0].path[0] != '\0' ? std::span<const Object>()
                                                   : std::span<const Object>(objects_, last + 1);
 }
+
+namespace {
+constinit std::span<const Object> kept;
+} // namespace
+
+void Objects::keep_started() noexcept {
+  kept = program();
+  is_kept_ = true;
+}
+
+std::span<const Object> started() noexcept { return kept; }
 
 bool Objects::are_watched() noexcept { return &_r_debug != nullptr && _r_debug.r_version > 1; }
 

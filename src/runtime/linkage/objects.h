@@ -17,6 +17,7 @@ namespace tandem::linkage {
 struct Object {
   std::uintptr_t base = 0;           // added to the addresses in it
   const char *path = "";             // of the program: empty
+  const char *file = "";             // its last part
   const ElfW(Phdr) *parts = nullptr; // where it is in memory, among others; there may be holes
   std::size_t part_count = 0;
   const ElfW(Dyn) *dynamic = nullptr;
@@ -37,13 +38,11 @@ struct Object {
   const char *soname = nullptr;
   bool eager = false;     // all its calls were looked up when it was loaded
   bool own_first = false; // it finds its own functions before others'
-  // Its constructors have run, or what they do does not matter for the choice of its functions.
-  bool initialised = false;
 };
 
 // What the process has loaded just now, in the order of the dynamic linker's list. To be made where
 // no other thread holds that one's locks for ever: before main, or while this thread loads a
-// library. Not copied; gives its memory back.
+// library. Not copied; gives its memory back, if it does not keep it.
 class Objects {
 public:
   Objects() noexcept;
@@ -57,21 +56,28 @@ public:
   // need, in the order in which a function is looked for. None where that cannot be told.
   std::span<const Object> program() const noexcept;
 
+  // Keeps program() for good, as what is in it is never unloaded. Once in a process, when the
+  // runtime is loaded.
+  void keep_started() noexcept;
+
   // Whether somebody may watch the calls, in a name space of the dynamic linker's that is not the
   // program's: auditors (LD_AUDIT, DT_AUDIT, --audit). glibc 2.35 and later.
   static bool are_watched() noexcept;
 
 private:
   Object *find(const char *name) const noexcept;
-  void find_initialised() noexcept;
 
   Object *objects_ = nullptr;
   std::size_t count_ = 0;
   std::size_t bytes_ = 0;
+  bool is_kept_ = false;
 };
 
-// Fills in what the program or library is that has the address, but for `initialised`. False: there
-// is none, or it cannot be read. Any time, any thread, while it stays loaded: takes no locks.
+// What Objects::keep_started has kept; nothing before. Any time.
+std::span<const Object> started() noexcept;
+
+// Fills in what the program or library is that has the address. False: there is none, or it cannot
+// be read. Any time, any thread, while it stays loaded: takes no locks.
 bool read_at(std::uintptr_t address, Object &object) noexcept;
 
 // Whether the address is in one of the object's parts that have the flags, PF_X say.

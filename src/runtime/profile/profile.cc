@@ -332,7 +332,7 @@ void remember_start() noexcept {
 } // namespace
 
 void prepare_process() noexcept {
-  const char *path = variable("TANDEM_PROFILE");
+  const char *path = any_variable() ? variable("TANDEM_PROFILE") : nullptr;
   if (path == nullptr || *path == '\0')
     return;
   if (const int error = process.destination.prepare(path); error != 0)

@@ -58,7 +58,8 @@ constexpr std::array<std::pair<std::string_view, bool>, 2> kHardware = {{
     {"off", false},
 }};
 
-bool unwanted = false; // hardware
+bool unwanted = false;    // hardware
+bool are_any_set = false; // variables of ours
 
 // What keeps transactions out while one is serial: bits of Settings::special.
 constexpr std::array<std::pair<std::string_view, std::uint32_t>, 2> kSerialLocks = {{
@@ -89,10 +90,14 @@ std::string_view without_blanks(std::string_view text) {
   return text;
 }
 
+const char *value_of(const char *variable) noexcept {
+  return are_any_set ? tandem::variable(variable) : nullptr;
+}
+
 // The value of `variable` in `table`; nothing where it is not set or empty.
 template <class Table> auto lookup(const char *variable, const Table &table) {
   std::optional<typename Table::value_type::second_type> found;
-  const char *value = tandem::variable(variable);
+  const char *value = value_of(variable);
   if (value == nullptr || without_blanks(value).empty())
     return found;
   found = contention::named(table, without_blanks(value));
@@ -104,7 +109,7 @@ template <class Table> auto lookup(const char *variable, const Table &table) {
 // A number, or the word `none`, which is kNever; nothing where the variable is not set or empty.
 std::optional<std::uint32_t> number(const char *variable, std::string_view none) {
   constexpr std::uint32_t kMost = 1'000'000;
-  const char *value = tandem::variable(variable);
+  const char *value = value_of(variable);
   if (value == nullptr || without_blanks(value).empty())
     return std::nullopt;
   const std::string_view text = without_blanks(value);
@@ -121,6 +126,7 @@ std::optional<std::uint32_t> number(const char *variable, std::string_view none)
 } // namespace
 
 void read_settings() noexcept {
+  are_any_set = any_variable();
   auto choice = lookup("TANDEM_ALGORITHM", kAlgorithms);
   if (!choice)
     choice = lookup("ITM_DEFAULT_METHOD", kLibitmMethods);

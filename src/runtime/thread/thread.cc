@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The pool's lock is a leaf: nothing is acquired inside it.
+// The pool's lock is a leaf: nothing is acquired inside it. It also keeps a process's first
+// transactions apart until what they need is there.
 #include "runtime/thread/thread.h"
 
 #include "runtime/fatal.h"
@@ -28,6 +29,7 @@ namespace {
 pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 Thread *all_threads[kMostThreads]; // by identity
 Thread *pool = nullptr;
+bool prepared_first = false; // guarded by the pool's lock
 pthread_key_t exit_key;
 
 void lock_pool() noexcept {
@@ -79,6 +81,10 @@ Thread &this_thread() noexcept {
   if (current_thread != nullptr) [[likely]]
     return *current_thread;
   lock_pool();
+  if (!prepared_first) {
+    transaction::prepare_first();
+    prepared_first = true;
+  }
   Thread *thread = pool;
   if (thread != nullptr)
     pool = thread->next_free;

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A process before its first transaction, and around fork.
 #include "runtime/algorithms/automatic.h"
+#include "runtime/library/hooks.h"
+#include "runtime/linkage/calls.h"
+#include "runtime/linkage/objects.h"
 #include "runtime/transaction/steps.h"
 #include "runtime/wait/wait.h"
 
 namespace tandem::transaction {
 
 namespace {
+bool looks_up_calls = false; // hardware transactions cannot
+
 __thread bool acquired_for_fork __attribute__((tls_model("initial-exec"))) = false;
 
 // A thread without a mark takes the clock or locks before it finds that another one is serial
@@ -23,6 +30,20 @@ void forget_what_others_tried() noexcept {
     two_phase::forget_all_locks();
 }
 } // namespace
+
+void prepare_for_first(linkage::Objects &loaded) noexcept {
+  loaded.keep_started();
+  library::expect_waits(loaded);
+  looks_up_calls = settings.hardware &&
+                   ((settings.special & kSpecialAdapt) != 0 || hardware::in_use()) &&
+                   !linkage::decides_alone();
+}
+
+void prepare_first() noexcept {
+  if (looks_up_calls)
+    linkage::look_up_calls(linkage::started());
+  library::expect_waits_of_started();
+}
 
 void prepare_fork() noexcept {
   if (current_thread != nullptr && current_thread->depth != 0) {

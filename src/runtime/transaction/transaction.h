@@ -17,6 +17,10 @@
 
 #include <cstdint>
 
+namespace tandem::linkage {
+class Objects;
+}
+
 namespace tandem::transaction {
 
 // Waits until something that the transaction has read may have changed, and runs it again.
@@ -49,6 +53,12 @@ enum class Reason : std::uint8_t {
 
 // Result of a begin: bits of ItmActions (abi/itm.h).
 using Actions = std::uint32_t;
+
+// What is known before main, or when the runtime is loaded, and what the process's first
+// transaction needs: a process that has none does not pay for it. Before the first, by one thread;
+// no harm where it is done again in a child of fork.
+void prepare_for_first(linkage::Objects &loaded) noexcept;
+void prepare_first() noexcept;
 
 // Brings a new thread, or one from the pool, to the idle state.
 void prepare(Thread &thread) noexcept;
