@@ -4,7 +4,6 @@
  */
 #include "runtime/phases/inline.h"
 
-#include <errno.h>
 #include <pthread.h>
 
 #define TANDEM_INLINE __attribute__((visibility("hidden"), always_inline))
@@ -25,7 +24,9 @@ TANDEM_PART int enter_locks(struct tandem_phase_mark *mark, uint32_t part) {
   /* Acquire: what transactions of the phase before did is seen. */
   if (TANDEM_LIKELY(__atomic_load_n(&_TANDEM_phase[part], __ATOMIC_ACQUIRE) ==
                     TANDEM_PHASE_LOCKS)) {
-    __atomic_store_n(&mark->entered[part], mark->entered[part] + 1, __ATOMIC_RELAXED);
+    /* One instruction where load and store are alike. */
+    __atomic_store_n(&mark->entered[part],
+                     __atomic_load_n(&mark->entered[part], __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
     return 1;
   }
   __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELAXED);
@@ -50,15 +51,24 @@ TANDEM_INLINE uint32_t _TANDEM_inline_phase_enter(const struct tandem_section *s
   return is_inside(mark) ? nest(mark) : _TANDEM_phase_enter(section, part);
 }
 
-TANDEM_INLINE void _TANDEM_inline_phase_leave(const struct tandem_section *section) {
+/* Of a transaction, or nested: apart, so that the common case is one comparison. */
+static __attribute__((noinline, cold)) void leave_otherwise(const struct tandem_section *section) {
   struct tandem_phase_mark *mark = &_TANDEM_phase_mark;
-  if (TANDEM_LIKELY(mark->state == TANDEM_STATE_LOCKS) || mark->state == TANDEM_STATE_TRANSACTIONS)
-    /* Release: what the section did is over for whoever finds the mark off. */
+  if (mark->state == TANDEM_STATE_TRANSACTIONS)
     __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELEASE);
   else if (mark->state >= TANDEM_NESTED)
     __atomic_store_n(&mark->state, mark->state - TANDEM_NESTED, __ATOMIC_RELAXED);
   else
     _TANDEM_phase_stray(section);
+}
+
+TANDEM_INLINE void _TANDEM_inline_phase_leave(const struct tandem_section *section) {
+  struct tandem_phase_mark *mark = &_TANDEM_phase_mark;
+  if (TANDEM_LIKELY(mark->state == TANDEM_STATE_LOCKS))
+    /* Release: what the section did is over for whoever finds the mark off. */
+    __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELEASE);
+  else
+    leave_otherwise(section);
 }
 
 TANDEM_PART void hold(struct tandem_phase_mark *mark, const struct tandem_section *section) {
@@ -109,7 +119,11 @@ TANDEM_INLINE void _TANDEM_inline_phase_leave_colours(const struct tandem_sectio
   __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELEASE);
 }
 
+/* A mutex that is free now is acquired as the program did: in a process with one thread the library
+ * needs no locked instruction for that. Another thread may be faster; that wait is not measured. */
 TANDEM_INLINE int _TANDEM_inline_phase_lock(void *mutex) {
-  const int error = pthread_mutex_trylock((pthread_mutex_t *)mutex);
-  return TANDEM_LIKELY(error != EBUSY) ? error : _TANDEM_phase_wait(mutex);
+  pthread_mutex_t *lock = (pthread_mutex_t *)mutex;
+  if (TANDEM_LIKELY(__atomic_load_n(&lock->__data.__lock, __ATOMIC_RELAXED) == 0))
+    return pthread_mutex_lock(lock);
+  return _TANDEM_phase_wait(mutex);
 }

@@ -10,7 +10,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -177,6 +179,44 @@ TEST_F(Phases, WaitingForALockSleeps) {
     set_adapting(false);
     EXPECT_LT(used, 50'000'000);
   }
+}
+
+// What a mutex of each kind answers to its owner, and after a thread that exited with it, is what
+// pthread_mutex_lock would.
+TEST_F(Phases, MutexesOfEveryKindAnswerAsTheLibrary) {
+  const auto make = [](int type, int protocol, int robust) {
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, type);
+    pthread_mutexattr_setprotocol(&attributes, protocol);
+    pthread_mutexattr_setrobust(&attributes, robust);
+    pthread_mutex_t mutex;
+    EXPECT_EQ(pthread_mutex_init(&mutex, &attributes), 0);
+    return mutex;
+  };
+  for (const bool adapting : {false, true})
+    for (const int protocol : {PTHREAD_PRIO_NONE, PTHREAD_PRIO_INHERIT})
+      for (const int robust : {PTHREAD_MUTEX_STALLED, PTHREAD_MUTEX_ROBUST}) {
+        set_adapting(adapting);
+        pthread_mutex_t recursive = make(PTHREAD_MUTEX_RECURSIVE, protocol, robust);
+        pthread_mutex_t checked = make(PTHREAD_MUTEX_ERRORCHECK, protocol, robust);
+        EXPECT_EQ(enter(), 1U);
+        for (pthread_mutex_t *mutex : {&recursive, &checked})
+          EXPECT_EQ(_TANDEM_inline_phase_lock(mutex), 0);
+        EXPECT_EQ(_TANDEM_inline_phase_lock(&recursive), 0);
+        EXPECT_EQ(_TANDEM_inline_phase_lock(&checked), EDEADLK);
+        for (pthread_mutex_t *mutex : {&recursive, &recursive, &checked})
+          EXPECT_EQ(pthread_mutex_unlock(mutex), 0);
+        EXPECT_EQ(pthread_mutex_unlock(&checked), EPERM);
+        if (robust == PTHREAD_MUTEX_ROBUST) {
+          std::thread([&] { pthread_mutex_lock(&checked); }).join();
+          EXPECT_EQ(_TANDEM_inline_phase_lock(&checked), EOWNERDEAD);
+          EXPECT_EQ(pthread_mutex_consistent(&checked), 0);
+          EXPECT_EQ(pthread_mutex_unlock(&checked), 0);
+        }
+        leave();
+      }
+  set_adapting(false);
 }
 
 // Sections that wait for each other in the phase of locks only.
