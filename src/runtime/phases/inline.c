@@ -4,7 +4,9 @@
  */
 #include "runtime/phases/inline.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sys/single_threaded.h>
 
 #define TANDEM_INLINE __attribute__((visibility("hidden"), always_inline))
 #define TANDEM_PART static inline __attribute__((always_inline))
@@ -119,11 +121,12 @@ TANDEM_INLINE void _TANDEM_inline_phase_leave_colours(const struct tandem_sectio
   __atomic_store_n(&mark->state, TANDEM_STATE_OUTSIDE, __ATOMIC_RELEASE);
 }
 
-/* A mutex that is free now is acquired as the program did: in a process with one thread the library
- * needs no locked instruction for that. Another thread may be faster; that wait is not measured. */
+/* In a process with one thread there is no wait to be measured, and to lock needs no locked
+ * instruction there, which to try does. */
 TANDEM_INLINE int _TANDEM_inline_phase_lock(void *mutex) {
   pthread_mutex_t *lock = (pthread_mutex_t *)mutex;
-  if (TANDEM_LIKELY(__atomic_load_n(&lock->__data.__lock, __ATOMIC_RELAXED) == 0))
+  if (__libc_single_threaded)
     return pthread_mutex_lock(lock);
-  return _TANDEM_phase_wait(mutex);
+  const int error = pthread_mutex_trylock(lock);
+  return TANDEM_LIKELY(error != EBUSY) ? error : _TANDEM_phase_wait(mutex);
 }

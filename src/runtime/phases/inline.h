@@ -64,8 +64,8 @@ extern __thread struct tandem_phase_mark _TANDEM_phase_mark
     __attribute__((tls_model("initial-exec")));
 
 /* Of libtandem.so: what the inline versions do not do themselves. enter: an outermost section.
- * stray: a section that was not entered is left; ends the process. wait: the pthread mutex looks
- * as if it were held; acquires it, and returns what pthread_mutex_lock does.
+ * stray: a section that was not entered is left; ends the process. wait: EBUSY was the answer to an
+ * attempt to acquire the pthread mutex; acquires it, and returns what pthread_mutex_lock does.
  * hold, release: the colours of an outermost section that is entered and left in the phase of
  * locks. wake: those that wait for a colour which has been released. */
 uint32_t _TANDEM_phase_enter(const struct tandem_section *section, uint32_t part);

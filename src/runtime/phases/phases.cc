@@ -512,9 +512,6 @@ TANDEM_EXPORT void _TANDEM_phase_stray(const tandem_section *section) {
 
 TANDEM_EXPORT int _TANDEM_phase_wait(void *mutex) {
   auto *lock = static_cast<pthread_mutex_t *>(mutex);
-  // It may be the thread's own, or its kind may say more than that it is held.
-  if (const int error = pthread_mutex_trylock(lock); error != EBUSY)
-    return error;
   std::int64_t since = begin_waiting();
   if (since == 0)
     return pthread_mutex_lock(lock);

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <pthread.h>
+#include <sys/single_threaded.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -182,7 +183,7 @@ TEST_F(Phases, WaitingForALockSleeps) {
 }
 
 // What a mutex of each kind answers to its owner, and after a thread that exited with it, is what
-// pthread_mutex_lock would.
+// pthread_mutex_lock would; also in a process that has had one thread only.
 TEST_F(Phases, MutexesOfEveryKindAnswerAsTheLibrary) {
   const auto make = [](int type, int protocol, int robust) {
     pthread_mutexattr_t attributes;
@@ -198,6 +199,7 @@ TEST_F(Phases, MutexesOfEveryKindAnswerAsTheLibrary) {
     for (const int protocol : {PTHREAD_PRIO_NONE, PTHREAD_PRIO_INHERIT})
       for (const int robust : {PTHREAD_MUTEX_STALLED, PTHREAD_MUTEX_ROBUST}) {
         set_adapting(adapting);
+        __libc_single_threaded = adapting ? 0 : 1; // until another thread begins
         pthread_mutex_t recursive = make(PTHREAD_MUTEX_RECURSIVE, protocol, robust);
         pthread_mutex_t checked = make(PTHREAD_MUTEX_ERRORCHECK, protocol, robust);
         EXPECT_EQ(enter(), 1U);
