@@ -127,9 +127,10 @@ std::vector<std::string> runtime_libraries(const Request &request, const Command
     libraries.emplace_back("-ltandem_observe");
   libraries.emplace_back("-Wl,--pop-state");
   // Inside a hardware transaction no function can be looked up. For programs, and what they are
-  // started with, the runtime does that before the first one (runtime/linkage/calls.h); of a
-  // library that is loaded later the dynamic linker has to do it all.
-  if (settings.enforcement != Enforcement::global_lock && line.shared)
+  // started with, the runtime does that before the first one (runtime/linkage/calls.h), with
+  // exceptions; of a library that is loaded later the dynamic linker has to do it all.
+  if (settings.enforcement == Enforcement::htm ||
+      (settings.enforcement != Enforcement::global_lock && line.shared))
     libraries.emplace_back("-Wl,-z,now");
   if (std::string path = run_path(request, line); !path.empty())
     libraries.push_back(std::move(path));
