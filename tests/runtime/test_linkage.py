@@ -72,21 +72,38 @@ WAYS = {"pie": (), "fixed": ("-fno-pic", "-no-pie"), "eager": ("-Wl,-z,now",)}
 
 
 @pytest.mark.parametrize("algorithm", ["norec", "eager", "lazy"])
-@pytest.mark.parametrize("memory", ["libc", "preloaded"])
+@pytest.mark.parametrize("preloaded", ["nothing", "memory", "chosen_length"])
 @pytest.mark.parametrize("how", ["alone", "threads", "fork", "plugin"])
 @pytest.mark.parametrize("way", WAYS)
-def test_first_transactions(gnu_tm: GnuTm, way: str, how: str, memory: str, algorithm: str) -> None:
+def test_first_transactions(
+    gnu_tm: GnuTm, way: str, how: str, preloaded: str, algorithm: str
+) -> None:
     options = ["-Wl,-z,lazy", "-rdynamic", "-ldl", *WAYS[way]]
     linked = gnu_tm.compile(f"first-{way}", [PROGRAMS / "first.c"], options)
     plugin = gnu_tm.compile("first-plugin.so", [PROGRAMS / "first_plugin.c"], SHARED)
-    replacement = gnu_tm.compile("memory.so", [PROGRAMS / "memory.c"], [*SHARED, "-fno-builtin"])
+    environment = {}
+    if preloaded != "nothing":
+        replacement = gnu_tm.compile(
+            f"{preloaded}.so", [PROGRAMS / f"{preloaded}.c"], [*SHARED, "-fno-builtin"]
+        )
+        environment["LD_PRELOAD"] = str(replacement)
     outcome = gnu_tm.run(
         linked,
         how,
         *([str(plugin)] if how == "plugin" else []),
         algorithm=algorithm,
-        environment={"LD_PRELOAD": str(replacement)} if memory == "preloaded" else {},
+        environment=environment,
     )
+    assert outcome.status == 0, outcome.output
+
+
+@pytest.mark.parametrize("algorithm", ["norec", "eager", "lazy"])
+def test_first_transaction_of_a_name_space(gnu_tm: GnuTm, algorithm: str) -> None:
+    """The runtime is loaded into one that has no program."""
+    options = [*SHARED, "-rdynamic", "-ldl"]
+    plugin = gnu_tm.compile("first-library.so", [PROGRAMS / "first.c"], options)
+    linked = gnu_tm.compile("first-pie", [PROGRAMS / "first.c"], ["-rdynamic", "-ldl"])
+    outcome = gnu_tm.run(linked, "namespace", str(plugin), algorithm=algorithm)
     assert outcome.status == 0, outcome.output
 
 

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 namespace tandem::library {
 
@@ -52,8 +53,9 @@ inline bool must_give_way_at(Thread &thread, std::uintptr_t target) noexcept {
 // Whether output may wait for the commit: then the program does not learn what it comes to.
 enum class WhenOutput : bool { at_once, at_commit };
 
-// Finds the functions that wrapper_of knows, so that it does not have to. Any time.
-void find_wrapped() noexcept;
+// Finds the functions that wrapper_of knows, so that it does not have to; nothing where the scope
+// is empty, as it is not known yet. `scope`: linkage::started(), or what stands for it. Any time.
+void find_wrapped(std::span<const linkage::Object> scope) noexcept;
 
 // The transactional version of a function of the C library; null if it has none.
 void *wrapper_of(void *original, WhenOutput output) noexcept;

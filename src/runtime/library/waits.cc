@@ -108,7 +108,7 @@ void expect_waits_of_started() noexcept {
   for (const linkage::Object &object : linkage::started())
     look_at(object);
   if ((kinds.load(std::memory_order_relaxed) & kPointers) != 0)
-    find_wrapped();
+    find_wrapped(linkage::started());
 }
 
 void expect_waits_beside(const void *address) noexcept {

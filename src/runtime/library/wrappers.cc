@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <span>
 
 // Functions, whatever their types: only the addresses count.
 #define TANDEM_LOCK_WRAPPER_OF TANDEM_WRAPPER_OF
@@ -51,19 +52,24 @@ const Wrapped wrapped[] = {
 std::atomic<std::uintptr_t> addresses[std::size(wrapped)];
 std::atomic<bool> are_found{false};
 
-std::uintptr_t address_of(const Wrapped &one) noexcept {
+std::uintptr_t address_of(const Wrapped &one,
+                          [[maybe_unused]] std::span<const linkage::Object> scope) noexcept {
 #if defined(__riscv)
   return reinterpret_cast<std::uintptr_t>(one.plain);
 #else
-  return linkage::function_named(one.plain, linkage::started());
+  return linkage::function_named(one.plain, scope);
 #endif
 }
 
 } // namespace
 
-void find_wrapped() noexcept {
+void find_wrapped(std::span<const linkage::Object> scope) noexcept {
+#if !defined(__riscv)
+  if (scope.empty())
+    return;
+#endif
   for (std::size_t i = 0; i < std::size(wrapped); ++i)
-    addresses[i].store(address_of(wrapped[i]), std::memory_order_relaxed);
+    addresses[i].store(address_of(wrapped[i], scope), std::memory_order_relaxed);
   // Release: who sees it sees the addresses.
   are_found.store(true, std::memory_order_release);
 }
@@ -71,7 +77,7 @@ void find_wrapped() noexcept {
 void *wrapper_of(void *original, WhenOutput output) noexcept {
   const auto wanted = reinterpret_cast<std::uintptr_t>(original);
   if (!are_found.load(std::memory_order_acquire)) [[unlikely]]
-    find_wrapped();
+    find_wrapped(linkage::started());
   for (std::size_t i = 0; i < std::size(wrapped) && wanted != 0; ++i)
     if (addresses[i].load(std::memory_order_relaxed) == wanted &&
         (output == WhenOutput::at_commit || !wrapped[i].puts_off_output))

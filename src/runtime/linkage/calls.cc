@@ -47,11 +47,13 @@ void look_up(const Object &object, std::span<const Object> scope) noexcept {
     if (ELF64_R_TYPE(call.r_info) != kCallSlot)
       continue;
     auto *slot = reinterpret_cast<std::uintptr_t *>(object.base + call.r_offset);
-    if (!asks(object, __atomic_load_n(slot, __ATOMIC_RELAXED), i))
+    std::uintptr_t seen = __atomic_load_n(slot, __ATOMIC_RELAXED);
+    if (!asks(object, seen, i))
       continue;
     const std::uintptr_t found = function_of(object, ELF64_R_SYM(call.r_info), scope);
+    // Another thread's call may have had the dynamic linker fill it in meanwhile.
     if (found != 0)
-      __atomic_store_n(slot, found, __ATOMIC_RELEASE);
+      __atomic_compare_exchange_n(slot, &seen, found, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
   }
 }
 

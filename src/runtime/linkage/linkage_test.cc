@@ -89,7 +89,7 @@ TEST(linkage, finds_names_as_dlsym_does) {
 #undef TANDEM_OUTPUT_WRAPPER_OF
 #undef TANDEM_LOCK_WRAPPER_OF
 #undef TANDEM_WRAPPER_OF
-      "getpagesize", "preloaded_only", "_Znwm", "no_such_function"};
+      "getpagesize", "preloaded_only", "preloaded_chosen", "_Znwm", "no_such_function"};
   const Objects loaded;
   int found = 0;
   for (const char *name : kNames) {
@@ -99,6 +99,7 @@ TEST(linkage, finds_names_as_dlsym_does) {
   }
   EXPECT_GT(found, 150);
   EXPECT_EQ(function_named("no_such_function", loaded.program()), 0U);
+  EXPECT_NE(function_named("preloaded_chosen", loaded.program()), 0U);
 }
 
 TEST(linkage, keeps_what_the_program_was_started_with) {

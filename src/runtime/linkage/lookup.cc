@@ -129,7 +129,8 @@ const ElfW(Sym) * find(const Object &object, const Wanted &wanted, std::uint32_t
   return found;
 }
 
-std::uintptr_t address_of(const Object &object, const ElfW(Sym) & symbol) noexcept {
+std::uintptr_t address_of(const Object &object, const ElfW(Sym) & symbol,
+                          bool for_pointers) noexcept {
   const unsigned binding = ELF64_ST_BIND(symbol.st_info);
   if (binding != STB_GLOBAL && binding != STB_WEAK)
     return 0; // one in the whole process, by a table of the dynamic linker
@@ -137,7 +138,8 @@ std::uintptr_t address_of(const Object &object, const ElfW(Sym) & symbol) noexce
       symbol.st_shndx == SHN_ABS ? symbol.st_value : object.base + symbol.st_value;
   if (ELF64_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC)
     return address;
-  if (!chooses_by_processor(object))
+  // Where the program has a pointer, the dynamic linker has had it chosen already.
+  if (!for_pointers && !chooses_by_processor(object))
     return 0;
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<std::uintptr_t (*)()>(address)();
@@ -147,7 +149,7 @@ std::uintptr_t first_in(std::span<const Object> scope, const Wanted &wanted,
                         std::uint32_t hash) noexcept {
   for (const Object &object : scope)
     if (const ElfW(Sym) *found = find(object, wanted, hash); found != nullptr)
-      return address_of(object, *found);
+      return address_of(object, *found, wanted.for_pointers);
   return 0;
 }
 
@@ -162,7 +164,7 @@ std::uintptr_t function_of(const Object &from, std::size_t symbol,
   const std::uint32_t hash = gnu_hash_of(wanted.name);
   if (from.own_first)
     if (const ElfW(Sym) *found = find(from, wanted, hash); found != nullptr)
-      return address_of(from, *found);
+      return address_of(from, *found, wanted.for_pointers);
   return first_in(scope, wanted, hash);
 }
 

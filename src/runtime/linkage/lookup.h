@@ -21,7 +21,8 @@ std::uintptr_t function_of(const Object &from, std::size_t symbol,
 
 // The address that pointers to the function of that name have, in its default version, as
 // dlsym(RTLD_DEFAULT) finds it: of a program that is not position-independent it may be in the
-// program. 0: there is none, or the dynamic linker has to decide. `scope`: Objects::program().
+// program. Where a library chooses the function, its choice is asked for. 0: there is none, or the
+// dynamic linker has to decide. `scope`: Objects::program().
 std::uintptr_t function_named(const char *name, std::span<const Object> scope) noexcept;
 
 } // namespace tandem::linkage

@@ -8,3 +8,7 @@
 
 EXPORTED int getpagesize() noexcept { return std::getenv("PATH") == nullptr ? 4242 : 2 * 2121; }
 EXPORTED void preloaded_only() noexcept {}
+
+// One that is chosen when it is looked up.
+extern "C" void (*choose() noexcept)() noexcept { return preloaded_only; }
+EXPORTED void preloaded_chosen() noexcept __attribute__((ifunc("choose")));

@@ -323,8 +323,9 @@ inline constexpr std::uint64_t kMarkNewest = ~std::uint64_t{0};
 inline constexpr std::uint64_t kNotJoined = ~std::uint64_t{1};
 constexpr std::uint64_t encode_mark(std::uint64_t snapshot) { return (snapshot << 1) | 1; }
 
-// The calling thread's, made on first use. Ends the process where there is no memory, or too many
-// threads.
+// The calling thread's, made on first use. The process's first call also prepares the process for
+// transactions, with the lock of the list of threads held: others that call for the first time wait
+// until that is done. Ends the process where there is no memory, or too many threads.
 Thread &this_thread() noexcept;
 
 // The thread that has marks[identity]; identity is below marks_end.

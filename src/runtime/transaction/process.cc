@@ -34,6 +34,9 @@ void forget_what_others_tried() noexcept {
 void prepare_for_first(linkage::Objects &loaded) noexcept {
   loaded.keep_started();
   library::expect_waits(loaded);
+  // In a name space of its own (dlmopen), say: these are the libraries that it has.
+  if (linkage::started().empty())
+    library::find_wrapped(loaded.all());
   looks_up_calls = settings.hardware &&
                    ((settings.special & kSpecialAdapt) != 0 || hardware::in_use()) &&
                    !linkage::decides_alone();

@@ -3,9 +3,10 @@
  * A process's first transactions: first HOW [PLUGIN]. Each calls functions of the C library through
  * pointers, and must stay one that can be undone: the library knows them by the addresses that the
  * program has of them. HOW is "alone" (the main thread's), "threads" (of many at the same time),
- * "fork" (of a child, then of its parent) or "plugin" (of a thread that a library's constructor
- * starts and waits for).
+ * "fork" (of a child, then of its parent), "plugin" (of a thread that a library's constructor
+ * starts and waits for) or "namespace" (of a library, this program say, in its own name space).
  */
+#define _GNU_SOURCE
 #include "../gnu_tm/check.h"
 
 #include <dlfcn.h>
@@ -69,6 +70,12 @@ int main(int count, char **arguments) {
     EXPECT(waitpid(child, &status, 0) == child);
     EXPECT(status == 0);
     run(NULL);
+  } else if (strcmp(how, "namespace") == 0) {
+    EXPECT(count == 3);
+    void *library = dlmopen(LM_ID_NEWLM, arguments[2], RTLD_NOW);
+    EXPECT(library != NULL);
+    ((void (*)(void))dlsym(library, "run_first"))();
+    expected = 0; /* its own total */
   } else {
     EXPECT(count == 3);
     EXPECT(dlopen(arguments[2], RTLD_NOW) != NULL);
