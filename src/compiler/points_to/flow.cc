@@ -614,7 +614,6 @@ void ObjectFlow::apply_united() {
 
 bool ObjectFlow::solve(bool patient) {
   apply_united();
-  substitute();
   collapse_cycles();
   solving_ = true;
   done_.resize(parent_.size());

@@ -99,9 +99,6 @@ public:
   // All that `node` points to is known to two threads.
   void share(FlowNode node) { shared_.push_back(node); }
 
-  // More may be said later of what flows into a node, when others may be solved.
-  void keep_apart(FlowNode node) { kept_apart_.push_back(node); }
-
   // Objects that count as one, and are told apart neither by `find` nor by sets, once it is solved.
   void unite(llvm::ArrayRef<const llvm::Value *> labels);
 
@@ -225,9 +222,6 @@ private:
   ElementId element_at(ObjectId object, std::uint64_t offset);
   void collapse_cycles();
   void move_lists();
-  struct Inflow;
-  bool substitute_once(); // substitute.cc
-  void substitute();
   void replace_elements();
   void add(FlowNode node, const ElementSet &elements);
   void connect(FlowNode from, FlowNode to);
@@ -259,7 +253,6 @@ private:
   std::vector<std::vector<FlowNode>> successors_;
   std::vector<std::uint32_t> order_;                // by node: the higher, the earlier in the flow
   llvm::DenseMap<FlowNode, std::vector<Use>> uses_; // by pointer
-  std::vector<FlowNode> kept_apart_;
   std::vector<Initial> initial_;
   llvm::DenseMap<ObjectId, ObjectId> united_; // to what stands for it
   std::vector<MemoryCopy> memory_copies_;

@@ -138,32 +138,6 @@ TEST_F(FlowThatIsSmall, HasOneElementForAllThatIsFolded) {
   EXPECT_EQ(places(flow, all), (Places{{*flow.find(&folded), 0}}));
 }
 
-TEST_F(FlowThatIsSmall, HasOneNodeForWhatIsAlwaysEqual) {
-  ObjectFlow flow;
-  const GlobalVariable &memory = object();
-  const GlobalVariable &value = object();
-  const FlowNode pointer = flow.add_node();
-  flow.copy(flow.pointer_to(memory), pointer);
-  flow.store(pointer, flow.pointer_to(value));
-  const auto load = [&] {
-    const FlowNode result = flow.add_node();
-    flow.load(pointer, result);
-    return result;
-  };
-  const FlowNode a = load();
-  const FlowNode b = load();
-  const FlowNode kept = load();
-  flow.keep_apart(kept);
-  ASSERT_TRUE(flow.solve(false));
-  EXPECT_EQ(&flow.elements(a), &flow.elements(b));
-  EXPECT_EQ(places(flow, a), (Places{{*flow.find(&value), 0}}));
-  EXPECT_EQ(places(flow, kept), places(flow, a));
-  flow.copy(flow.pointer_to(memory), kept);
-  ASSERT_TRUE(flow.resume(false));
-  EXPECT_EQ(places(flow, kept).size(), 2U);
-  EXPECT_EQ(places(flow, a).size(), 1U);
-}
-
 // Constraints by chance, said to two flows alike.
 class Both {
 public:

@@ -150,29 +150,6 @@ bool PointsToGraph::rejoin() {
   return changed;
 }
 
-// What functions get that calls through hidden pointers may enter, what such calls give, and what
-// they write for the program to read again: they are found later.
-void PointsToGraph::keep_apart_what_comes_later() {
-  flow_.keep_apart(channel_);
-  const auto keep = [&](const Value &value) {
-    if (const auto known = variables_.find(&value); known != variables_.end())
-      for (std::size_t leaf = 0; leaf < leaves(value.getType()).size(); ++leaf)
-        if (defined_[known->second + leaf])
-          flow_.keep_apart(pointers_[known->second + leaf].flow);
-    if (const auto known = numbers_.find(&value); known != numbers_.end())
-      flow_.keep_apart(known->second);
-  };
-  for (const Function &function : module_) {
-    if (function.hasAddressTaken())
-      for (const Argument &argument : function.args())
-        keep(argument);
-    for (const Instruction &instruction : instructions(function))
-      if (const auto *call = dyn_cast<CallBase>(&instruction);
-          call != nullptr && call->isIndirectCall())
-        keep(*call);
-  }
-}
-
 void PointsToGraph::solve_insensitive() {
   start();
   for (const Function &function : module_)
@@ -180,7 +157,6 @@ void PointsToGraph::solve_insensitive() {
   finish();
   unite_objects();
   unite_functions();
-  keep_apart_what_comes_later();
   has_flow_ = flow_.solve(copy_ != nullptr);
   while (has_flow_ && enter_hidden()) {
     finish();

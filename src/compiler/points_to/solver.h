@@ -324,7 +324,6 @@ private:
   void mark_reached();
   void take_targets();
   void unite_objects(); // merge.cc
-  void keep_apart_what_comes_later();
 
   const llvm::Module &module_;
   const Catalogue &catalogue_;
