@@ -349,8 +349,16 @@ void ObjectFlow::shift(const Use &use, const ElementSet &fresh, bool again) {
     const auto distance = static_cast<std::uint64_t>(use.amount < 0 ? -use.amount : use.amount);
     const auto array =
         use.kind == Use::Kind::step ? layout.array_around(offset, distance) : std::nullopt;
-    if (array && use.amount >= 0 && array->second - offset <= distance)
-      continue; // one past the end, where nothing lies
+    if (array && use.amount >= 0 && array->second - offset <= distance) {
+      if (array->second - offset < distance)
+        continue;
+      // One past the end nothing lies, but from there it may move down: it stands for the element
+      // that it was made from, and a period more.
+      if (layout.index(offset, distance, /*downwards=*/false))
+        refold(object);
+      shifted.insert(element_at(object, layout.fold(offset)));
+      continue;
+    }
     if (!again && ++steps_of_[{use.other, object}] > kSteps) {
       // A pointer that walks.
       const bool changed = objects_[object].elements.size() > kMostOffsets
@@ -384,9 +392,11 @@ void ObjectFlow::shift_again() {
       moved.insert(id);
   for (const auto &[node, uses] : uses_)
     for (const Use &one : uses)
-      if (one.kind == Use::Kind::shift || one.kind == Use::Kind::step) {
+      if ((one.kind == Use::Kind::shift || one.kind == Use::Kind::step) &&
+          sets_[root(node)].intersects(moved)) {
         ElementSet of_these = sets_[root(node)];
         of_these.intersect(moved);
+        steps_ += of_these.count();
         shift(one, of_these, /*again=*/true);
       }
 }

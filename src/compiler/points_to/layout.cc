@@ -118,7 +118,8 @@ std::optional<llvm::SmallVector<std::uint64_t, 4>> Layout::below(std::uint64_t o
                                                                  std::uint64_t distance) const {
   constexpr std::size_t kMost = 64;
   constexpr std::uint64_t kFar = kNoEnd / 4;
-  if (offset > kFar || distance > kFar)
+  if (offset > kFar || distance > kFar ||
+      llvm::any_of(folds_, [&](const Fold &fold) { return fold.period > kFar; }))
     return std::nullopt;
   llvm::SmallVector<std::int64_t, 8> ends{static_cast<std::int64_t>(offset) -
                                           static_cast<std::int64_t>(distance)};
@@ -133,8 +134,8 @@ std::optional<llvm::SmallVector<std::uint64_t, 4>> Layout::below(std::uint64_t o
       while (end < static_cast<std::int64_t>(fold.begin)) {
         end += static_cast<std::int64_t>(fold.period);
         if (end + static_cast<std::int64_t>(distance) >= 0 &&
-            static_cast<std::uint64_t>(end + static_cast<std::int64_t>(distance)) >= fold.end)
-          break;
+            static_cast<std::uint64_t>(end + static_cast<std::int64_t>(distance)) > fold.end)
+          break; // one past the end it may still have been
         if (!llvm::is_contained(ends, end))
           ends.push_back(end);
         if (ends.size() > kMost)

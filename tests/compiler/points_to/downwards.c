@@ -20,6 +20,16 @@
 // RUN: %{check}
 // REDEFINE: %{kind} = far
 // RUN: %{check}
+// REDEFINE: %{kind} = stack
+// RUN: %{check}
+// REDEFINE: %{kind} = member_stack
+// RUN: %{check}
+// REDEFINE: %{kind} = ends
+// RUN: %{check}
+// REDEFINE: %{kind} = end_of_index
+// RUN: %{check}
+// REDEFINE: %{kind} = container
+// RUN: %{check}
 // REDEFINE: %{kind} = later
 // RUN: %{check}
 // REDEFINE: %{kind} = chosen
@@ -66,6 +76,41 @@ static void two(void) { all.rows[number][3] = 2; }
 static void make(void) { place = &elements[number]; }
 static void one(void) { place[-13] = 1; }
 static void two(void) { elements[number] = 2; }
+#elif defined(KIND_stack)
+static long small[4], *top = small;
+static void make(void) {
+  for (int i = 0; i < number; ++i)
+    *top++ = i;
+}
+static void one(void) { *--top = 1; }
+static void two(void) { small[3] = 2; }
+#elif defined(KIND_member_stack)
+static struct {
+  long *top, elements[3], after;
+} stack = {.top = stack.elements};
+static void make(void) { *stack.top++ = 1; }
+static void one(void) {
+  if (number)
+    make();
+  *--stack.top = 1;
+}
+static void two(void) { stack.elements[2] = 2; }
+#elif defined(KIND_ends)
+static long *end;
+static void make(void) {
+  place = elements + 8;
+  end = place + 8;
+}
+static void one(void) { end[-1] = 1; }
+static void two(void) { elements[15] = 2; }
+#elif defined(KIND_end_of_index)
+static void make(void) { place = &elements[number]; }
+static void one(void) { place[-16] = 1; }
+static void two(void) { elements[0] = 2; }
+#elif defined(KIND_container)
+static void make(void) { place = &all.elements[number]; }
+static void one(void) { *(long *)((char *)place - offsetof(__typeof__(all), elements[16]) + offsetof(__typeof__(all), head)) = 1; }
+static void two(void) { all.head = 2; }
 #elif defined(KIND_later)
 static long *moved;
 static void make(void) {
