@@ -35,12 +35,12 @@ CODE = {
     "given to code outside": (
         "void outside(std::mutex &);\n"
         "void f() { { std::lock_guard<std::mutex> g(a); ++x; } outside(a); }\n",
-        f"p.cc:{FIRST + 1}: lock 'a' is given to '_Z7outsideRSt5mutex', code outside",
+        f"p.cc:{FIRST + 1}: lock 'a' is given to 'outside(std::mutex&)', code outside",
     ),
     "behind another name": (
         "using Lock = std::mutex;\nvoid outside(Lock &);\n"
         "void f() { { std::lock_guard<std::mutex> g(a); ++x; } outside(a); }\n",
-        f"p.cc:{FIRST + 2}: lock 'a' is given to '_Z7outsideRSt5mutex', code outside",
+        f"p.cc:{FIRST + 2}: lock 'a' is given to 'outside(std::mutex&)', code outside",
     ),
     "a member called by pointer": (
         "void (std::mutex::*take)() = &std::mutex::lock;\n"
