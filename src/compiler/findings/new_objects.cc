@@ -97,8 +97,8 @@ bool NewObjects::contain(const Value &pointer, const Instruction &at, const Call
              });
 }
 
-// Whether a lock is in the very record that the pointer leads into, at a constant distance, and the
-// call that makes it gets the lock's own address: what gets the record's may do more than that.
+// Whether the lock is a field of the record that the pointer points into, and the call gets the
+// address of the lock: a call that gets the address of the record may do more than initialise it.
 bool NewObjects::is_of_record(const LockMade &made, const Value &pointer) {
   const Value *record = &root_of(*made.lock->stripInBoundsConstantOffsets());
   const bool itself = &root_of(*made.lock) != record ||
@@ -106,9 +106,9 @@ bool NewObjects::is_of_record(const LockMade &made, const Value &pointer) {
   return itself && record == &root_of(*pointer.stripInBoundsConstantOffsets());
 }
 
-// Whether the function writes what it is about to initialise a lock of, or has initialised it
-// and not published the object yet; or has destroyed such a lock, or destroys it on every path from
-// here without waiting for another thread before. Only an owner without competitors may do that.
+// Whether the function alone has the object at this point: it writes the object and initialises the
+// object's lock afterwards; it has initialised the lock and not yet published the object; it has
+// destroyed the lock, or destroys it on every path from here before it waits for another thread.
 bool NewObjects::is_of_lock_made(const Value &pointer, const Instruction &at) {
   const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
   if (isa<GlobalVariable>(object))

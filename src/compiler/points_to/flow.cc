@@ -352,8 +352,8 @@ void ObjectFlow::shift(const Use &use, const ElementSet &fresh, bool again) {
     if (array && use.amount >= 0 && array->second - offset <= distance) {
       if (array->second - offset < distance)
         continue;
-      // One past the end nothing lies, but from there it may move down: it stands for the element
-      // that it was made from, and a period more.
+      // A pointer one past the end accesses nothing, but code may subtract from it: keep it as the
+      // element it was computed from, in a fold whose period is the distance.
       if (layout.index(offset, distance, /*downwards=*/false))
         refold(object);
       shifted.insert(element_at(object, layout.fold(offset)));
@@ -384,7 +384,7 @@ void ObjectFlow::shift(const Use &use, const ElementSet &fresh, bool again) {
   add(use.other, shifted);
 }
 
-// What was moved before its object's offsets folded may lead elsewhere since.
+// Repeats the shifts of pointers into objects whose offsets have folded since they were applied.
 void ObjectFlow::shift_again() {
   ElementSet moved;
   for (const ObjectId object : std::exchange(refolded_, {}))

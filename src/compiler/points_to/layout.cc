@@ -128,8 +128,7 @@ std::optional<llvm::SmallVector<std::uint64_t, 4>> Layout::below(std::uint64_t o
       continue;
     const std::size_t before = ends.size();
     for (std::size_t i = 0; i < before; ++i) {
-      // From further up in the fold: below its begin, or the first time in it, which stands for
-      // all.
+      // Add periods until the result is in the fold: more of them give the same folded offset.
       std::int64_t end = ends[i];
       while (end < static_cast<std::int64_t>(fold.begin)) {
         end += static_cast<std::int64_t>(fold.period);

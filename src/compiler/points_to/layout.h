@@ -37,9 +37,9 @@ public:
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>>
   ranges(std::uint64_t offset, std::uint64_t size) const;
 
-  // Where a pointer may lead that moves down by `distance` bytes: its offset is the folded one or,
-  // in each fold around it, any number of periods more. Folded; nothing below the object's begin;
-  // none where these are too many to tell.
+  // The offsets that a pointer at `offset` may have after `distance` is subtracted. A folded offset
+  // stands for itself plus any number of periods of each fold that contains it. The results are
+  // folded; offsets below 0 are left out; nullopt if there are too many.
   [[nodiscard]] std::optional<llvm::SmallVector<std::uint64_t, 4>>
   below(std::uint64_t offset, std::uint64_t distance) const;
 

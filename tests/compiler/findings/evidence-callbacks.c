@@ -1,5 +1,5 @@
-// Functions that a library calls back, and signal handlers: by which threads the text does not tell, so that two of them
-// are no evidence, nor one beside itself; one and a thread of the program are.
+// The source does not tell which threads run library callbacks and signal handlers, so two of them, or one with itself, are not
+// reported as concurrent. A callback and a thread that the program creates are.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json unguarded-access | %FileCheck %s --match-full-lines --strict-whitespace
 #include <pthread.h>

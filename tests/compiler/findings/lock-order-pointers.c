@@ -1,5 +1,5 @@
-// A call by pointer leads to the functions whose address the program takes, not to all that code outside may know
-// (-rdynamic); where these are many, which of them a thread gets to the text does not tell.
+// A call through a pointer enters functions whose address the program takes, not those that are only exported (-rdynamic). Calls
+// that may enter more than four functions are not followed.
 // RUN: %cc %s > %t.in.ll
 // RUN: env TANDEM_ENFORCE=none %tandem -internalize-public-api-list=direct,set < %t.in.ll > %t.ll
 // RUN: %python %S/print.py %t.json lock-order | %FileCheck %s --match-full-lines --strict-whitespace

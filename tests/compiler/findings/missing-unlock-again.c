@@ -1,5 +1,5 @@
-// A function that gives its caller's lock up and takes it again returns with it, as it was entered. One that has acquired a lock
-// itself, and takes it again, does not.
+// Not reported: a function that releases its caller's lock and acquires it again before it returns. Reported: one that acquired
+// the lock itself, and returns after it has released and acquired it again.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json missing-unlock | %FileCheck %s --match-full-lines --strict-whitespace
 #include <pthread.h>

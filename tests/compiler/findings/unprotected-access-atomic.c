@@ -1,4 +1,4 @@
-// Two atomic accesses do not race, whatever their order is; an atomic one and a plain one do.
+// Two atomic accesses are no data race, whatever their memory orders; an atomic and a plain access are.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json unprotected-access | %FileCheck %s --match-full-lines --strict-whitespace
 #include <pthread.h>

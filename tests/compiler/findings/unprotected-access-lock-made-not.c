@@ -1,5 +1,5 @@
-// Evidence: a record with a lock of another one, which the function makes next; what is read before a lock is made; a field
-// that one section touches while its object is being made, and another one when it is not.
+// Reported: a write before the initialisation of another record's lock; a read before the initialisation of the object's own
+// lock; a field that one section writes while it creates the object, if another section writes it later.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json unprotected-access | %FileCheck %s --match-full-lines --strict-whitespace
 #include <pthread.h>

@@ -1,5 +1,5 @@
-// No evidence: into an object whose lock the function makes next, on some path, although its address is told already.
-// What is touched at another place without the lock is a finding.
+// A write to an object before its function initialises the object's lock is not reported, even if another thread could already
+// find the object. An access elsewhere without the lock is reported.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json unprotected-access | %FileCheck %s --match-full-lines --strict-whitespace
 #include <pthread.h>

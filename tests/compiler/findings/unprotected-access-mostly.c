@@ -1,6 +1,6 @@
-// A field that pointers lead to is a finding where it is accessed without a lock at one line, or at a fourth of its lines;
-// where that is the custom, objects that only one thread has are likelier. A variable is always one. One finding for all
-// that a variable's name stands for at a line: itself, and records that it is a part of.
+// A field that is accessed through pointers is reported only if at most one line, or a quarter of the lines that access it, has no
+// lock; otherwise each thread probably has objects of its own. Variables are always reported, once for each line that accesses
+// them, also where another section copies the whole record.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json unprotected-access | %FileCheck %s --match-full-lines --strict-whitespace
 #include <pthread.h>

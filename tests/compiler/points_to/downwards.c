@@ -1,5 +1,5 @@
-// A pointer to an element of which the index is not known leads down to others: by elements, by a part of one, from the
-// array to what lies before it, in rows, and where the offsets are found to be one after it was moved.
+// Subtraction from a pointer to an array element whose index is unknown, or to one past the end: to other elements, to other fields
+// of them, to a field in front of the array, across rows, and where the analysis learns only later that indices are unknown.
 // DEFINE: %{kind} =
 // DEFINE: %{check} = %cc -DKIND_%{kind} %s > %t.bc \
 // DEFINE:     && env TANDEM_ENFORCE=none %tandem < %t.bc > %t.ll \

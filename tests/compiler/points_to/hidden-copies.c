@@ -1,5 +1,5 @@
-// What a hidden pointer stores is in copies of that memory too, also where nobody else touches the place: copied
-// once, or along a chain that is copied from its end.
+// A store through a pointer that was hidden in integers may write any field of the object. memcpy of the object copies the
+// stored pointer, also where no other code accesses that field: by one memcpy, and by a chain of them in reverse order.
 // DEFINE: %{kind} =
 // DEFINE: %{check} = %cc -DKIND_%{kind} %s > %t.bc \
 // DEFINE:     && env TANDEM_ENFORCE=none %tandem < %t.bc > %t.ll \
