@@ -25,13 +25,12 @@ inline llvm::ArrayRef<const llvm::Function *> likely_targets(const llvm::CallBas
 // text does not tell.
 inline constexpr std::size_t kFewTargets = 4;
 
-// likely_targets(), none of a call by pointer where there are more than a few.
+// likely_targets(), none where there are more than a few: of a pointer, or of a function of a
+// library that calls back what it was given.
 inline llvm::ArrayRef<const llvm::Function *> few_targets(const llvm::CallBase &call,
                                                           const PointsToAnalysis &points_to) {
   const auto targets = likely_targets(call, points_to);
-  return call.isIndirectCall() && targets.size() > kFewTargets
-             ? llvm::ArrayRef<const llvm::Function *>()
-             : targets;
+  return targets.size() > kFewTargets ? llvm::ArrayRef<const llvm::Function *>() : targets;
 }
 
 // Whether the program may have made a function a signal handler: it names it other than to call it,
