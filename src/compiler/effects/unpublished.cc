@@ -11,6 +11,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 
+#include <map>
 #include <vector>
 
 namespace tandem {
@@ -21,8 +22,7 @@ using namespace llvm;
 bool allocates(const Value *value, const PointsToAnalysis &points_to) {
   const auto *call = dyn_cast<CallBase>(value);
   const Function *callee = call == nullptr ? nullptr : called_function(*call);
-  return callee != nullptr && callee->isDeclaration() && !callee->isIntrinsic() &&
-         points_to.entry(*callee).returns.value == PointerValue::fresh;
+  return callee != nullptr && !callee->isIntrinsic() && points_to.returns_new(*callee);
 }
 
 // Whether a use of a pointer tells others where it leads.
@@ -236,10 +236,26 @@ SmallSetVector<const Value *, 8> aliases_of(ArrayRef<const Value *> addresses) {
   return aliases;
 }
 
-bool is_untold(ArrayRef<const Value *> addresses, const Instruction *at,
-               const PointsToAnalysis &points_to, unsigned calls) {
-  const SmallSetVector<const Value *, 8> aliases = aliases_of(addresses);
-  const auto tells = [&](const Use &use) {
+// Whether functions tell others of what they are given.
+class Tellers {
+public:
+  explicit Tellers(const PointsToAnalysis &points_to) : points_to_(points_to) {}
+
+  // Whether no use of the addresses that may come before `at` does, or none at all; calls are
+  // followed so many deep.
+  bool leave_untold(ArrayRef<const Value *> addresses, const Instruction *at, unsigned calls) {
+    const SmallSetVector<const Value *, 8> aliases = aliases_of(addresses);
+    return all_of(aliases, [&](const Value *alias) {
+      return all_of(alias->uses(), [&](const Use &use) {
+        const auto *user = dyn_cast<Instruction>(use.getUser());
+        return user != nullptr && (user == at || (at != nullptr && !may_follow(*at, *user)) ||
+                                   !tells(use, aliases, calls));
+      });
+    });
+  }
+
+private:
+  bool tells(const Use &use, const SmallSetVector<const Value *, 8> &aliases, unsigned calls) {
     const auto *call = dyn_cast<CallBase>(use.getUser());
     const Function *callee = call == nullptr ? nullptr : called_function(*call);
     if (callee != nullptr && !callee->isDeclaration() && !callee->isVarArg() &&
@@ -248,29 +264,28 @@ bool is_untold(ArrayRef<const Value *> addresses, const Instruction *at,
       for (const Argument &argument : callee->args())
         if (aliases.contains(call->getArgOperand(argument.getArgNo())))
           given.push_back(&argument);
-      return calls == 0 || !is_untold(given, nullptr, points_to, calls - 1);
+      if (calls == 0)
+        return true;
+      const auto [known, fresh] = tells_.try_emplace(given, true); // if it calls itself
+      return fresh ? tells_[given] = !leave_untold(given, nullptr, calls - 1) : known->second;
     }
     const auto *store = dyn_cast<StoreInst>(use.getUser());
     if (store != nullptr && (is_plain_variable(*store->getPointerOperand()) ||
                              aliases.contains(getUnderlyingObject(store->getPointerOperand(), 0))))
       return false;
-    return publishes(use, points_to) ||
+    return publishes(use, points_to_) ||
            isa<PtrToIntInst, InsertValueInst, InsertElementInst>(use.getUser());
-  };
-  return all_of(aliases, [&](const Value *alias) {
-    return all_of(alias->uses(), [&](const Use &use) {
-      const auto *user = dyn_cast<Instruction>(use.getUser());
-      return user != nullptr &&
-             (user == at || (at != nullptr && !may_follow(*at, *user)) || !tells(use));
-    });
-  });
-}
+  }
+
+  const PointsToAnalysis &points_to_;
+  std::map<std::vector<const Value *>, bool> tells_; // by arguments of functions
+};
 
 } // namespace
 
 bool is_untold(const Value &address, const Instruction *at, const PointsToAnalysis &points_to) {
-  constexpr unsigned kMostCalls = 4; // constructors of members and bases, and what they call
-  return is_untold(ArrayRef<const Value *>{&address}, at, points_to, kMostCalls);
+  constexpr unsigned kMostCalls = 8; // constructors of members and bases, and what they call
+  return Tellers(points_to).leave_untold({&address}, at, kMostCalls);
 }
 
 } // namespace tandem

@@ -283,6 +283,10 @@ bool PointsToAnalysis::is_allocator(const Function &function) const {
   return graph_->is_allocator(function);
 }
 
+bool PointsToAnalysis::returns_new(const Function &function) const {
+  return graph_->returns_new(function);
+}
+
 bool PointsToAnalysis::is_released(const Argument &argument) const {
   return graph_->is_released(argument);
 }

@@ -171,8 +171,11 @@ public:
   // What the program's text has for an object; null for 0.
   [[nodiscard]] const llvm::Value *label(ObjectId object) const;
   [[nodiscard]] std::optional<ObjectId> object_of(const llvm::Value &label) const;
-  // Whether a function of the program returns a new object each time.
+  // Whether a function of the program returns a new object each time, which is told apart by calls.
   [[nodiscard]] bool is_allocator(const llvm::Function &function) const;
+  // Whether a function returns null or what it, or what it calls, has just allocated, and nobody
+  // else knows.
+  [[nodiscard]] bool returns_new(const llvm::Function &function) const;
   // Whether what an argument points to is no object of the program once the function runs, but one
   // of a pool's that has the argument as its label.
   [[nodiscard]] bool is_released(const llvm::Argument &argument) const;

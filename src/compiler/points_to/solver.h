@@ -102,6 +102,9 @@ public:
   // Whether a function's result is a new object each time: the catalogue says so, or the function
   // has the attribute `malloc`.
   [[nodiscard]] bool is_allocator(const llvm::Function &function) const;
+  // Whether a function returns null or what it, or what it calls, has just allocated, and keeps
+  // that to itself (allocators.cc).
+  bool returns_new(const llvm::Function &function);
   // Whether what an argument points to is no object of the program once the function runs.
   [[nodiscard]] bool is_released(const llvm::Argument &argument) const;
   // A library's variable, and the library's memory that it points to: stderr and its stream.
@@ -324,11 +327,17 @@ private:
   void mark_reached();
   void take_targets();
   void unite_objects(); // merge.cc
+  // allocators.cc
+  bool keeps(const llvm::Value &made, bool may_return, unsigned steps);
+  bool callee_keeps(const llvm::CallBase &call, unsigned argument, unsigned steps);
+  bool find_returns_new(const llvm::Function &function, unsigned steps);
+  bool returns_new(const llvm::Function &function, unsigned steps);
 
   const llvm::Module &module_;
   const Catalogue &catalogue_;
   const SpecialisedProgram *copy_;
   const llvm::DataLayout &layout_;
+  llvm::DenseMap<const llvm::Function *, bool> returns_new_; // of functions asked for
   Graph graph_;
   ObjectFlow flow_;
   bool has_flow_ = false;
