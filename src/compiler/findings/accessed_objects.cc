@@ -18,8 +18,8 @@ std::optional<bool> AccessedObjects::overlap(const Access &one, const Access &ot
   const bool plain = !one.is_volatile && !other.is_volatile && !one.atomic && !other.atomic;
   if (names_variable(one) && variable_of(one) == variable_of(other))
     return plain;
-  const std::vector<ObjectRange> &here = objects_of(one);
-  const std::vector<ObjectRange> &there = objects_of(other);
+  const std::vector<ObjectRange> &here = of(one);
+  const std::vector<ObjectRange> &there = of(other);
   const bool meet = any_of(here, [&](const ObjectRange &x) {
     return any_of(there, [&](const ObjectRange &y) {
       return x.object == y.object && x.begin < y.end && y.begin < x.end;
@@ -33,7 +33,7 @@ std::optional<bool> AccessedObjects::overlap(const Access &one, const Access &ot
 // Whether there is one place only that an access can touch: a variable, or a field of one, which
 // exists once.
 bool AccessedObjects::is_known(const Access &access) {
-  const std::vector<ObjectRange> &ranges = objects_of(access);
+  const std::vector<ObjectRange> &ranges = of(access);
   if (ranges.size() != 1 || ranges.front().object == 0 ||
       ranges.front().end - ranges.front().begin != access.size ||
       view_.points_to.is_united(ranges.front().object) ||
@@ -49,7 +49,7 @@ bool AccessedObjects::is_known(const Access &access) {
          });
 }
 
-const std::vector<ObjectRange> &AccessedObjects::objects_of(const Access &access) {
+const std::vector<ObjectRange> &AccessedObjects::of(const Access &access) {
   const auto [known, fresh] = objects_.try_emplace({access.pointer, access.size});
   if (fresh)
     known->second = view_.points_to.objects(*access.pointer, access.size);

@@ -27,11 +27,12 @@ public:
   [[nodiscard]] bool names_variable(const Access &access) const {
     return variable_of(access) != nullptr;
   }
+  // PointsToAnalysis::objects(), kept.
+  const std::vector<ObjectRange> &of(const Access &access);
 
 private:
   [[nodiscard]] const llvm::GlobalVariable *variable_of(const Access &access) const;
   bool is_known(const Access &access);
-  const std::vector<ObjectRange> &objects_of(const Access &access);
 
   const AnalysisView &view_;
   std::map<std::pair<const llvm::Value *, std::uint64_t>, std::vector<ObjectRange>> objects_;

@@ -15,13 +15,15 @@ namespace tandem {
 
 using namespace llvm;
 
-HandedOver::HandedOver(const AnalysisView &view) {
+HandedOver::HandedOver(const AnalysisView &view) : view_(view) {
   for (const Section &section : view.sections) {
     if (section.kind != SectionKind::function)
       inside_.insert(section.body.begin(), section.body.end());
     if (section.kind == SectionKind::lock_region && section.entry.operation == LockOperation::wait)
       waits_[section.function].push_back(section.entry.call);
   }
+  for (const SignalSite &signal : view.locks.signals())
+    signals_[signal.call->getFunction()].push_back(signal.call);
 }
 
 namespace {
@@ -44,18 +46,22 @@ bool is_next_element(const StoreInst &set) {
 
 } // namespace
 
+bool HandedOver::is_behind_wait(const Value &pointer, const Instruction &at, const Way &way) {
+  SmallPtrSet<const Value *, 8> assumed;
+  return is_behind_wait(pointer, at, way, assumed);
+}
+
+// `assumed`: variables that are looked at, which hold what was handed over if all else that is
+// stored to them is: who goes through a list stores what the variable leads to.
 bool HandedOver::is_behind_wait(const Value &pointer, const Instruction &at, const Way &way,
-                                unsigned depth) {
-  constexpr unsigned kMostDeep = 8;
+                                SmallPtrSetImpl<const Value *> &assumed) {
   const Function *function = at.getFunction();
   const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
-  if (depth == kMostDeep)
-    return false;
   if (const auto *argument = dyn_cast<Argument>(object)) {
     const CallBase *call = way.lookup(function);
-    return call != nullptr && called_function(*call) == function &&
-           argument->getArgNo() < call->arg_size() &&
-           is_behind_wait(*call->getArgOperand(argument->getArgNo()), *call, way, depth + 1);
+    return call != nullptr && (called_function(*call) == function || call->isIndirectCall()) &&
+           argument->getArgNo() < call->arg_size() && assumed.insert(argument).second &&
+           is_behind_wait(*call->getArgOperand(argument->getArgNo()), *call, way, assumed);
   }
   if (const auto *call = dyn_cast<CallBase>(object))
     return waits_.contains(called_function(*call)) &&
@@ -64,11 +70,13 @@ bool HandedOver::is_behind_wait(const Value &pointer, const Instruction &at, con
   if (load == nullptr)
     return false;
   if (is_plain_variable(*load->getPointerOperand())) {
+    if (!assumed.insert(load->getPointerOperand()).second)
+      return true;
     bool any = false;
     for (const User *user : load->getPointerOperand()->users())
       if (const auto *store = dyn_cast<StoreInst>(user);
           store != nullptr && !isa<ConstantPointerNull>(store->getValueOperand())) {
-        if (!is_behind_wait(*store->getValueOperand(), *store, way, depth + 1))
+        if (!is_behind_wait(*store->getValueOperand(), *store, way, assumed))
           return false;
         any = true;
       }
@@ -81,7 +89,53 @@ bool HandedOver::is_behind_wait(const Value &pointer, const Instruction &at, con
   };
   if (inside_.contains(load) && any_of(waits_before(*function), handed))
     return true;
-  return is_behind_wait(*load->getPointerOperand(), *load, way, depth + 1);
+  return is_behind_wait(*load->getPointerOperand(), *load, way, assumed);
+}
+
+bool HandedOver::is_before_signal(const Value &pointer, const Instruction &at) {
+  SmallPtrSet<const Value *, 8> assumed;
+  return signals_.contains(at.getFunction()) && is_before_signal(pointer, at, assumed);
+}
+
+// `assumed`: as above.
+bool HandedOver::is_before_signal(const Value &pointer, const Instruction &at,
+                                  SmallPtrSetImpl<const Value *> &assumed) {
+  const Value *object = getUnderlyingObject(&pointer, /*MaxLookup=*/0);
+  const auto *load = dyn_cast<LoadInst>(object);
+  if (load == nullptr)
+    return isa<Argument, CallBase>(object) && is_handed_on(*object, at);
+  const Value *variable = load->getPointerOperand();
+  if (!is_plain_variable(*variable))
+    return is_before_signal(*variable, at, assumed);
+  if (!assumed.insert(variable).second)
+    return true;
+  bool any = false;
+  for (const User *user : variable->users())
+    if (const auto *store = dyn_cast<StoreInst>(user);
+        store != nullptr && !isa<ConstantPointerNull>(store->getValueOperand())) {
+      if (!is_before_signal(*store->getValueOperand(), at, assumed))
+        return false;
+      any = true;
+    }
+  return any;
+}
+
+// Whether the function stores a pointer in a section later, where others find it, and signals a
+// condition then.
+bool HandedOver::is_handed_on(const Value &object, const Instruction &at) {
+  const Function &function = *at.getFunction();
+  return any_of(instructions(function), [&](const Instruction &instruction) {
+    const auto *store = dyn_cast<StoreInst>(&instruction);
+    if (store == nullptr || !inside_.contains(store) ||
+        isa<AllocaInst>(store->getPointerOperand()) || !may_follow(*store, at) ||
+        may_follow(at, *store) || are_in_one_object(*store->getPointerOperand(), object))
+      return false;
+    SmallPtrSet<const Value *, 4> stored;
+    sources(store->getValueOperand(), stored);
+    return stored.size() == 1 && *stored.begin() == &object &&
+           any_of(signals_.at(&function),
+                  [&](const Instruction *signal) { return may_follow(*signal, *store); });
+  });
 }
 
 bool HandedOver::is_for_new_thread(const Value &pointer, const Instruction &at,
@@ -99,6 +153,12 @@ bool HandedOver::is_for_new_thread(const Value &pointer, const Instruction &at,
                     return given->getType()->isPointerTy() && same_value(*given, *object);
                   });
          });
+}
+
+bool HandedOver::is_for_new_thread(const Value &pointer, const Instruction &at) const {
+  return any_of(view_.points_to.spawns(), [&](const PointsToAnalysis::Spawn &spawn) {
+    return spawn.when == Callback::When::thread && is_for_new_thread(pointer, at, {spawn.call});
+  });
 }
 
 // Where a function waits for a condition, itself or in what it calls by name.

@@ -54,15 +54,30 @@ bool follows_from(const Value &value, function_ref<bool(const Value &)> is_sourc
   return moving != nullptr && follows_from(*moving, is_source, depth - 1);
 }
 
+// Whether a pointer follows from the argument of a function, also where that, and nothing else, is
+// given to the pointer's own function.
+bool leads_from_argument(const Value &pointer, const Function &begin, unsigned calls = 4) {
+  return follows_from(pointer, [&](const Value &value) {
+    const auto *argument = dyn_cast<Argument>(&value);
+    if (argument == nullptr || argument->getParent() == &begin || calls == 0)
+      return argument != nullptr && argument->getParent() == &begin;
+    const Function &function = *argument->getParent();
+    return !function.use_empty() && all_of(function.uses(), [&](const Use &use) {
+      const auto *call = dyn_cast<CallBase>(use.getUser());
+      return call != nullptr && call->isCallee(&use) && argument->getArgNo() < call->arg_size() &&
+             leads_from_argument(*call->getArgOperand(argument->getArgNo()), begin, calls - 1);
+    });
+  });
+}
+
 } // namespace
 
+bool OwnArguments::leads_from(const Entry &entry, const Value &pointer) {
+  return entry.kind == EntryKind::thread && leads_from_argument(pointer, *entry.function);
+}
+
 bool OwnArguments::guard(const Entry &entry, const Access &one, const Access &other) {
-  const auto is_argument = [&](const Value &value) {
-    const auto *argument = dyn_cast<Argument>(&value);
-    return argument != nullptr && argument->getParent() == entry.function;
-  };
-  return entry.kind == EntryKind::thread && follows_from(*one.pointer, is_argument) &&
-         follows_from(*other.pointer, is_argument) && are_apart(entry);
+  return leads_from(entry, *one.pointer) && leads_from(entry, *other.pointer) && are_apart(entry);
 }
 
 // Whether no two threads of the entry are created with one argument.

@@ -17,6 +17,9 @@ public:
 
   // Whether two accesses of the entry's threads are both to what each of these was given.
   bool guard(const Entry &entry, const Access &one, const Access &other);
+  // Whether a pointer is computed from the argument of the entry's threads, in the function that
+  // they begin with or in one that is only called, by name, with what is.
+  static bool leads_from(const Entry &entry, const llvm::Value &pointer);
 
 private:
   bool are_apart(const Entry &entry);

@@ -9,13 +9,15 @@
 // only its thread has, and they are a possible-race. So are those that only code outside the
 // program might run at the same time, those behind a call by pointer of which the text does not
 // tell where it leads, those by a pointer to an object that is being made or destroyed, and those
-// by a pointer that was loaded in a section behind a wait for a condition: what another thread has
-// handed over.
+// by a pointer that was loaded in a section behind a wait for a condition, or is stored in one
+// before a signal: what another thread has handed over, and what is about to be.
 #include "compiler/effects/unpublished.h"
 #include "compiler/findings/access.h"
+#include "compiler/findings/accessed_objects.h"
 #include "compiler/findings/handed_over.h"
 #include "compiler/findings/new_objects.h"
 #include "compiler/findings/outside_sections.h"
+#include "compiler/findings/own_arguments.h"
 #include "compiler/findings/place.h"
 #include "compiler/findings/rules.h"
 #include "compiler/sections/access_path.h"
@@ -45,7 +47,7 @@ public:
                     Findings &findings)
       : view_(view), held_(held), phases_(phases), findings_(findings),
         outside_(view, held, phases), new_objects_(view, phases), handed_over_(view),
-        kinds_(view.module.getDataLayout()) {
+        kinds_(view.module.getDataLayout()), objects_(view) {
     for (std::size_t i = 0; i < view.sections.size(); ++i)
       for (const SectionAccess &access : view.effects[i].accesses)
         if (view.locations[access.location].shared &&
@@ -200,8 +202,10 @@ private:
   evidence(const Inside &inside, const Instruction &outside, const Access &access,
            const EntrySet &entered) {
     if (!is_of_field_mostly_guarded(access, inside.kind) || !certain_in(inside) ||
-        new_objects_.contain(*access.pointer, outside, calls_of_) || inside.made)
+        new_objects_.contain(*access.pointer, outside, calls_of_) || inside.made ||
+        handed_over_.is_before_signal(*access.pointer, outside))
       return std::nullopt;
+    const bool is_for_thread = handed_over_.is_for_new_thread(*access.pointer, outside);
     for (const std::uint32_t entry : entered) {
       if (!phases_.is_known(entry) ||
           outside_.ways(entry).doubtful.contains(outside.getFunction()) ||
@@ -211,11 +215,19 @@ private:
         if (phases_.is_known(other) &&
             !handed_over_.is_for_new_thread(*access.pointer, outside,
                                             phases_.creations_of(other)) &&
+            !(is_for_thread && has_of_its_own(other, *inside.access->instruction)) &&
             phases_.certainly_meet(entry, outside, other, *inside.access->instruction) &&
             outside_.comes_beside(entry, outside, other))
           return std::pair(entry, other);
     }
     return std::nullopt;
+  }
+
+  // Whether all that an instruction accesses is what a thread of the entry was given.
+  [[nodiscard]] bool has_of_its_own(std::uint32_t entry, const Instruction &instruction) const {
+    return all_of(accesses_of(instruction), [&](const Access &access) {
+      return OwnArguments::leads_from(view_.sharing.entries()[entry], *access.pointer);
+    });
   }
 
   // Whether the section gets to the access by calls of which the text tells where they lead.
@@ -278,13 +290,28 @@ private:
         outside = true;
         if (!kind)
           kind = kinds_.of(access);
-        const std::vector<Meeting> &met = met_at(cell.node, *kind);
-        for (const auto &[begin, end] : view_.points_to.ranges(cell, access.size))
-          for (const Meeting &meeting : met)
-            if (const Spot &spot = spots_[meeting.spot]; begin < spot.end && spot.begin < end)
-              add(meeting, instruction, access, entered);
+        for (const Meeting &meeting : met_at(cell.node, *kind))
+          if (touches(access, cell, spots_[meeting.spot]))
+            add(meeting, instruction, access, entered);
       }
     }
+  }
+
+  // Whether an access that may be at a cell may touch the spot there: its object, where objects are
+  // told apart.
+  bool touches(const Access &access, const Cell &cell, const Spot &spot) {
+    const PointsToAnalysis &points_to = view_.points_to;
+    const auto is_in = [&](std::uint64_t begin, std::uint64_t end) {
+      return begin < spot.end && spot.begin < end;
+    };
+    if (points_to.has_objects() && !points_to.may_be_hidden(*access.pointer) &&
+        !points_to.comes_from_nowhere(*access.pointer))
+      return any_of(objects_.of(access), [&](const ObjectRange &range) {
+        return range.object == view_.locations[spot.location].object &&
+               is_in(range.begin, range.end);
+      });
+    return any_of(points_to.ranges(cell, access.size),
+                  [&](const auto &range) { return is_in(range.first, range.second); });
   }
 
   void add(const Meeting &meeting, const Instruction &outside, const Access &access,
@@ -397,6 +424,7 @@ private:
   NewObjects new_objects_;
   HandedOver handed_over_;
   AccessKinds kinds_;
+  AccessedObjects objects_;
   std::map<std::uint32_t, std::vector<Inside>> touched_; // by location
   std::vector<Spot> spots_;                              // by location
   std::map<NodeId, std::vector<std::size_t>> at_node_;   // of spots_
