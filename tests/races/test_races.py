@@ -39,7 +39,6 @@ FLAGGED = {
     "halves-of-an-array",
     "hand-made-spin-lock",
     "handle-in-a-struct",
-    "joins-in-a-function",
     "lock-of-the-argument",
     "packaged-task",
     "part-of-a-vector",
@@ -49,13 +48,12 @@ FLAGGED = {
     "state-of-several-owners",
     "std-latch",
     "task-of-the-caller",
-    "thread-of-a-pointer",
     "threads-in-a-list",
     "two-asyncs",
     "waits-for-a-flag",
 }
 # Of these, by default. The aims are 95 % found, 10 % flagged with --all and 3 % by default.
-FLAGGED_BY_DEFAULT = {"thread-of-a-pointer"}
+FLAGGED_BY_DEFAULT: set[str] = set()
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,28 @@ bool goes_through(const Function &function, const Value &address) {
   });
 }
 
+// What a number is that a function is given by all its callers: their constant, else the number.
+const Value *as_given(const Value *number) {
+  const auto *load = dyn_cast_or_null<LoadInst>(number);
+  const StoreInst *store = load != nullptr ? only_store(*load->getPointerOperand()) : nullptr;
+  const auto *argument = dyn_cast_or_null<Argument>(
+      store != nullptr && isa<AllocaInst>(load->getPointerOperand()) ? store->getValueOperand()
+                                                                     : number);
+  if (argument == nullptr || !argument->getParent()->hasLocalLinkage())
+    return number;
+  const ConstantInt *given = nullptr;
+  for (const User *user : argument->getParent()->users()) {
+    const auto *call = dyn_cast<CallBase>(user);
+    const bool calls = call != nullptr && called_function(*call) == argument->getParent();
+    const auto *here =
+        calls ? dyn_cast<ConstantInt>(call->getArgOperand(argument->getArgNo())) : nullptr;
+    if (here == nullptr || (given != nullptr && given != here))
+      return number;
+    given = here;
+  }
+  return given != nullptr ? given : number;
+}
+
 // Whether a loop that joins comes to all that a call has created, `making` being the loop around
 // that: it has the same bound, or is certainly the longer one. If `likely`, also where the bounds
 // are variables that are not known to be one: who joins in a loop joins all.
@@ -70,7 +92,7 @@ bool covers(const Loop &joining, const CallBase &join, const Loop *making, const
       loops.counter_of(*making) != nullptr && loops.counter_of(joining) != nullptr &&
       loops.run_alike(created, join))
     return true;
-  const Value *last = bound_of(joining, likely);
+  const Value *last = as_given(bound_of(joining, likely));
   const auto *most = dyn_cast_or_null<ConstantInt>(last);
   if (making == nullptr) { // one of the handles, by a number
     const DataLayout &layout = created.getModule()->getDataLayout();
@@ -79,7 +101,7 @@ bool covers(const Loop &joining, const CallBase &join, const Loop *making, const
     return most == nullptr || !isa<AllocaInst, GlobalVariable>(base) ||
            offset / size < most->getSExtValue();
   }
-  const Value *first = bound_of(*making, likely);
+  const Value *first = as_given(bound_of(*making, likely));
   if (first == nullptr || last == nullptr)
     return likely || first == last;
   const auto *made = dyn_cast<ConstantInt>(first);
@@ -197,6 +219,17 @@ const Value &moved_to(const Value &handle) {
     at = only->getArgOperand(0);
   }
   return *at;
+}
+
+// The pointer of the C++ library that leads to a handle (`pointer->join()`); else the handle.
+const Value &kept_in(const Value &handle) {
+  const auto *call = dyn_cast<CallBase>(&handle);
+  const Function *callee = call == nullptr ? nullptr : called_function(*call);
+  const StringRef name = callee == nullptr ? "" : callee->getName();
+  const bool leads = (name.starts_with("_ZNKSt10unique_ptrI") ||
+                      name.starts_with("_ZNKSt19__shared_ptr_accessI")) &&
+                     (name.ends_with("EptEv") || name.ends_with("EdeEv"));
+  return leads && call->arg_size() == 1 ? *call->getArgOperand(0) : handle;
 }
 
 // The branch that alone decides whether `call` runs, and on which side; null: there is none, or
@@ -373,7 +406,7 @@ void Joins::find(const Module &module) {
       const StringRef name = callee->getName();
       const LoadInst *handle = handle_of(call->getArgOperand(0));
       if (joins_object(name) && !is_library_function(*call->getFunction()))
-        joins_.push_back({call, call->getArgOperand(0)});
+        joins_.push_back({call, &kept_in(*call->getArgOperand(0))});
       else if (joins_vector(name) && !is_library_function(*call->getFunction()))
         joins_.push_back({call, call->getArgOperand(0), true});
       else if ((name == "pthread_join" || name == "thrd_join") && handle != nullptr)
