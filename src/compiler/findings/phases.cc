@@ -2,9 +2,12 @@
 #include "compiler/findings/phases.h"
 
 #include "compiler/effects/unpublished.h"
+#include "compiler/findings/loops.h"
 #include "compiler/findings/targets.h"
 #include "compiler/sections/called_function.h"
+#include "compiler/sections/flags.h"
 #include "compiler/sections/lock_functions.h"
+#include "compiler/sections/origin.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/CFG.h"
@@ -25,6 +28,9 @@ using namespace llvm;
 // more, and is then taken as it is.
 constexpr unsigned kMostRounds = 8;
 
+// Ways to a block that differ in what is known of the compiler's flags; beyond these, nothing is.
+constexpr unsigned kMostWays = 16;
+
 } // namespace
 
 Phases::Phases(const Module &module, const PointsToAnalysis &points_to, const Sharing &sharing,
@@ -39,6 +45,7 @@ Phases::Phases(const Module &module, const PointsToAnalysis &points_to, const Sh
   find_shadows();
   find_ends();
   find_starters(module);
+  find_later();
   find_own();
   summarise();
 }
@@ -152,7 +159,6 @@ void Phases::find_starters(const Module &module) {
         }
   }
   // Functions that lead to a creation or a join, those that others call first.
-  std::map<const Function *, std::vector<const Function *>> callers;
   std::vector<const Function *> work;
   for (const Function &function : module) {
     if (joins_.matters(function) && does_.try_emplace(&function).second)
@@ -162,18 +168,57 @@ void Phases::find_starters(const Module &module) {
     std::set<const Function *const *> seen;
     for (const Instruction &instruction : instructions(function))
       if (const auto *call = dyn_cast<CallBase>(&instruction))
-        if (const auto targets = points_to_.targets(*call);
+        if (const auto targets = targets_of(*call);
             !targets.empty() && seen.insert(targets.data()).second)
           for (const Function *target : targets)
-            callers[target].push_back(&function);
+            callers_[target].push_back(&function);
   }
   for (std::size_t i = 0; i < work.size(); ++i)
-    for (const Function *caller : callers[work[i]])
+    for (const Function *caller : callers_[work[i]])
       if (does_.try_emplace(caller).second)
         work.push_back(caller);
   functions_ = work;
   for (auto &[function, change] : does_)
     change = {Sites(count_), Sites(count_)};
+}
+
+void Phases::find_later() {
+  calls_back_ = Sites(count_);
+  std::set<const Function *> later;
+  std::set<const Function *> others;
+  for (const PointsToAnalysis::Spawn &spawn : points_to_.spawns())
+    (spawn.when == Callback::When::later ? later : others).insert(spawn.function);
+  for (const Entry &entry : sharing_.entries())
+    later_.push_back(likely_only_ && entry.kind == EntryKind::callback &&
+                     later.contains(entry.function) && !others.contains(entry.function));
+  if (!is_contained(later_, true))
+    return;
+  std::set<const Function *> calling;
+  std::vector<const Function *> work;
+  for (const Function &function : module_)
+    if (any_of(instructions(function),
+               [&](const Instruction &instruction) {
+                 const auto *call = dyn_cast<CallBase>(&instruction);
+                 const Function *callee = call == nullptr ? nullptr : called_function(*call);
+                 return callee != nullptr && callee->isDeclaration() && !callee->isIntrinsic() &&
+                        points_to_.entry(*callee).touches_anything;
+               }) &&
+        calling.insert(&function).second)
+      work.push_back(&function);
+  for (std::size_t i = 0; i < work.size(); ++i)
+    for (const Function *caller : callers_[work[i]])
+      if (calling.insert(caller).second)
+        work.push_back(caller);
+  for (std::uint32_t site = 0; site < count_; ++site)
+    if (any_of(runs_[site], [&](std::uint32_t entry) {
+          const Entry &what = sharing_.entries()[entry];
+          return what.kind == EntryKind::thread && calling.contains(what.function);
+        }))
+      calls_back_.set(site);
+}
+
+ArrayRef<const Function *> Phases::targets_of(const CallBase &call) const {
+  return likely_only_ ? likely_targets(call, points_to_) : points_to_.targets(call);
 }
 
 // A site is an entry's own where only its thread and those that it leads to create there.
@@ -226,7 +271,7 @@ void Phases::step(const Instruction &instruction, Change &state) const {
     state.ends.reset(starts_[*site]);
     return;
   }
-  const auto targets = points_to_.targets(*call);
+  const auto targets = targets_of(*call);
   std::optional<Change> all;
   Change done{Sites(count_), Sites(count_)}; // by some target
   for (const Function *target : targets) {
@@ -256,36 +301,94 @@ void Phases::step(const Instruction &instruction, Change &state) const {
   }
 }
 
+// The sides of conditions on which there is no object that a call would get (`if (p) finish(p)`):
+// whose threads the call joins, there are none of there.
+const std::map<Phases::Edge, std::vector<const CallBase *>> &
+Phases::without(const Function &function) {
+  const auto [known, fresh] = without_.try_emplace(&function);
+  if (!fresh || !likely_only_)
+    return known->second;
+  std::optional<Loops> loops;
+  for (const Instruction &instruction : instructions(function)) {
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    const Function *callee = call == nullptr ? nullptr : called_function(*call);
+    if (callee == nullptr || !does_.contains(callee))
+      continue;
+    if (!loops)
+      loops.emplace(function);
+    for (const auto &[branch, side] : loops->conditions_of(*call->getParent())) {
+      const auto *asks = dyn_cast<ICmpInst>(branch->getCondition());
+      if (asks == nullptr || !asks->isEquality() ||
+          !isa<ConstantPointerNull>(asks->getOperand(1)) ||
+          side != (asks->getPredicate() == ICmpInst::ICMP_NE) ||
+          none_of(call->args(), [&](const Value *argument) {
+            return same_value(*argument, *asks->getOperand(0));
+          }))
+        continue;
+      known->second[{branch->getParent(), branch->getSuccessor(side ? 1 : 0)}].push_back(call);
+    }
+  }
+  return known->second;
+}
+
 // Finds what a function does; whether that is news.
 bool Phases::run(const Function &function) {
   const Change nothing{Sites(count_), Sites(count_)};
-  std::set<const BasicBlock *> reached{&function.getEntryBlock()};
-  std::deque<const BasicBlock *> work{&function.getEntryBlock()};
-  done_[&function.getEntryBlock()] = nothing;
-  std::optional<Change> at_return;
+  const Flags flags(function, nullptr);
+  const auto &without = this->without(function);
+  using Way = std::pair<const BasicBlock *, Flags::Values>; // to a block
+  std::map<Way, Change> reached;
+  std::map<const BasicBlock *, unsigned> ways;
+  std::deque<std::map<Way, Change>::const_iterator> work;
+  const auto reach = [&](Way way, const Change &state) {
+    if (!reached.contains(way) && ++ways[way.first] > kMostWays)
+      std::fill(way.second.begin(), way.second.end(), Flags::Value{}); // nothing known
+    const auto [known, fresh] = reached.try_emplace(std::move(way), state);
+    const Change before = known->second;
+    merge(known->second, state);
+    if (fresh || !(known->second == before))
+      work.push_back(known);
+  };
+  const BasicBlock &entry = function.getEntryBlock();
+  reach({&entry, flags.before(entry.front())}, nothing);
   while (!work.empty()) {
-    const BasicBlock *block = work.front();
+    const auto &[way, before] = *work.front();
     work.pop_front();
-    Change state = done_[block];
-    for (const Instruction &instruction : *block)
+    const BasicBlock *block = way.first;
+    Change state = before;
+    Flags::Values values = way.second;
+    for (const Instruction &instruction : *block) {
       step(instruction, state);
-    for (const BasicBlock *next : successors(block)) {
+      flags.apply(instruction, values);
+    }
+    const Instruction &branch = *block->getTerminator();
+    for (unsigned i = 0; i < branch.getNumSuccessors(); ++i) {
+      const BasicBlock *next = branch.getSuccessor(i);
+      std::optional<Flags::Values> values_there = flags.follow(branch, i, values);
+      if (!values_there)
+        continue;
       Change there = state;
       for (const std::uint32_t gone : joins_.on_edge(block, next))
         end(gone, there);
-      if (reached.insert(next).second) {
-        done_[next] = there;
-        work.push_back(next);
-        continue;
-      }
-      const Change before = done_[next];
-      merge(done_[next], there);
-      if (!(done_[next] == before))
-        work.push_back(next);
+      if (const auto calls = without.find({block, next}); calls != without.end())
+        for (const CallBase *call : calls->second) {
+          Change done{Sites(count_), Sites(count_)};
+          step(*call, done);
+          done.ends.reset(done.begins);
+          there.begins.reset(done.ends);
+          there.ends |= done.ends;
+        }
+      reach({next, std::move(*values_there)}, there);
     }
   }
   for (const BasicBlock &block : function)
-    if (reached.contains(&block) && isa<ReturnInst>(block.getTerminator())) {
+    done_.erase(&block);
+  for (const auto &[way, state] : reached)
+    if (const auto [known, fresh] = done_.try_emplace(way.first, state); !fresh)
+      merge(known->second, state);
+  std::optional<Change> at_return;
+  for (const BasicBlock &block : function)
+    if (done_.contains(&block) && isa<ReturnInst>(block.getTerminator())) {
       Change state = done_[&block];
       for (const Instruction &instruction : block)
         step(instruction, state);
@@ -381,7 +484,7 @@ void Phases::follow(std::uint32_t entry) {
               all_of(creates_[*site], [&](std::uint32_t by) { return is_followed(by); }))
             settled_.set(*site);
         }
-        if (const auto targets = points_to_.targets(*call); !targets.empty()) {
+        if (const auto targets = targets_of(*call); !targets.empty()) {
           if (targets.size() == 1)
             add(targets.front(), here, targets.front());
           else
@@ -408,14 +511,49 @@ Phases::Sites Phases::at(const Instruction &instruction, Sites entered) const {
 }
 
 bool Phases::may_run(std::uint32_t other, std::uint32_t entry, const Sites &sites) const {
-  if (!at_end_[other] || sharing_.entries()[entry].kind != EntryKind::main)
-    return sites_of_[other].none() || sites_of_[other].anyCommon(sites);
+  const bool beside_main = sharing_.entries()[entry].kind == EntryKind::main;
+  if (!at_end_[other] || !beside_main)
+    return sites_of_[other].none() ||
+           (sites_of_[other].anyCommon(sites) &&
+            !(beside_main && later_[other] && !calls_back_.anyCommon(sites)));
   Sites threads = sites;
   threads.reset(registers_);
   return threads.any();
 }
 
+// The process ends where main returns, and where main's thread, or another one, calls exit().
+const Phases::Sites &Phases::at_ends() {
+  if (at_ends_)
+    return *at_ends_;
+  at_ends_.emplace(count_);
+  const auto is_main = [](const Entry &entry) { return entry.kind == EntryKind::main; };
+  const auto main =
+      static_cast<std::uint32_t>(find_if(sharing_.entries(), is_main) - sharing_.entries().begin());
+  if (!followed_[main].known)
+    follow(main);
+  for (const Function &function : module_)
+    for (const Instruction &instruction : instructions(function)) {
+      const auto *call = dyn_cast<CallBase>(&instruction);
+      const Function *callee = call == nullptr ? nullptr : called_function(*call);
+      const bool exits =
+          callee != nullptr && (callee->getName() == "exit" || callee->getName() == "quick_exit");
+      if (!exits && !(isa<ReturnInst>(instruction) && &function == sharing_.start().main))
+        continue;
+      for (const std::uint32_t entry : sharing_.entries_of(instruction))
+        if (entry == main) {
+          const auto entered = followed_[main].before.find(&function);
+          *at_ends_ |= at(instruction, entered == followed_[main].before.end() ? Sites(count_, true)
+                                                                               : entered->second);
+        } else if (!at_end_[entry] && !(likely_only_ && !is_known(entry))) {
+          at_ends_->set();
+        }
+    }
+  return *at_ends_;
+}
+
 bool Phases::may_exist(std::uint32_t other, std::uint32_t entry, const Instruction &instruction) {
+  if (at_end_[entry] && sites_of_[other].any() && !at_end_[other])
+    return sites_of_[other].anyCommon(at_ends());
   if (count_ == 0 || !is_followed(entry) || (sites_of_[other].none() && !at_end_[other]))
     return true;
   if (!followed_[entry].known)
@@ -473,9 +611,8 @@ bool Phases::is_run_by_others(std::uint32_t entry) const {
 }
 
 bool Phases::changes_at(const CallBase &call) const {
-  return joins_.changes_at(call) || any_of(points_to_.targets(call), [&](const Function *target) {
-           return changes_in(*target);
-         });
+  return joins_.changes_at(call) ||
+         any_of(targets_of(call), [&](const Function *target) { return changes_in(*target); });
 }
 
 std::vector<const CallBase *> Phases::creations_of(std::uint32_t entry) const {

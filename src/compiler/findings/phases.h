@@ -23,6 +23,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace tandem {
@@ -92,16 +93,22 @@ private:
     std::map<const void *, Sites> before; // functions, and arrays of functions
   };
 
+  [[nodiscard]] llvm::ArrayRef<const llvm::Function *> targets_of(const llvm::CallBase &call) const;
   void find_shadows();
   void find_ends();
+  void find_later();
   void find_starters(const llvm::Module &module);
   void find_own();
   void summarise();
+  using Edge = std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>;
+  const std::map<Edge, std::vector<const llvm::CallBase *>> &
+  without(const llvm::Function &function);
   bool run(const llvm::Function &function);
   void end(std::uint32_t site, Change &state) const;
   void step(const llvm::Instruction &instruction, Change &state) const;
   [[nodiscard]] Change before(const llvm::Instruction &instruction) const;
   void follow(std::uint32_t entry);
+  const Sites &at_ends();
   void note_creations(std::uint32_t entry, const Sites &at, const llvm::Function &function);
   [[nodiscard]] bool are_alternatives(std::uint32_t entry, const llvm::Instruction &at,
                                       std::uint32_t other) const;
@@ -119,7 +126,12 @@ private:
   // Entries that the system runs at the end, in the thread that ends the process: beside main only
   // where there is another thread.
   std::vector<bool> at_end_;
-  Sites registers_; // sites that only say what is to be run then
+  Sites registers_;              // sites that only say what is to be run then
+  std::optional<Sites> at_ends_; // of threads that may exist when the process ends
+  // Of likely phases: entries that a library runs in threads which call into it, and sites of
+  // threads that do. Beside main they are only where there is such a thread.
+  std::vector<bool> later_;
+  Sites calls_back_;
   // Entries that are there only because memory with functions in it leaves the program with a
   // std::thread: its state's other functions, its _M_run as a function that others may call, and
   // functions that are only handed to the library.
@@ -132,6 +144,10 @@ private:
   // Functions that create or join, or lead to that: what they do, and what was done before each of
   // their blocks.
   std::map<const llvm::Function *, Change> does_;
+  // Functions that lead to each function.
+  std::map<const llvm::Function *, std::vector<const llvm::Function *>> callers_;
+  // Of likely phases, by function: where there is no object that a call would get.
+  std::map<const llvm::Function *, std::map<Edge, std::vector<const llvm::CallBase *>>> without_;
   llvm::DenseMap<const llvm::BasicBlock *, Change> done_;
   std::vector<Followed> followed_;                // by entry
   std::vector<Sites> beside_;                     // by site: those that exist when it creates
