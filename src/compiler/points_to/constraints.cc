@@ -179,8 +179,9 @@ void PointsToGraph::add_instruction(const Instruction &instruction) {
   if (const auto *slot = dyn_cast<AllocaInst>(&instruction)) {
     const Pointer own = object(*slot, scope_of_value(slot));
     define(slot, 0, own);
-    if (slot->getAllocatedType()->isArrayTy())
-      add_array(own, layout_.getTypeAllocSize(slot->getAllocatedType()));
+    if (const auto *array = dyn_cast<ArrayType>(slot->getAllocatedType()))
+      add_array(own, layout_.getTypeAllocSize(slot->getAllocatedType()),
+                layout_.getTypeAllocSize(array->getElementType()));
   } else if (const auto *read = dyn_cast<LoadInst>(&instruction)) {
     add_load(*read, target(read->getPointerOperand()), read->getType());
   } else if (const auto *write = dyn_cast<StoreInst>(&instruction)) {
@@ -232,9 +233,16 @@ void PointsToGraph::add_instruction(const Instruction &instruction) {
 // Pointer arithmetic by unknown amounts comes after all else, when the arrays are known that it
 // stays in.
 void PointsToGraph::apply_indexes() {
-  for (std::size_t i = 0; i < indexes_.size(); ++i)
-    graph_.index(indexes_[i].cell, indexes_[i].stride, indexes_[i].downwards);
-  indexes_.clear();
+  for (; applied_ < indexes_.size(); ++applied_)
+    graph_.index(indexes_[applied_].cell, indexes_[applied_].stride, indexes_[applied_].downwards);
+}
+
+// Nodes that were united since may have larger arrays. Whether any had.
+bool PointsToGraph::apply_indexes_again() {
+  bool changed = false;
+  for (const Index &index : std::vector(indexes_)) // uniting may add some
+    changed |= graph_.index(index.cell, index.stride, index.downwards);
+  return changed;
 }
 
 } // namespace tandem

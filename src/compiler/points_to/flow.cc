@@ -109,7 +109,7 @@ void ObjectFlow::copy(FlowNode from, FlowNode to) {
 void ObjectFlow::add_use(FlowNode pointer, Use use) {
   uses_[root(pointer)].push_back(use);
   if (solving_)
-    this->use(use, ElementSet(sets_[root(pointer)]));
+    this->use(root(pointer), use, ElementSet(sets_[root(pointer)]));
 }
 
 void ObjectFlow::shift(FlowNode from, std::int64_t bytes, FlowNode to) {
@@ -132,8 +132,9 @@ void ObjectFlow::copy_memory(FlowNode to, FlowNode from, std::uint64_t size, boo
   memory_copies_.push_back({to, from, size, typed});
 }
 
-void ObjectFlow::add_array(FlowNode pointer, std::uint64_t size) {
-  add_use(pointer, {.kind = Use::Kind::array, .amount = static_cast<std::int64_t>(size)});
+void ObjectFlow::add_array(FlowNode pointer, std::uint64_t size, std::uint64_t stride) {
+  add_use(pointer,
+          {.kind = Use::Kind::array, .amount = static_cast<std::int64_t>(size), .stride = stride});
 }
 
 void ObjectFlow::index(FlowNode pointer, std::uint64_t stride, bool downwards) {
@@ -266,7 +267,7 @@ void ObjectFlow::move_lists() {
   move(uses_);
   move(guards_of_);
   const auto key = [&](const Use &use) {
-    return std::tuple(use.kind, use.downwards, use.typed, root(use.other), use.amount);
+    return std::tuple(use.kind, use.downwards, use.typed, root(use.other), use.amount, use.stride);
   };
   for (auto &[node, uses] : uses_) {
     if (uses.size() < 2)
@@ -336,7 +337,19 @@ void ObjectFlow::connect(FlowNode from, FlowNode to) {
   add(to, sets_[from]);
 }
 
-void ObjectFlow::shift(const Use &use, const ElementSet &fresh, bool again) {
+// Whether a pointer that is moved upwards came from before the array that `offset` lies in: it
+// walks over bytes of a record, and leaves the array again.
+bool ObjectFlow::walks_into(FlowNode node, ObjectId object, std::uint64_t offset,
+                            std::uint64_t distance) const {
+  const Layout &layout = objects_[object].layout;
+  const auto array = layout.array_around(offset, distance);
+  if (!array || offset < distance || offset - distance >= array->first)
+    return false;
+  const auto before = element_ids_.find({object, layout.fold(offset - distance)});
+  return before != element_ids_.end() && sets_[node].test(before->second);
+}
+
+void ObjectFlow::shift(FlowNode node, const Use &use, const ElementSet &fresh, bool again) {
   ElementSet shifted;
   for (const ElementId id : fresh) {
     const auto [object, raw] = elements_[id];
@@ -347,6 +360,12 @@ void ObjectFlow::shift(const Use &use, const ElementSet &fresh, bool again) {
     Layout &layout = objects_[object].layout;
     const std::uint64_t offset = layout.fold(raw);
     const auto distance = static_cast<std::uint64_t>(use.amount < 0 ? -use.amount : use.amount);
+    if (use.amount >= 0 && walks_into(node, object, offset, distance)) {
+      if (layout.walk(offset - distance, distance))
+        refold(object);
+      shifted.insert(element_at(object, offset + distance));
+      continue;
+    }
     const auto array =
         use.kind == Use::Kind::step ? layout.array_around(offset, distance) : std::nullopt;
     if (array && use.amount >= 0 && array->second - offset <= distance) {
@@ -384,26 +403,33 @@ void ObjectFlow::shift(const Use &use, const ElementSet &fresh, bool again) {
   add(use.other, shifted);
 }
 
-// Repeats the shifts of pointers into objects whose offsets have folded since they were applied.
+// Repeats the shifts and indices of pointers into objects whose offsets have folded, or whose
+// arrays have become larger, since they were applied.
 void ObjectFlow::shift_again() {
   ElementSet moved;
   for (const ObjectId object : std::exchange(refolded_, {}))
     for (const ElementId id : objects_[object].elements)
       moved.insert(id);
-  for (const auto &[node, uses] : uses_)
-    for (const Use &one : uses)
-      if ((one.kind == Use::Kind::shift || one.kind == Use::Kind::step) &&
-          sets_[root(node)].intersects(moved)) {
-        ElementSet of_these = sets_[root(node)];
-        of_these.intersect(moved);
-        steps_ += of_these.count();
-        shift(one, of_these, /*again=*/true);
-      }
+  for (const auto &[of, uses] : uses_) {
+    const FlowNode node = root(of);
+    for (const Use &one : uses) {
+      const bool shifts = one.kind == Use::Kind::shift || one.kind == Use::Kind::step;
+      if ((!shifts && one.kind != Use::Kind::index) || !sets_[node].intersects(moved))
+        continue;
+      ElementSet of_these = sets_[node];
+      of_these.intersect(moved);
+      steps_ += of_these.count();
+      if (shifts)
+        shift(node, one, of_these, /*again=*/true);
+      else
+        use(node, one, of_these);
+    }
+  }
 }
 
-void ObjectFlow::use(const Use &use, const ElementSet &fresh) {
+void ObjectFlow::use(FlowNode node, const Use &use, const ElementSet &fresh) {
   if (use.kind == Use::Kind::shift || use.kind == Use::Kind::step) {
-    shift(use, fresh);
+    shift(node, use, fresh);
     return;
   }
   if (use.kind == Use::Kind::hide) {
@@ -439,7 +465,8 @@ void ObjectFlow::use(const Use &use, const ElementSet &fresh) {
       }
       break;
     case Use::Kind::array:
-      layout.add_array(offset, amount);
+      if (layout.add_array(offset, amount, use.stride) && is_place(object))
+        refolded_.insert(object);
       break;
     case Use::Kind::index:
       if (indexes_ && is_place(object) && layout.index(offset, amount, use.downwards))
@@ -515,7 +542,7 @@ void ObjectFlow::process(FlowNode node) {
     take_escaped(fresh);
   if (const auto uses = uses_.find(node); uses != uses_.end())
     for (const Use &one : uses->second)
-      use(one, fresh);
+      use(node, one, fresh);
   if (const auto guards = guards_of_.find(node); guards != guards_of_.end())
     for (const std::uint32_t number : guards->second) {
       Guard &guard = guards_[number];
@@ -642,7 +669,7 @@ bool ObjectFlow::solve(bool patient) {
   for (const auto &[node, uses] : uses_)
     for (const Use &one : uses)
       if (one.kind == Use::Kind::index)
-        use(one, ElementSet(sets_[root(node)]));
+        use(root(node), one, ElementSet(sets_[root(node)]));
   return resume(patient);
 }
 

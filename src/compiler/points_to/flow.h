@@ -88,7 +88,7 @@ public:
   // What a hidden pointer may point to.
   [[nodiscard]] const std::vector<ObjectId> &escaped_objects() const { return escaped_objects_; }
   // As Layout's, for whatever `pointer` points to.
-  void add_array(FlowNode pointer, std::uint64_t size);
+  void add_array(FlowNode pointer, std::uint64_t size, std::uint64_t stride);
   void index(FlowNode pointer, std::uint64_t stride, bool downwards);
   void collapse(FlowNode pointer);
   // Copies that hold once `pointer` may point to `function`; number of the guard.
@@ -175,6 +175,7 @@ private:
     bool typed = false;
     FlowNode other = 0;
     std::int64_t amount = 0;
+    std::uint64_t stride = 0; // of an array: bytes of an element
   };
   struct MemoryCopy {
     FlowNode to;
@@ -226,8 +227,12 @@ private:
   void add(FlowNode node, const ElementSet &elements);
   void connect(FlowNode from, FlowNode to);
   void process(FlowNode node);
-  void use(const Use &use, const ElementSet &fresh);
-  void shift(const Use &use, const ElementSet &fresh, bool again = false);
+  // What a use of `node` makes of elements that are new there, or (`again`) of objects whose
+  // offsets have folded since.
+  void use(FlowNode node, const Use &use, const ElementSet &fresh);
+  void shift(FlowNode node, const Use &use, const ElementSet &fresh, bool again = false);
+  [[nodiscard]] bool walks_into(FlowNode node, ObjectId object, std::uint64_t offset,
+                                std::uint64_t distance) const;
   void shift_again();
   void take_outside(const ElementSet &fresh);
   void refold(ObjectId object);
@@ -262,7 +267,7 @@ private:
   std::vector<ObjectId> outside_objects_;
   ElementSet outside_elements_; // theirs
   ElementSet stale_;            // elements that were folded since, which sets have still
-  std::set<ObjectId> refolded_; // whose elements were not moved again since
+  std::set<ObjectId> refolded_; // folded, or arrays are larger, and elements not moved again since
   llvm::DenseMap<ObjectId, std::vector<std::uint32_t>> outside_guards_; // by function, not outside
   std::vector<ObjectId> escaped_objects_;
   bool outside_escapes_ = false;

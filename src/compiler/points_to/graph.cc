@@ -210,16 +210,18 @@ std::uint64_t Graph::array_end(NodeId root, std::uint64_t offset) const {
   return nodes_[root].layout.array_end(offset);
 }
 
-void Graph::add_extent(Cell cell, std::uint64_t size) {
+void Graph::add_extent(Cell cell, std::uint64_t size, std::uint64_t stride) {
   cell = find(cell);
-  nodes_[cell.node].layout.add_array(cell.offset, size);
+  nodes_[cell.node].layout.add_array(cell.offset, size, stride);
 }
 
-void Graph::index(Cell cell, std::uint64_t stride, bool downwards) {
+bool Graph::index(Cell cell, std::uint64_t stride, bool downwards) {
   cell = find(cell);
-  if (nodes_[cell.node].layout.index(cell.offset, stride, downwards))
-    rekey(cell.node);
+  if (!nodes_[cell.node].layout.index(cell.offset, stride, downwards))
+    return false;
+  rekey(cell.node);
   drain();
+  return true;
 }
 
 void Graph::collapse(NodeId node) {

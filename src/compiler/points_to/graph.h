@@ -71,10 +71,12 @@ public:
   }
 
   void unify(Cell a, Cell b);
-  // The bytes [cell, cell + size) are an array: pointer arithmetic from within stays within.
-  void add_extent(Cell cell, std::uint64_t size);
-  // A pointer to `cell` is moved by unknown multiples of `stride`, perhaps downwards.
-  void index(Cell cell, std::uint64_t stride, bool downwards);
+  // The bytes [cell, cell + size) are an array of elements of `stride` bytes: pointer arithmetic
+  // from within stays within.
+  void add_extent(Cell cell, std::uint64_t size, std::uint64_t stride);
+  // A pointer to `cell` is moved by unknown multiples of `stride`, perhaps downwards. Returns
+  // whether offsets are one now that were not.
+  bool index(Cell cell, std::uint64_t stride, bool downwards);
   // No offset of the node is told from another.
   void collapse(NodeId node);
   void add_copy(const CopyLink &link);

@@ -73,25 +73,52 @@ std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
 std::uint64_t Layout::fold(std::uint64_t offset) const { return apply(folds_, offset); }
 
 std::uint64_t Layout::array_end(std::uint64_t offset) const {
-  const Array *array = array_at(offset, 0);
-  return array == nullptr ? kNoEnd : array->end;
+  if (offset >= kNoEnd - 1) // no key of a map
+    return kNoEnd;
+  const auto [end, fresh] = ends_.try_emplace(offset, kNoEnd);
+  if (fresh)
+    if (const auto array = array_around(offset, 0))
+      end->second = array->second;
+  return end->second;
 }
 
 std::optional<std::pair<std::uint64_t, std::uint64_t>>
 Layout::array_around(std::uint64_t offset, std::uint64_t longer_than) const {
-  const Array *array = array_at(offset, longer_than);
-  return array == nullptr ? std::nullopt : std::optional(std::pair{array->begin, array->end});
+  const auto arrays = arrays_at(offset, longer_than);
+  if (arrays.empty())
+    return std::nullopt;
+  std::pair around{arrays.front().begin, arrays.front().end};
+  for (const Array &array : arrays)
+    around = {std::min(around.first, array.begin), std::max(around.second, array.end)};
+  return around;
 }
 
-// The innermost one.
-const Layout::Array *Layout::array_at(std::uint64_t offset, std::uint64_t longer_than) const {
-  const Array *innermost = nullptr;
-  for (const Array &array : arrays_)
-    if (array.begin <= offset && offset < array.end &&
-        (array.end == kNoEnd || array.end - array.begin > longer_than) &&
-        (innermost == nullptr || array.end - array.begin < innermost->end - innermost->begin))
-      innermost = &array;
-  return innermost;
+bool Layout::is_in_element(const Array &part, const Array &whole) {
+  if (part.begin < whole.begin || part.end > whole.end)
+    return false;
+  const std::uint64_t before = (part.begin - whole.begin) % whole.stride;
+  return saturating_add(before, part.end - part.begin) <= whole.stride;
+}
+
+llvm::SmallVector<Layout::Array, 2> Layout::arrays_at(std::uint64_t offset,
+                                                      std::uint64_t longer_than) const {
+  llvm::SmallVector<Array, 2> found;
+  std::size_t innermost = 0;
+  for (const Array &array : arrays_) {
+    if (array.begin > offset)
+      break;
+    if (offset >= array.end || (array.end != kNoEnd && array.end - array.begin <= longer_than))
+      continue;
+    found.push_back(array);
+    if (array.end - array.begin < found[innermost].end - found[innermost].begin)
+      innermost = found.size() - 1;
+  }
+  if (found.size() > 1) {
+    const Array inner = found[innermost];
+    llvm::erase_if(
+        found, [&](const Array &array) { return array != inner && is_in_element(inner, array); });
+  }
+  return found;
 }
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> Layout::ranges(std::uint64_t offset,
@@ -151,47 +178,59 @@ std::optional<llvm::SmallVector<std::uint64_t, 4>> Layout::below(std::uint64_t o
   return found;
 }
 
-void Layout::add_array(std::uint64_t begin, std::uint64_t size) {
-  const Array array{begin, saturating_add(begin, size)};
+bool Layout::add_array(std::uint64_t begin, std::uint64_t size, std::uint64_t stride) {
+  const Array array{begin, saturating_add(begin, size), stride};
   Array *const at = std::lower_bound(arrays_.begin(), arrays_.end(), array);
-  if (at == arrays_.end() || *at != array)
-    arrays_.insert(at, array);
+  if (at != arrays_.end() && *at == array)
+    return false;
+  const bool widens = llvm::any_of(arrays_, [&](const Array &other) {
+    return other.begin < array.end && array.begin < other.end && !is_in_element(array, other) &&
+           !is_in_element(other, array);
+  });
+  arrays_.insert(at, array);
+  ends_.clear();
+  return widens;
 }
 
 bool Layout::index(std::uint64_t offset, std::uint64_t stride, bool downwards) {
   if (stride == 0)
     return false;
-  Fold fold{offset, kNoEnd, stride};
-  if (const Array *array = array_at(offset, stride)) {
-    fold.begin = array->begin + (offset - array->begin) % stride;
-    fold.end = array->end;
-  } else if (downwards) {
-    fold.begin %= stride;
-    backward_ = true;
+  llvm::SmallVector<Fold, 2> folds;
+  for (const Array &array : arrays_at(offset, stride))
+    folds.push_back({array.begin + (offset - array.begin) % stride, array.end, stride});
+  if (folds.empty()) {
+    backward_ |= downwards;
+    folds.push_back({downwards ? offset % stride : offset, kNoEnd, stride});
   }
-  return add_fold(fold);
+  return add_folds(folds);
 }
 
 bool Layout::identify(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t period = b - a;
-  Fold fold{a, kNoEnd, period};
-  if (const Array *array = array_at(a, period); array != nullptr && b < array->end) {
-    fold.begin = array->begin + (a - array->begin) % period;
-    fold.end = array->end;
-  } else if (backward_) {
-    fold.begin = a % period;
-  }
-  return add_fold(fold);
+  llvm::SmallVector<Fold, 2> folds;
+  for (const Array &array : arrays_at(a, period))
+    if (b < array.end)
+      folds.push_back({array.begin + (a - array.begin) % period, array.end, period});
+  if (folds.empty())
+    folds.push_back({backward_ ? a % period : a, kNoEnd, period});
+  return add_folds(folds);
+}
+
+bool Layout::walk(std::uint64_t offset, std::uint64_t stride) {
+  return add_fold({offset, kNoEnd, stride});
 }
 
 bool Layout::collapse() {
   arrays_.clear();
+  ends_.clear();
   return add_fold({0, kNoEnd, 1});
 }
 
-bool Layout::add_fold(Fold fold) {
+bool Layout::add_fold(Fold fold) { return add_folds(fold); }
+
+bool Layout::add_folds(llvm::ArrayRef<Fold> folds) {
   const auto before = folds_;
-  folds_.push_back(fold);
+  llvm::append_range(folds_, folds);
   normalise_folds(folds_);
   if (folds_ == before)
     return false;
@@ -200,6 +239,7 @@ bool Layout::add_fold(Fold fold) {
 }
 
 void Layout::fold_arrays() {
+  ends_.clear();
   for (Array &array : arrays_) {
     const std::uint64_t size = array.end == kNoEnd ? kNoEnd : array.end - array.begin;
     // Only what folds around the array moves it.
@@ -214,9 +254,11 @@ void Layout::fold_arrays() {
 
 bool Layout::merge(const Layout &other, std::uint64_t displacement) {
   if (!other.arrays_.empty()) {
+    ends_.clear();
     auto moved = other.arrays_; // which are in order still
     for (Array &array : moved)
-      array = {saturating_add(array.begin, displacement), saturating_add(array.end, displacement)};
+      array = {saturating_add(array.begin, displacement), saturating_add(array.end, displacement),
+               array.stride};
     const auto own = std::move(arrays_);
     arrays_.clear();
     std::merge(own.begin(), own.end(), moved.begin(), moved.end(), std::back_inserter(arrays_));

@@ -6,6 +6,7 @@
 
 #include "compiler/points_to/points_to.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <compare>
@@ -26,10 +27,11 @@ class Layout {
 public:
   [[nodiscard]] std::uint64_t fold(std::uint64_t offset) const;
   [[nodiscard]] llvm::ArrayRef<Fold> folds() const { return folds_; } // longest first
-  // The end of the innermost array that `offset` lies in; kNoEnd where there is none.
+  // The end of the array that `offset` lies in; kNoEnd where there is none.
   [[nodiscard]] std::uint64_t array_end(std::uint64_t offset) const;
 
-  // Begin and end of the innermost array of more than `longer_than` bytes that `offset` lies in.
+  // Begin and end of the array of more than `longer_than` bytes that `offset` lies in: of the
+  // innermost one, with those that overlap it and are not arrays of what it is a part of.
   [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>>
   array_around(std::uint64_t offset, std::uint64_t longer_than) const;
   // Folded byte ranges [begin, end) that an access of `size` bytes at a folded offset touches;
@@ -43,12 +45,16 @@ public:
   [[nodiscard]] std::optional<llvm::SmallVector<std::uint64_t, 4>>
   below(std::uint64_t offset, std::uint64_t distance) const;
 
-  void add_array(std::uint64_t begin, std::uint64_t size);
+  // `stride`: bytes of an element. Returns whether pointers may go further than before: where it
+  // overlaps others otherwise than by lying in their elements.
+  bool add_array(std::uint64_t begin, std::uint64_t size, std::uint64_t stride);
   // These return whether offsets fold that did not before.
   // A pointer at `offset` moves by unknown multiples of `stride`, perhaps downwards.
   bool index(std::uint64_t offset, std::uint64_t stride, bool downwards);
   // Offsets a < b are the same: so is everything that far apart from there on.
   bool identify(std::uint64_t a, std::uint64_t b);
+  // A pointer walks on from `offset`, whatever arrays it comes to.
+  bool walk(std::uint64_t offset, std::uint64_t stride);
   bool collapse();
   bool add_fold(Fold fold);
   // Takes over the layout of an object that lies at `displacement` in this one.
@@ -61,14 +67,22 @@ private:
   struct Array {
     std::uint64_t begin;
     std::uint64_t end;
+    std::uint64_t stride;
     auto operator<=>(const Array &) const = default;
   };
-  [[nodiscard]] const Array *array_at(std::uint64_t offset, std::uint64_t longer_than) const;
+  // Whether `part` lies within an element of `whole`.
+  static bool is_in_element(const Array &part, const Array &whole);
+  // The innermost array of more than `longer_than` bytes that `offset` lies in, and those that
+  // contain `offset` and have it in no element: a pointer there may be one to an element of each.
+  [[nodiscard]] llvm::SmallVector<Array, 2> arrays_at(std::uint64_t offset,
+                                                      std::uint64_t longer_than) const;
+  bool add_folds(llvm::ArrayRef<Fold> folds);
   void fold_arrays();
 
   llvm::SmallVector<Fold, 0>
       folds_; // disjoint or nested, each in the first period of its outer one
-  llvm::SmallVector<Array, 0> arrays_; // sorted
+  llvm::SmallVector<Array, 0> arrays_;                                // sorted
+  mutable llvm::SmallDenseMap<std::uint64_t, std::uint64_t, 1> ends_; // of arrays, as asked for
   bool backward_ = false;
 };
 

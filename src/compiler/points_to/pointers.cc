@@ -29,10 +29,12 @@ Pointer PointsToGraph::shift(Pointer pointer, std::int64_t bytes, bool within_ar
   return shifted;
 }
 
-void PointsToGraph::add_array(Pointer pointer, std::uint64_t size) {
-  graph_.add_extent(pointer.cell, size);
+void PointsToGraph::add_array(Pointer pointer, std::uint64_t size, std::uint64_t stride) {
+  if (size == 0 || stride == 0)
+    return;
+  graph_.add_extent(pointer.cell, size, stride);
   if (records_flow_)
-    flow_.add_array(pointer.flow, size);
+    flow_.add_array(pointer.flow, size, stride);
 }
 
 // A pointer moves by unknown multiples of `stride`. The graph is told later.

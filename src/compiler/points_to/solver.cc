@@ -129,7 +129,7 @@ void PointsToGraph::finish() {
   do {
     apply_indexes();
     graph_.settle();
-  } while (search() || leave() || rejoin() || !indexes_.empty());
+  } while (search() || leave() || rejoin() || applied_ != indexes_.size() || apply_indexes_again());
   mark_reached();
 }
 
@@ -241,7 +241,7 @@ void PointsToGraph::solve_sensitive(const PointsToGraph &insensitive) {
     do {
       apply_indexes();
       graph_.settle(static_cast<Scope>(i + 1));
-    } while (!indexes_.empty());
+    } while (applied_ != indexes_.size());
     const bool within = graph_.size() < budget;
     has_all_contexts_ = has_all_contexts_ && within;
     if (within && summary_size(groups[i]) < kLargestSummary)

@@ -134,7 +134,7 @@ private:
     llvm::SmallVector<Pointer, 1> found; // its parameters that are any pointer the memory leads to
     std::optional<Pointer> object;       // it is a virtual function, and this its object
   };
-  struct PendingIndex {
+  struct Index {
     Cell cell;
     std::uint64_t stride;
     bool downwards;
@@ -185,7 +185,7 @@ private:
 
   // pointers.cc
   Pointer shift(Pointer pointer, std::int64_t bytes, bool within_array = false);
-  void add_array(Pointer pointer, std::uint64_t size);
+  void add_array(Pointer pointer, std::uint64_t size, std::uint64_t stride);
   void index(Pointer pointer, std::uint64_t stride, bool downwards);
   void collapse(Pointer pointer);
   Pointer load(Pointer address, ObjectFlow::Take take = ObjectFlow::Take::as_pointer);
@@ -207,6 +207,7 @@ private:
   void add_store(const llvm::Instruction &access, Pointer to, const llvm::Value *value);
   void add_aggregate(const llvm::Instruction &instruction);
   void apply_indexes();
+  bool apply_indexes_again();
 
   // numbers.cc
   [[nodiscard]] static ObjectFlow::Take loads_as(const llvm::Instruction &access);
@@ -380,7 +381,8 @@ private:
   std::set<Hiding> found_here_;
   std::optional<Cell> hidden_;
   std::vector<Site> sites_;
-  std::vector<PendingIndex> indexes_;
+  std::vector<Index> indexes_;
+  std::size_t applied_ = 0; // of these
   std::vector<Search> searches_;
   std::set<std::pair<std::uint32_t, const llvm::Function *>> met_; // by searches
   std::set<std::pair<FlowNode, const llvm::Value *>> met_objects_; // by parameter

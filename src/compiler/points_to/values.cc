@@ -234,7 +234,8 @@ void PointsToGraph::initialise(const GlobalVariable &variable, Pointer at, std::
 void PointsToGraph::initialise(const GlobalVariable &variable) {
   const Pointer at = global(variable);
   if (auto *array = dyn_cast<ArrayType>(variable.getValueType()))
-    add_array(at, layout_.getTypeAllocSize(array));
+    add_array(at, layout_.getTypeAllocSize(array),
+              layout_.getTypeAllocSize(array->getElementType()));
   if (!variable.isThreadLocal())
     share(at);
   if (variable.hasInitializer())
@@ -250,6 +251,28 @@ void PointsToGraph::initialise(const GlobalVariable &variable) {
     own_[variable.getName()] = at; // functions that share it name it so
   } else if (!variable.hasLocalLinkage() && !variable.hasAvailableExternallyLinkage()) {
     escape(variable);
+  }
+}
+
+// Whether an index, which counts as signed, may be below 0.
+static bool may_be_negative(const Value &index) {
+  const auto *computed = dyn_cast<Instruction>(&index);
+  if (computed == nullptr)
+    return true;
+  const auto is_positive = [](const Value *value) {
+    const auto *constant = dyn_cast<ConstantInt>(value);
+    return constant != nullptr && constant->getValue().isStrictlyPositive();
+  };
+  switch (computed->getOpcode()) {
+  case Instruction::ZExt:
+    return false;
+  case Instruction::And:
+    return !is_positive(computed->getOperand(1)) && !isa<ZExtInst>(computed->getOperand(1));
+  case Instruction::LShr:
+  case Instruction::URem:
+    return !is_positive(computed->getOperand(1));
+  default:
+    return true;
   }
 }
 
@@ -270,7 +293,8 @@ Pointer PointsToGraph::element(const GEPOperator &gep, Pointer base) {
     }
     const std::uint64_t stride = layout_.getTypeAllocSize(type).getFixedValue();
     if (const auto *array = dyn_cast_or_null<ArrayType>(container); array != nullptr && stride != 0)
-      add_array(at, array->getNumElements() == 0 ? kNoEnd : array->getNumElements() * stride);
+      add_array(at, array->getNumElements() == 0 ? kNoEnd : array->getNumElements() * stride,
+                stride);
     // A step from element to element; bytes may be counted from anywhere to anywhere.
     const bool within_array = container == nullptr && stride != 1;
     container = type;
@@ -279,12 +303,7 @@ Pointer PointsToGraph::element(const GEPOperator &gep, Pointer base) {
         at = shift(at, constant->getSExtValue() * static_cast<std::int64_t>(stride), within_array);
       continue;
     }
-    const Value *plain = index->stripPointerCasts();
-    const auto *arithmetic = dyn_cast<BinaryOperator>(plain);
-    const bool downwards = isa<SExtInst>(plain) ||
-                           (arithmetic != nullptr && (arithmetic->getOpcode() == Instruction::Sub ||
-                                                      arithmetic->getOpcode() == Instruction::Xor));
-    this->index(at, stride, downwards);
+    this->index(at, stride, may_be_negative(*index));
   }
   return at;
 }
