@@ -32,20 +32,33 @@ bool PointsToGraph::is_bytes(const CopiedMemory &copied) {
 // in that memory.
 void PointsToGraph::add_number_assembly(const CallBase &call, bool does_nothing) {
   const std::optional<FlowNode> result = number(&call);
+  const auto hide_pointer = [&](const Value *argument,
+                                FlowNode to) { // in an integer that is returned
+    if (!call.getType()->isIntegerTy() || is_followed(&call))
+      return;
+    if (const std::optional<Pointer> given = pointer(argument)) {
+      flow_.hide(given->flow, to);
+      hidden_here_.insert({argument, false});
+    }
+  };
   if (does_nothing) { // but tie operands to results
     for (const Value *argument : call.args())
       if (result && !isa<MetadataAsValue>(argument) && !argument->getType()->isPointerTy())
         copy_number(argument, &call);
+      else if (result && argument->getType()->isPointerTy())
+        hide_pointer(argument, *result);
     return;
   }
   const FlowNode hand = flow_.add_node();
   for (const Value *argument : call.args()) {
     if (isa<MetadataAsValue>(argument))
       continue;
-    if (!argument->getType()->isPointerTy())
+    if (!argument->getType()->isPointerTy()) {
       hide_number(argument, hand);
-    else
+    } else {
       give_memory(argument, hand);
+      hide_pointer(argument, hand);
+    }
   }
   for (const Value *argument : call.args())
     if (argument->getType()->isPointerTy())

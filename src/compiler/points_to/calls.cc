@@ -335,8 +335,7 @@ void PointsToGraph::add_intrinsic(const IntrinsicInst &call) {
 }
 
 // Assembly, and intrinsics that nothing is known of. What may write memory may put any pointer that
-// it gets, or finds there, anywhere that it gets; what may not can only return one. An integer that
-// it returns is a number, unless it is made a pointer.
+// it gets, or finds there, anywhere that it gets; what may not can only return one.
 void PointsToGraph::add_assembly(const CallBase &call) {
   const auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand());
   const bool writes =
@@ -346,7 +345,8 @@ void PointsToGraph::add_assembly(const CallBase &call) {
                 is_contained(constraint.Codes, "{memory}"));
       });
   const bool returns = call.getType()->isPointerTy() || call.getType()->isStructTy() ||
-                       call.getType()->isVectorTy() || arithmetic_.contains(&call);
+                       call.getType()->isVectorTy() ||
+                       (assembly != nullptr && call.getType()->isIntegerTy(64));
   const bool nothing = assembly != nullptr && assembly->getAsmString().empty();
   std::optional<Pointer> all;
   for (const Value *argument : call.args())
