@@ -62,9 +62,9 @@ public:
       return trusted.error();
     if (Status good = check_words(); !good)
       return good.error();
-    if (Status made = make_lock_regions(module_, file_, catalogue_); !made)
+    if (Status made = make_lock_regions(module_, file_, catalogue_, known_); !made)
       return made.error();
-    Result<std::vector<ConditionOperation>> waits = convert_waits(module_, file_);
+    Result<std::vector<ConditionOperation>> waits = convert_waits(module_, file_, known_);
     if (!waits)
       return waits.error();
     result_.conditions = std::move(waits).value();

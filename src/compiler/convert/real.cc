@@ -35,8 +35,8 @@ Value *word_of(IRBuilder<> &builder, Value *lock) {
 class Region {
 public:
   Region(Module &module, const ConversionFile &file, const ConversionFile::LockRegion &region,
-         const Catalogue &catalogue)
-      : module_(module), file_(file), region_(region), catalogue_(catalogue) {}
+         const Catalogue &catalogue, const std::set<std::string> &known)
+      : module_(module), file_(file), region_(region), catalogue_(catalogue), known_(known) {}
 
   Status make() {
     function_ = module_.getFunction(region_.function);
@@ -68,7 +68,7 @@ public:
     std::string latest; // of the functions that were put into it
     for (unsigned round = 0; round < kMostRounds; ++round) {
       const LockCalls calls(module_);
-      const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls);
+      const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls, known_);
       if (!named)
         return named.error();
       const std::vector<const LockSite *> sites = sites_in(calls, *named);
@@ -178,15 +178,17 @@ private:
   const ConversionFile &file_;
   const ConversionFile::LockRegion &region_;
   const Catalogue &catalogue_;
+  const std::set<std::string> &known_;
   Function *function_ = nullptr;
   std::size_t section_ = 0;
 };
 
 } // namespace
 
-Status make_lock_regions(Module &module, const ConversionFile &file, const Catalogue &catalogue) {
+Status make_lock_regions(Module &module, const ConversionFile &file, const Catalogue &catalogue,
+                         const std::set<std::string> &known) {
   for (const ConversionFile::LockRegion &region : file.lock_regions)
-    if (Status made = Region(module, file, region, catalogue).make(); !made)
+    if (Status made = Region(module, file, region, catalogue, known).make(); !made)
       return made;
   return Unit{};
 }

@@ -19,13 +19,16 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
+#include <set>
+#include <string>
+
 namespace tandem {
 
 // Takes the regions that the file names out of the converted ones: a section that sets the word
 // where they begin, one that clears it where they end. Error: the user's mistake, or a region that
-// cannot stay real.
+// cannot stay real. `known`: as of NamedLocks::match().
 Status make_lock_regions(llvm::Module &module, const ConversionFile &file,
-                         const Catalogue &catalogue);
+                         const Catalogue &catalogue, const std::set<std::string> &known);
 
 // Whether the operation begins or ends a region that stays real.
 bool is_real(const LockSite &site);

@@ -40,7 +40,7 @@ public:
   // Error: a name that no lock of the program has, or a lock with two of them. `known`: names of
   // locks before guards were taken apart, of which not all need be left.
   static Result<NamedLocks> match(const llvm::Module &module, const ConversionFile &file,
-                                  const LockCalls &calls, const std::set<std::string> &known = {});
+                                  const LockCalls &calls, const std::set<std::string> &known);
   // Every name that a conversion file may call locks of the module.
   static std::set<std::string> all_names(const llvm::Module &module, const LockCalls &calls);
 

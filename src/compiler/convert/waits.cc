@@ -112,7 +112,8 @@ void put_into_callers(Function &function) {
 
 class Waits {
 public:
-  Waits(Module &module, const ConversionFile &file) : module_(module), file_(file) {}
+  Waits(Module &module, const ConversionFile &file, const std::set<std::string> &known)
+      : module_(module), file_(file), known_(known) {}
 
   Result<std::vector<ConditionOperation>> convert() {
     for (unsigned round = 0; round < kMostRounds; ++round) {
@@ -127,7 +128,7 @@ public:
       put_into_callers(*wrapper);
     }
     const LockCalls calls(module_);
-    const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls);
+    const Result<NamedLocks> named = NamedLocks::match(module_, file_, calls, known_);
     if (!named)
       return named.error();
     std::vector<const LockSite *> waits;
@@ -257,6 +258,7 @@ private:
 
   Module &module_;
   const ConversionFile &file_;
+  const std::set<std::string> &known_;
   std::set<const Function *> tried_;
   std::vector<ConditionOperation> result_;
 };
@@ -444,8 +446,9 @@ private:
 
 } // namespace
 
-Result<std::vector<ConditionOperation>> convert_waits(Module &module, const ConversionFile &file) {
-  return Waits(module, file).convert();
+Result<std::vector<ConditionOperation>> convert_waits(Module &module, const ConversionFile &file,
+                                                      const std::set<std::string> &known) {
+  return Waits(module, file, known).convert();
 }
 
 Result<std::vector<ConditionOperation>> convert_signals(Module &module, const LockCalls &calls,

@@ -18,6 +18,7 @@
 
 #include "llvm/IR/Module.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,9 @@ struct ConditionOperation {
 };
 
 // Rewrites every wait of the library of POSIX with a lock that the file converts. Error: the user's
-// mistake, or a wait that cannot be, with its place.
-Result<std::vector<ConditionOperation>> convert_waits(llvm::Module &module,
-                                                      const ConversionFile &file);
+// mistake, or a wait that cannot be, with its place. `known`: as of NamedLocks::match().
+Result<std::vector<ConditionOperation>>
+convert_waits(llvm::Module &module, const ConversionFile &file, const std::set<std::string> &known);
 
 // Behind convert_waits(): makes every signal wake those who sleep, and only those where nobody
 // waits really. Error: code outside the program may signal, or wait for, a condition that is slept
