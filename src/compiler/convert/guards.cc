@@ -6,7 +6,9 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/ValueHandle.h"
@@ -212,6 +214,34 @@ SetVector<Function *> call_plainly(ArrayRef<Function *> functions) {
   return callers;
 }
 
+// Answers whether an address is null where it cannot be, as that of a member of `this`, and that of
+// a lock which has been acquired: guards ask for that before they release a lock, and before they
+// acquire it again.
+void fold_null_tests(Function &function) {
+  SmallVector<const CallBase *, 4> acquired;
+  for (const Instruction &instruction : instructions(function))
+    if (const auto *call = dyn_cast<CallBase>(&instruction))
+      if (const Function *callee = called_function(*call);
+          callee != nullptr && callee->isDeclaration() && call->arg_size() > 0)
+        if (const std::optional<LockFunction> does = lock_function(*callee);
+            does && does->operation == LockOperation::lock)
+          acquired.push_back(call);
+  const DominatorTree dominators(function);
+  const SimplifyQuery query(function.getParent()->getDataLayout());
+  for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+    auto *test = dyn_cast<ICmpInst>(&instruction);
+    if (test == nullptr || !test->isEquality() || !isa<ConstantPointerNull>(test->getOperand(1)) ||
+        (!isKnownNonZero(test->getOperand(0), query) &&
+         none_of(acquired, [&](const CallBase *call) {
+           return call->getArgOperand(0) == test->getOperand(0) && dominators.dominates(call, test);
+         })))
+      continue;
+    test->replaceAllUsesWith(
+        ConstantInt::getBool(test->getType(), test->getPredicate() == ICmpInst::ICMP_NE));
+    test->eraseFromParent();
+  }
+}
+
 // Functions that nothing calls any more: what is left in the module of the library's operations is
 // what is used.
 void erase_unused(Module &module) {
@@ -253,13 +283,17 @@ void fold_guards(ArrayRef<Function *> functions) {
   builder.crossRegisterProxies(loops, analyses, components, modules);
   // Guards become values, and whether one holds its lock is known where that does not depend on a
   // condition of the program's.
+  FunctionPassManager values;
+  values.addPass(SROAPass(SROAOptions::ModifyCFG));
   FunctionPassManager passes;
-  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(SCCPPass());
   passes.addPass(SimplifyCFGPass());
   const auto fold = [&](Function &function) {
     const SmallVector<WeakVH> held = hold_exceptions(function);
-    passes.run(function, analyses);
+    analyses.invalidate(function, values.run(function, analyses));
+    fold_null_tests(function);
+    analyses.invalidate(function, PreservedAnalyses::none());
+    analyses.invalidate(function, passes.run(function, analyses));
     release_exceptions(held);
   };
   for (Function *function : functions)
