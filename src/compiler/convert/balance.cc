@@ -4,6 +4,7 @@
 #include "compiler/sections/flags.h"
 #include "compiler/sections/trylock.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
@@ -47,7 +48,13 @@ public:
   Walk(const Function &function, const LockCalls &calls,
        function_ref<bool(const LockSite &)> counts, bool declared, Changes *changes)
       : function_(function), calls_(calls), counts_(counts), declared_(declared),
-        flags_(function, &calls, changes) {}
+        flags_(function, &calls, changes) {
+    for (const LockSite *site : calls.sites(function))
+      if (site->operation == LockOperation::lock && counts(*site))
+        for (const BasicBlock &block : function)
+          if (const BasicBlock *side = acquired_side(*site, *block.getTerminator(), calls))
+            acquired_[block.getTerminator()] = side;
+  }
 
   Balance run() {
     const Instruction &first = function_.getEntryBlock().front();
@@ -124,11 +131,14 @@ private:
       note(instruction, state, loaded);
     }
     const Instruction &branch = *state.block->getTerminator();
+    const auto sure = acquired_.find(&branch);
     const BasicBlock *acquired =
         state.tried == nullptr ? nullptr : acquired_side(*state.tried, branch, calls_);
     for (unsigned number = 0; number < branch.getNumSuccessors(); ++number) {
       State next = state;
       next.block = branch.getSuccessor(number);
+      if (sure != acquired_.end() && next.block != sure->second)
+        continue;
       if (acquired != nullptr) {
         next.tried = nullptr;
         next.held += next.block == acquired ? 1 : 0;
@@ -306,6 +316,8 @@ private:
   const function_ref<bool(const LockSite &)> counts_;
   const bool declared_;
   const Flags flags_;
+  // Where branches that ask whether an acquisition failed go on: as a section's it does not.
+  DenseMap<const Instruction *, const BasicBlock *> acquired_;
   std::set<State> seen_;
   std::vector<State> work_;
   DenseSet<const Instruction *> outside_;

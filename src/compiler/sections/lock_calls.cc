@@ -405,7 +405,13 @@ bool LockCalls::find_wrapper(const Function &function) {
   does.acquired = only->acquired;
   if (loops) {
     does.operation = LockOperation::lock;
-    does.acquired = Acquired::nonzero; // its result is no error's number: it always acquires
+    does.acquired = Acquired::always;
+  } else if (only->operation == LockOperation::lock && function.getReturnType()->isIntegerTy()) {
+    // Where the text does not tell what the result means, its callers' does (unwrap.h).
+    const std::optional<Acquired> result = returned_result(function, *only);
+    if (!result)
+      return false;
+    does.acquired = *result;
   } else if (only->operation == LockOperation::trylock) {
     // The result must be recognisable at the call: a pointer to the lock, or the operation's own.
     if (function.getReturnType()->isPointerTy()) {

@@ -37,7 +37,7 @@ struct LockSite {
   bool own = false;   // unlock: of what a trylock in the same function returned
   bool named = false; // the paths are rooted in global variables: they mean the same everywhere
   const llvm::Function *wrapper = nullptr; // the wrapper called, or null
-  Acquired acquired = Acquired::zero;      // trylock: the result that means success
+  Acquired acquired = Acquired::zero;      // the result that means success
   bool runs_code = false;                  // the call runs code of the program under the lock
   std::uint64_t size = 0;                  // of a lock, bytes; 0: unknown
   std::vector<Target> targets;             // one for each of locks

@@ -17,8 +17,8 @@ namespace tandem {
 
 enum class LockOperation { lock, trylock, wait, unlock };
 
-// Which value of a trylock's result means "acquired".
-enum class Acquired { zero, nonzero, minus_one };
+// Which value of an operation's result means "acquired"; always: it does not tell.
+enum class Acquired { zero, nonzero, minus_one, always };
 
 // An object, seen from a function's argument: add offsets[0] bytes, load a pointer, add offsets[1],
 // and so on; so one offset means that the argument points into the object.

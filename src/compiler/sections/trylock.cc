@@ -36,7 +36,7 @@ public:
   // Which value of `value` means that the trylock acquired.
   std::optional<Acquired> of(const Value *value, unsigned depth = 0) const {
     if (value == entry_.call)
-      return entry_.acquired;
+      return entry_.acquired == Acquired::always ? std::nullopt : std::optional(entry_.acquired);
     if (depth > kMaxDepth)
       return std::nullopt;
     if (const auto *compare = dyn_cast<ICmpInst>(value))
@@ -48,6 +48,8 @@ public:
       return of_negation(*operand, depth);
     if (const auto *phi = dyn_cast<PHINode>(value))
       return of_choice(*phi, depth);
+    if (const auto *select = dyn_cast<SelectInst>(value))
+      return of_selection(*select, depth);
     if (isa<CastInst>(value) || isa<FreezeInst>(value))
       return of(cast<Instruction>(value)->getOperand(0), depth + 1);
     if (const auto *expect = dyn_cast<IntrinsicInst>(value);
@@ -82,6 +84,18 @@ private:
     return std::nullopt;
   }
 
+  // `error ? -1 : 0`: one of two constants, of which one is zero.
+  std::optional<Acquired> of_selection(const SelectInst &select, unsigned depth) const {
+    const std::optional<Acquired> chosen = of(select.getCondition(), depth + 1);
+    const auto *yes = dyn_cast<ConstantInt>(select.getTrueValue());
+    const auto *no = dyn_cast<ConstantInt>(select.getFalseValue());
+    if (!chosen || chosen == Acquired::minus_one || yes == nullptr || no == nullptr ||
+        yes->isZero() == no->isZero())
+      return std::nullopt;
+    const ConstantInt *acquired = chosen == Acquired::nonzero ? yes : no;
+    return acquired->isZero() ? Acquired::zero : Acquired::nonzero;
+  }
+
   bool comes_by_success(const BasicBlock &block, unsigned depth) const {
     const BasicBlock *previous = block.getSinglePredecessor();
     const auto *branch =
@@ -94,13 +108,13 @@ private:
   }
 
   std::optional<Acquired> of_comparison(const ICmpInst &compare, unsigned depth) const {
-    if (!compare.isEquality())
-      return std::nullopt;
     const std::optional<Acquired> left = of(compare.getOperand(0), depth + 1);
     const bool equal = compare.getPredicate() == ICmpInst::ICMP_EQ;
     const auto *right = dyn_cast<Constant>(compare.getOperand(1));
     if (!left || right == nullptr)
       return std::nullopt;
+    if (!compare.isEquality())
+      return right->isNullValue() ? of_sign(*left, compare.getPredicate()) : std::nullopt;
     if (right->isNullValue() && left != Acquired::minus_one)
       return equal ? opposite(left) : left;
     if (right->isAllOnesValue() && left == Acquired::minus_one)
@@ -108,6 +122,24 @@ private:
     if (!right->isNullValue() && left == Acquired::zero) // result == EBUSY
       return equal ? Acquired::zero : Acquired::nonzero;
     return std::nullopt;
+  }
+
+  // `result < 0`, where errors are negative, and `result > 0`, where they or success are positive.
+  static std::optional<Acquired> of_sign(Acquired result, CmpInst::Predicate predicate) {
+    switch (predicate) {
+    case CmpInst::ICMP_SLT:
+      return result == Acquired::zero ? std::optional(Acquired::zero) : std::nullopt;
+    case CmpInst::ICMP_SGE:
+      return result == Acquired::zero ? std::optional(Acquired::nonzero) : std::nullopt;
+    case CmpInst::ICMP_SGT:
+    case CmpInst::ICMP_UGT:
+      return result == Acquired::minus_one ? std::nullopt : std::optional(result);
+    case CmpInst::ICMP_SLE:
+    case CmpInst::ICMP_ULE:
+      return result == Acquired::minus_one ? std::nullopt : opposite(result);
+    default:
+      return std::nullopt;
+    }
   }
 
   // A variable that holds results of such calls.
@@ -173,7 +205,11 @@ std::optional<Acquired> returned_result(const Function &function, const LockSite
     sources(value, values);
     if (values.size() != 1)
       return std::nullopt;
-    result = Meaning(site, nullptr).of(*values.begin());
+    const auto *constant = dyn_cast<ConstantInt>(*values.begin());
+    if (constant != nullptr && site.operation == LockOperation::lock) // errors do not come back
+      result = constant->isZero() ? Acquired::zero : Acquired::nonzero;
+    else
+      result = Meaning(site, nullptr).of(*values.begin());
     if (!result)
       return std::nullopt;
   }
@@ -268,7 +304,7 @@ const BasicBlock *acquired_side(const LockSite &entry, const Instruction &termin
   const bool robust = entry.call->getModule()->getFunction("pthread_mutex_consistent") != nullptr;
   const bool tells = entry.operation == LockOperation::trylock ||
                      (entry.operation == LockOperation::lock && !robust &&
-                      entry.call->getType()->isIntegerTy() && entry.acquired == Acquired::zero);
+                      entry.call->getType()->isIntegerTy() && entry.acquired != Acquired::always);
   if (!tells || branch == nullptr || branch->isUnconditional())
     return nullptr;
   const std::optional<Acquired> when = Meaning(entry, &calls).of(branch->getCondition());
