@@ -21,8 +21,11 @@ struct Verdict {
 // Without the names of the temporary file.
 std::string in_words(std::string message, const std::string &path) {
   for (std::size_t at = message.find(path); at != std::string::npos; at = message.find(path)) {
-    const std::size_t end = message.find_first_not_of("0123456789:", at + path.size());
-    message.replace(at, (end == std::string::npos ? message.size() : end) - at, "this file ");
+    // A place at the begin says nothing; elsewhere it is the file that is meant.
+    const std::size_t end =
+        message.find_first_not_of(at == 0 ? "0123456789: " : "0123456789:", at + path.size());
+    message.replace(at, (end == std::string::npos ? message.size() : end) - at,
+                    at == 0 ? "" : "this file");
   }
   return message;
 }

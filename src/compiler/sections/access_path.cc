@@ -3,6 +3,7 @@
 
 #include "compiler/report/program_terms.h"
 #include "compiler/sections/lock_functions.h"
+#include "compiler/sections/origin.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -374,7 +375,7 @@ private:
   AccessPath pointer(const Value *value, unsigned depth) {
     if (const auto *load = dyn_cast<LoadInst>(value)) {
       const Value *from = load->getPointerOperand()->stripPointerCasts();
-      if (const auto *slot = dyn_cast<AllocaInst>(from))
+      if (const AllocaInst *slot = variable_at(from))
         if (const Value *only = only_stored(*slot); only != nullptr && !isa<Argument>(only)) {
           AccessPath path = address(only, 0, depth + 1);
           if (path.global != nullptr || given(load) != load)

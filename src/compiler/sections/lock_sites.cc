@@ -49,13 +49,57 @@ ReportLockSite site_at(const Instruction &call) {
   return site;
 }
 
+// The variables that are initialised with a constant.
+void holders_of(const Constant &constant, std::set<const GlobalVariable *> &holders) {
+  for (const User *user : constant.users())
+    if (const auto *variable = dyn_cast<GlobalVariable>(user))
+      holders.insert(variable);
+    else if (const auto *part = dyn_cast<Constant>(user); part && !isa<GlobalValue>(part))
+      holders_of(*part, holders);
+}
+
+// Whether code does nothing with an address but to load from it and from constant places behind it:
+// what it loads is known where the memory never changes.
+bool is_only_loaded(const Value &address) {
+  return all_of(address.users(), [](const User *user) {
+    const auto *offset = dyn_cast<GEPOperator>(user);
+    return isa<LoadInst>(user) ||
+           (offset != nullptr && offset->hasAllConstantIndices() && is_only_loaded(*user));
+  });
+}
+
+// Whether a variable that is initialised with a function's address may give it to calls by pointer
+// that do not find it by name (unwrap.h).
+bool gives_away(const GlobalVariable &holder) {
+  return !holder.getName().starts_with("llvm.") &&
+         !(never_changes(holder) && is_only_loaded(holder));
+}
+
+// Whether calls that do not name a function may lead to it.
+bool may_be_called_by_pointer(const Function &function) {
+  std::set<const GlobalVariable *> holders;
+  holders_of(function, holders);
+  return any_of(function.users(),
+                [&](const User *user) {
+                  const auto *call = dyn_cast<CallBase>(user);
+                  return isa<Instruction>(user) &&
+                         (call == nullptr || call->getCalledOperand() != &function);
+                }) ||
+         any_of(holders, [](const GlobalVariable *holder) { return gives_away(*holder); });
+}
+
 // Why no section begins or ends at `site`.
 std::string reason_of(const LockSite &site, const LockCalls &calls,
                       const ForeignReleases &foreign) {
   const Function &function = *site.call->getFunction();
-  if (calls.is_wrapper(function))
-    return function.use_empty() ? "inside a wrapper of the operation that nothing calls"
-                                : kInWrapper;
+  if (calls.is_wrapper(function)) {
+    if (function.use_empty())
+      return "inside a wrapper of the operation that nothing calls";
+    return may_be_called_by_pointer(function)
+               ? "inside a wrapper of the operation that may be called by pointer: such calls are "
+                 "not followed"
+               : kInWrapper;
+  }
   if (site.empty)
     return "the guard has given its lock away";
   if (site.guard)
@@ -114,25 +158,6 @@ void add_hidden(const Module &module, const LockCalls &calls, std::vector<Report
           }
 }
 
-// The variables that are initialised with a constant.
-void holders_of(const Constant &constant, std::set<const GlobalVariable *> &holders) {
-  for (const User *user : constant.users())
-    if (const auto *variable = dyn_cast<GlobalVariable>(user))
-      holders.insert(variable);
-    else if (const auto *part = dyn_cast<Constant>(user); part && !isa<GlobalValue>(part))
-      holders_of(*part, holders);
-}
-
-// Whether code does nothing with an address but to load from it and from constant places behind it:
-// what it loads is known where the memory never changes.
-bool is_only_loaded(const Value &address) {
-  return all_of(address.users(), [](const User *user) {
-    const auto *offset = dyn_cast<GEPOperator>(user);
-    return isa<LoadInst>(user) ||
-           (offset != nullptr && offset->hasAllConstantIndices() && is_only_loaded(*user));
-  });
-}
-
 // Operations of C whose address the program takes, but for tables that never change (unwrap.h) and
 // that all calls find by their names.
 void add_by_address(const Module &module, std::vector<ReportLockSite> &sites) {
@@ -161,8 +186,7 @@ void add_by_address(const Module &module, std::vector<ReportLockSite> &sites) {
     std::set<const GlobalVariable *> holders;
     holders_of(function, holders);
     for (const GlobalVariable &variable : module.globals()) {
-      if (!holders.contains(&variable) || variable.getName().starts_with("llvm.") ||
-          (never_changes(variable) && is_only_loaded(variable)))
+      if (!holders.contains(&variable) || !gives_away(variable))
         continue;
       ReportLockSite site;
       site.function = source_name(variable);

@@ -5,6 +5,7 @@
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
 
 namespace tandem {
@@ -14,6 +15,53 @@ using namespace llvm;
 
 // Longer chains of loads and variables than this are no wrapper's.
 constexpr unsigned kMaxDepth = 8;
+
+// Whether nothing is done with a variable but to load from it, and to store this value there once.
+bool only_passes_on(const AllocaInst &variable, const StoreInst &store) {
+  return all_of(variable.users(), [&](const User *user) {
+    const auto *intrinsic = dyn_cast<IntrinsicInst>(user);
+    return user == &store || isa<LoadInst>(user) ||
+           (intrinsic != nullptr && intrinsic->isLifetimeStartOrEnd());
+  });
+}
+
+// The variable that a variable's address is stored in, if that is another name of it: what is
+// loaded from there is only loaded from and stored to.
+const AllocaInst *alias_by(const StoreInst &store) {
+  const auto *alias = dyn_cast<AllocaInst>(store.getPointerOperand());
+  return alias != nullptr && !store.isVolatile() && only_passes_on(*alias, store) &&
+                 all_of(alias->users(),
+                        [](const User *user) {
+                          return !isa<LoadInst>(user) || all_of(user->users(), [&](const User *by) {
+                            const auto *inner = dyn_cast<StoreInst>(by);
+                            return isa<LoadInst>(by) ||
+                                   (inner != nullptr && inner->getValueOperand() != user);
+                          });
+                        })
+             ? alias
+             : nullptr;
+}
+
+// The stores to a variable, by all of its names. Null: its address gets elsewhere.
+bool find_stores(const AllocaInst &variable, SmallVectorImpl<const StoreInst *> &stores) {
+  for (const User *user : variable.users()) {
+    const auto *store = dyn_cast<StoreInst>(user);
+    if (store == nullptr)
+      continue;
+    if (store->getPointerOperand() == &variable) {
+      stores.push_back(store);
+      continue;
+    }
+    const AllocaInst *alias = alias_by(*store);
+    if (alias == nullptr)
+      return false;
+    for (const User *load : alias->users())
+      for (const User *by : load->users())
+        if (const auto *inner = dyn_cast<StoreInst>(by); inner != nullptr && isa<LoadInst>(load))
+          stores.push_back(inner);
+  }
+  return true;
+}
 
 // What a load of a local variable that holds one value only reads; else the value itself.
 const Value *through_variables(const Value *value) {
@@ -57,19 +105,49 @@ bool same_address(const Value &a, std::int64_t offset_of_a, const Value &b,
 void sources(const Value *value, SmallPtrSetImpl<const Value *> &found, unsigned depth) {
   value = value->stripPointerCasts();
   const auto *load = dyn_cast<LoadInst>(value);
-  const auto *slot = load == nullptr ? nullptr : dyn_cast<AllocaInst>(load->getPointerOperand());
+  const AllocaInst *slot = load == nullptr ? nullptr : variable_at(load->getPointerOperand());
   if (slot == nullptr || depth > 4) {
     if (!isa<ConstantPointerNull>(value))
       found.insert(value);
     return;
   }
-  for (const User *user : slot->users())
-    if (const auto *store = dyn_cast<StoreInst>(user)) {
-      if (store->getPointerOperand() == slot)
-        sources(store->getValueOperand(), found, depth + 1);
-      else
-        found.insert(value); // the variable's address escapes: anything may be in it
+  SmallVector<const StoreInst *, 4> stores;
+  if (!find_stores(*slot, stores))
+    found.insert(value); // the variable's address escapes: anything may be in it
+  for (const StoreInst *store : stores)
+    sources(store->getValueOperand(), found, depth + 1);
+}
+
+const AllocaInst *variable_at(const Value *pointer) {
+  if (const auto *variable = dyn_cast<AllocaInst>(pointer))
+    return variable;
+  const auto *load = dyn_cast<LoadInst>(pointer);
+  const auto *alias = load == nullptr ? nullptr : dyn_cast<AllocaInst>(load->getPointerOperand());
+  if (alias == nullptr)
+    return nullptr;
+  const StoreInst *only = nullptr;
+  for (const User *user : alias->users())
+    if (const auto *store = dyn_cast<StoreInst>(user); store != nullptr) {
+      if (only != nullptr)
+        return nullptr;
+      only = store;
     }
+  const auto *variable = only == nullptr ? nullptr : dyn_cast<AllocaInst>(only->getValueOperand());
+  return variable != nullptr && alias_by(*only) == alias ? variable : nullptr;
+}
+
+const Value *only_value(const AllocaInst &variable) {
+  for (const User *user : variable.users()) {
+    const auto *intrinsic = dyn_cast<IntrinsicInst>(user);
+    if (!isa<LoadInst, StoreInst>(user) &&
+        (intrinsic == nullptr || !intrinsic->isLifetimeStartOrEnd()))
+      return nullptr;
+  }
+  SmallVector<const StoreInst *, 4> stores;
+  return find_stores(variable, stores) && stores.size() == 1 &&
+                 stores.front()->getValueOperand()->getType() == variable.getAllocatedType()
+             ? stores.front()->getValueOperand()
+             : nullptr;
 }
 
 std::pair<const Value *, std::int64_t> base_of(const Value *address, const DataLayout &layout) {

@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/DataLayout.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Value.h"
 
 #include <cstdint>
@@ -19,6 +20,14 @@ namespace tandem {
 // counted.
 void sources(const llvm::Value *value, llvm::SmallPtrSetImpl<const llvm::Value *> &found,
              unsigned depth = 0);
+
+// The local variable that `pointer` is the address of, also where that went through another
+// variable of its own, as a clean-up's parameter; null for anything else.
+const llvm::AllocaInst *variable_at(const llvm::Value *pointer);
+
+// The one value that a local variable ever has, null pointers counted, where all that code does
+// with its address is to load and store there; null where it may have others.
+const llvm::Value *only_value(const llvm::AllocaInst &variable);
 
 // The object that `address` points into, and how far; through casts, constant offsets, local
 // variables that hold one pointer only, and functions that return their argument.

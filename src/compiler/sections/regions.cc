@@ -50,11 +50,11 @@ bool releases(const LockSite &site, const LockSite &entry, std::size_t number) {
     return false;
   if (is_named_alike(site, entry, number))
     return true;
-  if (number >= entry.targets.size())
+  if (number >= entry.resolved.size())
     return false;
-  const LockSite::Target &lock = entry.targets[number];
+  const LockSite::Target &lock = entry.resolved[number];
   const DataLayout &layout = entry.call->getModule()->getDataLayout();
-  return any_of(site.targets, [&](const LockSite::Target &target) {
+  return any_of(site.resolved, [&](const LockSite::Target &target) {
     return target.base != nullptr && lock.base != nullptr && target.offsets.size() == 1 &&
            lock.offsets.size() == 1 && target.base->getType()->isPointerTy() &&
            lock.base->getType()->isPointerTy() &&

@@ -14,12 +14,14 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/Analysis/InlineCost.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
+#include <optional>
 #include <set>
 
 namespace tandem {
@@ -83,6 +85,13 @@ std::string why_not_copied(const Function &function) {
                                       : "nothing in the program calls it";
   if (is_annotated(function) || any_of(instructions(function), needs_its_frame))
     return "it has sections of its own, or looks at its frame";
+  if (any_of(instructions(function), [](const Instruction &at) { return isa<VAStartInst>(at); }))
+    return "it takes any number of arguments";
+  if (any_of(instructions(function), [](const Instruction &at) {
+        const auto *call = dyn_cast<CallBase>(&at);
+        return call != nullptr && call->hasFnAttr(Attribute::ReturnsTwice);
+      }))
+    return "it calls setjmp or the like";
   if (!can_copy(function) || function.isInterposable())
     return "it calls itself, or jumps in a way that cannot be copied";
   if (size > kLargest || size * calls.size() > kMostCopied)
@@ -267,6 +276,149 @@ bool is_wrapper(const Function &function, const Leaks &leaks) {
   return leak.released.empty() && (leak.is_given || !leak.works);
 }
 
+// The functions of the source that were put into callers, for operation_place().
+constexpr StringRef kUnwrapped = "tandem.unwrapped";
+
+void remember(Module &module, DISubprogram *function) {
+  NamedMDNode *list = module.getOrInsertNamedMetadata(kUnwrapped);
+  if (function != nullptr && !is_contained(list->operands(), function))
+    list->addOperand(function);
+}
+
+// Whether a function only computes an address, from what it is given: `lock_of(x)` is `&x->m`. It
+// may lock on the way, as a wrapper that returns the lock does.
+bool is_accessor(const Function &function, const LockCalls &calls, unsigned depth = 0) {
+  return depth < 4 && !function.isDeclaration() && !is_library_function(function) &&
+         function.getReturnType()->isPointerTy() && function.getInstructionCount() <= kSmall &&
+         !any_of(
+             instructions(function),
+             [&](const Instruction &instruction) {
+               if (const auto *store = dyn_cast<StoreInst>(&instruction))
+                 return !isa<AllocaInst>(store->getPointerOperand());
+               const auto *call = dyn_cast<CallBase>(&instruction);
+               if (call == nullptr || isa<IntrinsicInst>(call) || call->doesNotReturn())
+                 return instruction.mayWriteToMemory() && call == nullptr;
+               const LockSite *site = calls.at(*call);
+               if (site != nullptr)
+                 return site->operation != LockOperation::lock;
+               const Function *callee = called_function(*call);
+               return callee == nullptr ||
+                      (!returns_its_argument(*callee) && !is_accessor(*callee, calls, depth + 1));
+             }) &&
+         why_not_copied(function).empty();
+}
+
+// The call by which an address was computed; null where none was.
+CallBase *computed_by(const Value *address, const DataLayout &layout) {
+  for (unsigned depth = 0; depth < 8; ++depth) {
+    address = base_of(address, layout).first;
+    if (const auto *call = dyn_cast<CallBase>(address))
+      return const_cast<CallBase *>(call); // NOLINT: of a module that is ours to change
+    if (const auto *load = dyn_cast<LoadInst>(address))
+      address = load->getPointerOperand();
+    else if (const auto *element = dyn_cast<GEPOperator>(address))
+      address = element->getPointerOperand();
+    else
+      return nullptr;
+  }
+  return nullptr;
+}
+
+// What a pointer is, through local variables that never have another value.
+const Value *exactly(const Value *value) {
+  for (unsigned depth = 0; depth < 8; ++depth) {
+    const auto *load = dyn_cast<LoadInst>(value);
+    const AllocaInst *variable =
+        load == nullptr || load->isVolatile() ? nullptr : variable_at(load->getPointerOperand());
+    const Value *only = variable == nullptr ? nullptr : only_value(*variable);
+    if (only == nullptr)
+      break;
+    value = only;
+  }
+  return value;
+}
+
+// Takes the ways out of the program on which the address of a lock that the function has acquired
+// would be null: clean-ups and guards ask for that before they release it.
+void fold_null_tests(Module &module) {
+  const LockCalls calls(module);
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    SmallVector<const LockSite *, 4> acquired;
+    for (const LockSite *site : calls.sites(function))
+      if (site->operation == LockOperation::lock && site->wrapper == nullptr)
+        acquired.push_back(site);
+    if (acquired.empty())
+      continue;
+    std::optional<DominatorTree> dominators;
+    SmallVector<std::pair<ICmpInst *, bool>> known;
+    for (BasicBlock &block : function) {
+      auto *branch = dyn_cast<BranchInst>(block.getTerminator());
+      auto *test = branch == nullptr || branch->isUnconditional()
+                       ? nullptr
+                       : dyn_cast<ICmpInst>(branch->getCondition());
+      if (test == nullptr || !test->isEquality() ||
+          !isa<ConstantPointerNull>(test->getOperand(1)) || !test->hasOneUse())
+        continue;
+      const Value *value = exactly(test->getOperand(0));
+      if (any_of(acquired, [&](const LockSite *site) {
+            if (any_of(site->targets, [&](const LockSite::Target &target) {
+                  return target.base != nullptr && target.offsets.size() == 1 &&
+                         target.offsets.front() == 0 && exactly(target.base) == value;
+                })) {
+              if (!dominators)
+                dominators.emplace(function);
+              return dominators->dominates(site->call, test);
+            }
+            return false;
+          }))
+        known.emplace_back(test, test->getPredicate() == ICmpInst::ICMP_NE);
+    }
+    for (const auto &[test, holds] : known) {
+      auto *branch = cast<BranchInst>(*test->user_begin());
+      test->replaceAllUsesWith(ConstantInt::getBool(module.getContext(), holds));
+      test->eraseFromParent();
+      ConstantFoldTerminator(branch->getParent());
+    }
+    if (!known.empty())
+      removeUnreachableBlocks(function);
+  }
+}
+
+// Puts accessors in where they give the address of a lock, so that both ends of a region are
+// computed alike. Result: their names.
+std::vector<std::string> open_accessors(Module &module, function_ref<bool(const Function &)> keep) {
+  const DataLayout &layout = module.getDataLayout();
+  SetVector<CallBase *> found;
+  {
+    const LockCalls calls(module);
+    for (const Function &function : module)
+      for (const LockSite *site : calls.sites(function))
+        for (const LockSite::Target &target : site->resolved)
+          if (CallBase *call = target.base == nullptr ? nullptr : computed_by(target.base, layout))
+            if (const Function *callee = called_function(*call);
+                callee != nullptr && callee != &function && !keep(*callee) &&
+                is_accessor(*callee, calls))
+              found.insert(call);
+  }
+  std::vector<std::string> names;
+  SetVector<Function *> opened;
+  for (CallBase *call : found) {
+    Function &callee = *const_cast<Function *>(called_function(*call)); // NOLINT: as above
+    InlineFunctionInfo info;
+    if (!InlineFunction(*call, info).isSuccess())
+      continue;
+    names.push_back(source_name(callee));
+    remember(module, callee.getSubprogram());
+    opened.insert(&callee);
+  }
+  for (Function *callee : opened)
+    if (callee->hasLocalLinkage() && callee->use_empty())
+      callee->eraseFromParent();
+  return names;
+}
+
 bool calls_any(const Function &function, const DenseSet<const Function *> &of) {
   return any_of(instructions(function), [&](const Instruction &instruction) {
     const auto *call = dyn_cast<CallBase>(&instruction);
@@ -389,15 +541,6 @@ void fold(Function &caller, ArrayRef<AllocaInst *> slots) {
     removeUnreachableBlocks(caller);
 }
 
-// The functions of the source that were put into callers, for operation_place().
-constexpr StringRef kUnwrapped = "tandem.unwrapped";
-
-void remember(Module &module, DISubprogram *function) {
-  NamedMDNode *list = module.getOrInsertNamedMetadata(kUnwrapped);
-  if (function != nullptr && !is_contained(list->operands(), function))
-    list->addOperand(function);
-}
-
 bool was_unwrapped(const Module &module, const DILocation &place) {
   const NamedMDNode *list = module.getNamedMetadata(kUnwrapped);
   return list != nullptr && is_contained(list->operands(), place.getScope()->getSubprogram());
@@ -474,9 +617,13 @@ std::vector<std::string> unwrap_locks(Module &module, function_ref<bool(const Fu
   if (bind_tables(module))
     names.emplace_back("a table");
   DenseSet<const Function *> done;
-  for (unsigned round = 0; round < kMostRounds; ++round)
-    if (!unwrap_round(module, keep, done, names))
+  for (unsigned round = 0; round < kMostRounds; ++round) {
+    std::vector<std::string> opened = open_accessors(module, keep);
+    names.insert(names.end(), opened.begin(), opened.end());
+    fold_null_tests(module);
+    if (!unwrap_round(module, keep, done, names) && opened.empty())
       break;
+  }
   return names;
 }
 
