@@ -14,7 +14,9 @@ import pytest
 from conftest import PROGRAMS, RUN_SECONDS, Converter
 
 NAMES = (
+    "answers",
     "cxx_guards",
+    "cxx_pool",
     "cxx_queue",
     "cxx_shapes",
     "cxx_word",

@@ -23,12 +23,15 @@ EXPECTED: dict[str, tuple[list[str], list[str]]] = {
     # A field that a wrapper waits with, and one that has a lock's address.
     "own_object": (["*store.totals", "store.mutex"], []),
     "readers": (["count_lock", "table.lock"], []),
+    "answers": (["answer", "cleaned", "node.lock", "number", "truth"], []),
     # The C++ library's.
     "cxx_guards": (
         ["(anonymous namespace)::wrong_lock", "Account::mutex_", "Table::mutex_"],
         ["Scale::left_mutex_", "Scale::right_mutex_"],  # a region constructs a std::runtime_error
     ),
     "cxx_queue": (["Queue::mutex_"], []),
+    "cxx_pool": (["(anonymous namespace)::Pool::mutex_"], []),
+    "cxx_unused": (["Counter<std::mutex>::lock_"], ["Counter<Nothing>::lock_"]),
     "cxx_shapes": (
         [
             "(anonymous namespace)::a",
