@@ -30,7 +30,7 @@ EXPECTED: dict[str, tuple[list[str], list[str]]] = {
         ["Scale::left_mutex_", "Scale::right_mutex_"],  # a region constructs a std::runtime_error
     ),
     "cxx_queue": (["Queue::mutex_"], []),
-    "cxx_pool": (["(anonymous namespace)::Pool::mutex_"], []),
+    "cxx_pool": (["Pool::mutex_"], []),
     "cxx_unused": (["Counter<std::mutex>::lock_"], ["Counter<Nothing>::lock_"]),
     "cxx_shapes": (
         [

@@ -196,29 +196,36 @@ bool has_region_at(const Lock &lock, const std::string &file, std::uint64_t line
                      [&](const ReportSection *region) { return is_at(file, line, *region); });
 }
 
-// Whether the profile's site is one of many locks: in a function that acquires for its callers.
-bool is_shared(const Report &report, const ProfileLock &used) {
-  return std::none_of(report.sections.begin(), report.sections.end(),
-                      [&](const ReportSection &section) {
-                        return section.kind == SectionKind::lock_region &&
-                               is_at(used.site.file, used.site.line, section);
-                      });
+// Whether one of the names is the variable, a part of it, or an element.
+bool is_in_variable(const Lock &lock, const std::string &variable) {
+  const auto begins = [&](std::string_view name) {
+    return name.substr(0, name.find_first_of(".[")) == variable;
+  };
+  return std::any_of(lock.names.begin(), lock.names.end(), begins) ||
+         std::any_of(lock.paths.begin(), lock.paths.end(), begins);
 }
 
-Use use_of(const Report &report, const std::string &name, const Lock &lock,
+// Whether the profile's entry is about the lock.
+bool is_of(const ProfileLock &used, const Lock &lock) {
+  return (used.variable && is_in_variable(lock, in_program_terms(used.symbol))) ||
+         has_region_at(lock, used.site.file, used.site.line);
+}
+
+Use use_of(const std::map<std::string, Lock> &locks, const Lock &lock,
            const std::vector<Profile> &profiles) {
   Use use;
-  const std::string_view variable = std::string_view(name).substr(0, name.find('['));
+  // There is an entry that may be about any lock: of a function that acquires for its callers.
   bool shared = false;
   for (const Profile &profile : profiles) {
     use.locks_known = use.locks_known || profile.of_locks;
     for (const ProfileLock &used : profile.locks)
-      if ((used.variable && used.symbol == variable) ||
-          has_region_at(lock, used.site.file, used.site.line)) {
+      if (is_of(used, lock)) {
         use.acquisitions += used.acquisitions;
         use.contended += used.contended;
-      } else if (!used.variable && is_shared(report, used)) {
-        shared = true;
+      } else {
+        shared = shared || std::none_of(locks.begin(), locks.end(), [&](const auto &other) {
+                   return is_of(used, other.second);
+                 });
       }
     for (const ProfileSection &ran : profile.sections)
       if (has_region_at(lock, ran.file, ran.line)) {
@@ -321,8 +328,9 @@ Result<std::string> suggest_conversion(const Report &report, const std::string &
   std::string kept_locks;
   std::string first_reason; // why a lock stays
   const std::string waits_kept = keeps_waits(report);
-  for (const auto &[name, lock] : locks_of(report)) {
-    const Use use = use_of(report, name, lock, profiles);
+  const std::map<std::string, Lock> locks = locks_of(report);
+  for (const auto &[name, lock] : locks) {
+    const Use use = use_of(locks, lock, profiles);
     const auto known = refused.find(name);
     std::optional<std::string> stays =
         known != refused.end() ? known->second : why_it_stays(lock, waits_kept);

@@ -215,6 +215,22 @@ TEST(Suggest, ProfileOfAWrapperSaysNothingOfItsCallersLocks) {
   EXPECT_EQ(names(file.sections), (Names{"a_lock", "p->lock"}));
 }
 
+TEST(Suggest, ProfileKnowsALockByTheVariableThatItIsAPartOf) {
+  const ConversionFile file =
+      suggested({region("pool.m", 1), region("app::table.locks[]", 7)},
+                {of_locks({variable("pool", 9, 1), variable("_ZN3app5tableE", 10, 0)})});
+  EXPECT_EQ(names(file.sections), Names{"pool.m"});
+  EXPECT_EQ(names(file.kept_locks), Names{"app::table.locks[]"});
+}
+
+TEST(Suggest, ProfileOfAVariableThatIsNoLocksSaysNothingOfOthers) {
+  const ConversionFile file =
+      suggested({region("Cache::mutex_", 1), region("a_lock", 7)},
+                {of_locks({variable("cache", 9, 1), variable("a_lock", 10, 0)})});
+  EXPECT_EQ(names(file.sections), Names{"Cache::mutex_"});
+  EXPECT_EQ(names(file.kept_locks), Names{"a_lock"});
+}
+
 ProfileSection ran(std::uint64_t line, std::uint64_t commits) {
   ProfileSection section;
   section.file = "/x/server.c";
