@@ -83,7 +83,8 @@ LockCalls::LockCalls(const Module &module) {
         continue;
       const auto known = bindings_.find(&function);
       const std::size_t before = known == bindings_.end() ? 0 : known->second.size();
-      if (is_constructor_or_destructor(function))
+      // A function that returns a guard makes it where its caller wants it, as a constructor does.
+      if (is_constructor_or_destructor(function) || function.hasStructRetAttr())
         find_bindings(function);
       const auto now = bindings_.find(&function);
       const bool bound = now != bindings_.end() && now->second.size() > before;
@@ -272,7 +273,7 @@ std::optional<LockSite::Target> LockCalls::bound_to(const Value &guard, std::int
   return found;
 }
 
-// Which of its arguments a constructor keeps in `this`.
+// Which of its arguments a constructor keeps in `this`, or a function in what it returns.
 void LockCalls::find_bindings(const Function &function) {
   const DataLayout &layout = function.getParent()->getDataLayout();
   std::vector<Binding> found;
