@@ -71,11 +71,13 @@ bool is_compilers(const Instruction &slot) {
     return all_of(phi->incoming_values(), [](const Use &value) { return isa<Constant>(value); });
   return slot.getName().starts_with("cleanup.dest") ||
          (!slot.user_empty() && all_of(slot.users(), [](const User *user) {
-           const auto *store = dyn_cast<StoreInst>(user);
-           return store != nullptr
-                      ? isa<ConstantInt>(store->getValueOperand())
-                      : isa<LoadInst>(user) &&
-                            all_of(user->users(), [](auto *use) { return isa<SwitchInst>(use); });
+           if (const auto *store = dyn_cast<StoreInst>(user))
+             return isa<ConstantInt>(store->getValueOperand());
+           // What is put into a caller says how long its variables live.
+           const auto *intrinsic = dyn_cast<IntrinsicInst>(user);
+           return (intrinsic != nullptr && intrinsic->isLifetimeStartOrEnd()) ||
+                  (isa<LoadInst>(user) &&
+                   all_of(user->users(), [](auto *use) { return isa<SwitchInst>(use); }));
          }));
 }
 
