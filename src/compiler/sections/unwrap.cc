@@ -130,7 +130,7 @@ bool have_common(const std::set<std::string> &a, const std::set<std::string> &b)
 // Whether the caller names the lock.
 bool is_given(const LockSite &site) {
   const DataLayout &layout = site.call->getModule()->getDataLayout();
-  return any_of(site.targets, [&](const LockSite::Target &target) {
+  return any_of(site.resolved, [&](const LockSite::Target &target) {
     return target.base != nullptr && origin_of(target.base, layout).has_value();
   });
 }
@@ -449,12 +449,16 @@ bool never_changes(const GlobalVariable &variable) {
 
 namespace {
 
-// The function that a table of the program has where a call by pointer looks; null where that may
-// change.
+// The function that a table of the program, or a variable that only passes it on, has where a call
+// by pointer looks; null where that may change.
 Function *function_in_table(const CallBase &call) {
   const auto *load = dyn_cast<LoadInst>(call.getCalledOperand());
   if (load == nullptr)
     return nullptr;
+  if (const auto *only = dyn_cast<Function>(exactly(load)))
+    return only->getFunctionType() == call.getFunctionType()
+               ? const_cast<Function *>(only) // NOLINT: of a module that is ours to change
+               : nullptr;
   const DataLayout &layout = call.getModule()->getDataLayout();
   const auto [base, offset] = base_of(load->getPointerOperand(), layout);
   const auto *table = dyn_cast<GlobalVariable>(base);
