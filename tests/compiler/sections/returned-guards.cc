@@ -27,9 +27,9 @@ struct Counts {
 static Synchronized<Counts> counts;
 int main() {
   counts->n = 1;
-  // CHECK-DAG: section main_1 lock-region line [[#@LINE-1]]: mutex std-mutex counts.mutex_, 1 exits, same-function
+  // CHECK-DAG: section main_1 lock-region line [[#@LINE-1]]: mutex std-mutex counts.mutex_, {{[12]}} exits, same-function
   auto locked = counts.lock();
-  // CHECK-DAG: section main_2 lock-region line [[#@LINE-1]]: mutex std-mutex counts.mutex_, 1 exits, same-function
+  // CHECK-DAG: section main_2 lock-region line [[#@LINE-1]]: mutex std-mutex counts.mutex_, {{[12]}} exits, same-function
   ++locked->n;
   return 0;
 }
