@@ -341,15 +341,19 @@ const Value *exactly(const Value *value) {
 // Takes the ways out of the program on which the address of a lock that the function has acquired
 // would be null: clean-ups and guards ask for that before they release it.
 void fold_null_tests(Module &module) {
-  const LockCalls calls(module);
-  for (Function &function : module) {
-    if (function.isDeclaration())
+  DenseMap<Function *, SmallVector<const CallBase *, 4>> acquisitions; // of the library of C
+  for (const Function &operation : module) {
+    const std::optional<LockFunction> does =
+        operation.isDeclaration() ? lock_function(operation) : std::nullopt;
+    if (!does || does->operation != LockOperation::lock || does->locks.size() != 1 ||
+        does->locks.front().offsets.size() != 1)
       continue;
-    SmallVector<const LockSite *, 4> acquired;
-    for (const LockSite *site : calls.sites(function))
-      if (site->operation == LockOperation::lock && site->wrapper == nullptr)
-        acquired.push_back(site);
-    if (acquired.empty())
+    for (CallBase *call : direct_calls(operation))
+      acquisitions[call->getFunction()].push_back(call);
+  }
+  for (Function &function : module) {
+    const auto acquired = acquisitions.find(&function);
+    if (acquired == acquisitions.end())
       continue;
     std::optional<DominatorTree> dominators;
     SmallVector<std::pair<ICmpInst *, bool>> known;
@@ -362,16 +366,12 @@ void fold_null_tests(Module &module) {
           !isa<ConstantPointerNull>(test->getOperand(1)) || !test->hasOneUse())
         continue;
       const Value *value = exactly(test->getOperand(0));
-      if (any_of(acquired, [&](const LockSite *site) {
-            if (any_of(site->targets, [&](const LockSite::Target &target) {
-                  return target.base != nullptr && target.offsets.size() == 1 &&
-                         target.offsets.front() == 0 && exactly(target.base) == value;
-                })) {
-              if (!dominators)
-                dominators.emplace(function);
-              return dominators->dominates(site->call, test);
-            }
-            return false;
+      if (any_of(acquired->second, [&](const CallBase *call) {
+            if (exactly(call->getArgOperand(0)) != value)
+              return false;
+            if (!dominators)
+              dominators.emplace(function);
+            return dominators->dominates(call, test);
           }))
         known.emplace_back(test, test->getPredicate() == ICmpInst::ICMP_NE);
     }
@@ -388,20 +388,18 @@ void fold_null_tests(Module &module) {
 
 // Puts accessors in where they give the address of a lock, so that both ends of a region are
 // computed alike. Result: their names.
-std::vector<std::string> open_accessors(Module &module, function_ref<bool(const Function &)> keep) {
+std::vector<std::string> open_accessors(Module &module, const LockCalls &calls,
+                                        function_ref<bool(const Function &)> keep) {
   const DataLayout &layout = module.getDataLayout();
   SetVector<CallBase *> found;
-  {
-    const LockCalls calls(module);
-    for (const Function &function : module)
-      for (const LockSite *site : calls.sites(function))
-        for (const LockSite::Target &target : site->resolved)
-          if (CallBase *call = target.base == nullptr ? nullptr : computed_by(target.base, layout))
-            if (const Function *callee = called_function(*call);
-                callee != nullptr && callee != &function && !keep(*callee) &&
-                is_accessor(*callee, calls))
-              found.insert(call);
-  }
+  for (const Function &function : module)
+    for (const LockSite *site : calls.sites(function))
+      for (const LockSite::Target &target : site->resolved)
+        if (CallBase *call = target.base == nullptr ? nullptr : computed_by(target.base, layout))
+          if (const Function *callee = called_function(*call);
+              callee != nullptr && callee != &function && !keep(*callee) &&
+              is_accessor(*callee, calls))
+            found.insert(call);
   std::vector<std::string> names;
   SetVector<Function *> opened;
   for (CallBase *call : found) {
@@ -551,11 +549,10 @@ bool was_unwrapped(const Module &module, const DILocation &place) {
 }
 
 // One level of wrappers; whether there was one.
-bool unwrap_round(Module &module, function_ref<bool(const Function &)> keep,
+bool unwrap_round(Module &module, const LockCalls &calls, function_ref<bool(const Function &)> keep,
                   DenseSet<const Function *> &done, std::vector<std::string> &names) {
   std::vector<Function *> wrappers;
   {
-    const LockCalls calls(module);
     const ForeignReleases foreign = find_foreign_releases(module, calls);
     Leaks leaks;
     for (Function &function : module)
@@ -622,10 +619,13 @@ std::vector<std::string> unwrap_locks(Module &module, function_ref<bool(const Fu
     names.emplace_back("a table");
   DenseSet<const Function *> done;
   for (unsigned round = 0; round < kMostRounds; ++round) {
-    std::vector<std::string> opened = open_accessors(module, keep);
-    names.insert(names.end(), opened.begin(), opened.end());
     fold_null_tests(module);
-    if (!unwrap_round(module, keep, done, names) && opened.empty())
+    std::optional<LockCalls> calls(std::in_place, module);
+    const std::vector<std::string> opened = open_accessors(module, *calls, keep);
+    names.insert(names.end(), opened.begin(), opened.end());
+    if (!opened.empty())
+      calls.emplace(module);
+    if (!unwrap_round(module, *calls, keep, done, names) && opened.empty())
       break;
   }
   return names;
