@@ -127,10 +127,12 @@ bool have_common(const std::set<std::string> &a, const std::set<std::string> &b)
   return any_of(a, [&](const std::string &name) { return b.contains(name); });
 }
 
-// Whether the caller names the lock.
+// Whether the caller names the lock. Who waits with a guard of its own may find the lock by another
+// way than who holds it (a condition variable that has a pointer to its lock): that stays one call.
 bool is_given(const LockSite &site) {
   const DataLayout &layout = site.call->getModule()->getDataLayout();
-  return any_of(site.resolved, [&](const LockSite::Target &target) {
+  const auto &targets = site.operation == LockOperation::wait ? site.targets : site.resolved;
+  return any_of(targets, [&](const LockSite::Target &target) {
     return target.base != nullptr && origin_of(target.base, layout).has_value();
   });
 }
