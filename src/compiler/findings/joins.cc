@@ -73,8 +73,9 @@ const Value *as_given(const Value *number) {
   for (const User *user : argument->getParent()->users()) {
     const auto *call = dyn_cast<CallBase>(user);
     const bool calls = call != nullptr && called_function(*call) == argument->getParent();
-    const auto *here =
-        calls ? dyn_cast<ConstantInt>(call->getArgOperand(argument->getArgNo())) : nullptr;
+    const auto *here = calls && argument->getArgNo() < call->arg_size()
+                           ? dyn_cast<ConstantInt>(call->getArgOperand(argument->getArgNo()))
+                           : nullptr;
     if (here == nullptr || (given != nullptr && given != here))
       return number;
     given = here;
@@ -83,10 +84,11 @@ const Value *as_given(const Value *number) {
 }
 
 // Whether a loop that joins comes to all that a call has created, `making` being the loop around
-// that: it has the same bound, or is certainly the longer one. If `likely`, also where the bounds
-// are variables that are not known to be one: who joins in a loop joins all.
+// that, one of `others`: it has the same bound, or certainly counts all numbers that the other one
+// does. If `likely`, also where the bounds are variables that are not known to be one: who joins in
+// a loop joins all.
 bool covers(const Loop &joining, const CallBase &join, const Loop *making, const CallBase &created,
-            const Loops &loops, bool likely) {
+            const Loops &loops, const Loops &others, bool likely) {
   // For the same elements, in either order.
   if (making != nullptr && created.getFunction() == join.getFunction() &&
       loops.counter_of(*making) != nullptr && loops.counter_of(joining) != nullptr &&
@@ -105,8 +107,12 @@ bool covers(const Loop &joining, const CallBase &join, const Loop *making, const
   if (first == nullptr || last == nullptr)
     return likely || first == last;
   const auto *made = dyn_cast<ConstantInt>(first);
-  if (made != nullptr && most != nullptr)
-    return made->getSExtValue() <= most->getSExtValue();
+  if (made != nullptr && most != nullptr) {
+    const auto all = others.numbers_of(*making, as_given);
+    const auto joined = loops.numbers_of(joining, as_given);
+    return all && joined ? joined->first <= all->first && all->second <= joined->second
+                         : made->getSExtValue() <= most->getSExtValue();
+  }
   return likely || same_value(*first, *last);
 }
 
@@ -426,7 +432,10 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
   const bool likely = mode_ == JoinMode::likely;
   std::set<std::pair<const BasicBlock *, const BasicBlock *>> sides;
   if (likely)
-    sides = loops.other_sides(around == nullptr ? *join.call->getParent() : *around->getHeader());
+    for (const auto &side :
+         loops.other_sides(around == nullptr ? *join.call->getParent() : *around->getHeader()))
+      if (!isa<UnreachableInst>(side.second->getTerminator())) // the process ends with its threads
+        sides.insert(side);
   for (std::uint32_t creation = 0; creation < creations_.size(); ++creation) {
     // A constructor's object that is made in two places may be two threads.
     if (handles_[creation].size() != 1)
@@ -467,7 +476,7 @@ void Joins::match(const Handle &join, const PointsToAnalysis &points_to) {
     if (around == nullptr ||
         !(likely || loops.always(*around, *join.call) ||
           (asks && loops.always(*around, *decides))) ||
-        !(handle.in_vector || covers(*around, *join.call, making, created, loops, likely)))
+        !(handle.in_vector || covers(*around, *join.call, making, created, loops, others, likely)))
       continue;
     SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> ends;
     around->getExitEdges(ends);

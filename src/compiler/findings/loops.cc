@@ -262,6 +262,19 @@ const Value *Loops::counter_of(const Loop &loop) const {
   return range ? range->counter : nullptr;
 }
 
+std::optional<std::pair<std::int64_t, std::int64_t>>
+Loops::numbers_of(const Loop &loop, function_ref<const Value *(const Value *)> known) const {
+  const std::optional<Range> range = range_of(loop, tree_);
+  const std::optional<Sum> last = range ? range->last() : std::nullopt;
+  if (!last || range->first.base != nullptr)
+    return std::nullopt;
+  const auto *more = last->base == nullptr ? nullptr : dyn_cast<ConstantInt>(known(last->base));
+  if (last->base != nullptr && more == nullptr)
+    return std::nullopt;
+  const std::int64_t end = last->offset + (more == nullptr ? 0 : more->getSExtValue());
+  return std::minmax(range->first.offset, end);
+}
+
 bool Loops::run_alike(const Instruction &a, const Instruction &b) const {
   const std::optional<Range> one = range_of(*around(a), tree_);
   const std::optional<Range> other = range_of(*around(b), tree_);

@@ -3,11 +3,14 @@
 // Loops of nearly unoptimised code, and how often two of them run.
 #pragma once
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
 
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -35,6 +38,11 @@ public:
 
   // The variable that a loop counts and ends by; null where there is none.
   [[nodiscard]] const llvm::Value *counter_of(const llvm::Loop &loop) const;
+  // The least and the greatest number that a loop counts, where they are constants. `known`: what
+  // else is known of a bound.
+  [[nodiscard]] std::optional<std::pair<std::int64_t, std::int64_t>>
+  numbers_of(const llvm::Loop &loop,
+             llvm::function_ref<const llvm::Value *(const llvm::Value *)> known) const;
   // Whether two instructions are run for the same numbers or pointers, each by the innermost loop
   // around it, in one order or the other: for the same first and last one, by the same step; or as
   // far as the text tells, where one of the loops has no counter that begins before it.

@@ -521,6 +521,31 @@ bool Phases::may_run(std::uint32_t other, std::uint32_t entry, const Sites &site
   return threads.any();
 }
 
+namespace {
+
+// Functions that do not return and end no process, or end it without what is registered for that.
+bool ends_otherwise(StringRef name) {
+  static constexpr StringRef kNames[] = {
+      "abort",          "_exit",     "_Exit",   "__assert_fail", "__stack_chk_fail",
+      "pthread_exit",   "thrd_exit", "longjmp", "_longjmp",      "siglongjmp",
+      "_Unwind_Resume", "execl",     "execv"};
+  return is_contained(kNames, name) || name.starts_with("__cxa_") || name.starts_with("_ZSt");
+}
+
+} // namespace
+
+// Whether a call may end the process as exit() does. If not `likely_only_`, code outside the
+// program of which nothing is known may, too.
+bool Phases::may_exit(const CallBase &call) const {
+  const Function *callee = called_function(call);
+  if (callee == nullptr || !callee->isDeclaration() || callee->isIntrinsic() ||
+      ends_otherwise(callee->getName()))
+    return false;
+  return call.doesNotReturn() || callee->getName() == "error" ||
+         callee->getName() == "error_at_line" ||
+         (!likely_only_ && points_to_.entry(*callee).touches_anything);
+}
+
 // The process ends where main returns, and where main's thread, or another one, calls exit().
 const Phases::Sites &Phases::at_ends() {
   if (at_ends_)
@@ -531,13 +556,14 @@ const Phases::Sites &Phases::at_ends() {
       static_cast<std::uint32_t>(find_if(sharing_.entries(), is_main) - sharing_.entries().begin());
   if (!followed_[main].known)
     follow(main);
+  if (const Function *exit = module_.getFunction("exit");
+      exit != nullptr && exit->hasAddressTaken())
+    at_ends_->set();
   for (const Function &function : module_)
     for (const Instruction &instruction : instructions(function)) {
       const auto *call = dyn_cast<CallBase>(&instruction);
-      const Function *callee = call == nullptr ? nullptr : called_function(*call);
-      const bool exits =
-          callee != nullptr && (callee->getName() == "exit" || callee->getName() == "quick_exit");
-      if (!exits && !(isa<ReturnInst>(instruction) && &function == sharing_.start().main))
+      if (!(call != nullptr && may_exit(*call)) &&
+          !(isa<ReturnInst>(instruction) && &function == sharing_.start().main))
         continue;
       for (const std::uint32_t entry : sharing_.entries_of(instruction))
         if (entry == main) {

@@ -108,6 +108,7 @@ private:
   void step(const llvm::Instruction &instruction, Change &state) const;
   [[nodiscard]] Change before(const llvm::Instruction &instruction) const;
   void follow(std::uint32_t entry);
+  [[nodiscard]] bool may_exit(const llvm::CallBase &call) const;
   const Sites &at_ends();
   void note_creations(std::uint32_t entry, const Sites &at, const llvm::Function &function);
   [[nodiscard]] bool are_alternatives(std::uint32_t entry, const llvm::Instruction &at,
