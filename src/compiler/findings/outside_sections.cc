@@ -228,7 +228,7 @@ Phases::Sites OutsideSections::sites_beside(std::uint32_t entry, const Instructi
 
 bool OutsideSections::comes_beside(std::uint32_t entry, const Instruction &outside,
                                    std::uint32_t other) {
-  const Phases &phases = phases_.likely();
+  Phases &phases = phases_.likely();
   return entry == other || !phases.is_followed(entry) ||
          phases.may_run(other, entry, sites_beside(entry, outside));
 }

@@ -510,7 +510,7 @@ Phases::Sites Phases::at(const Instruction &instruction, Sites entered) const {
   return entered;
 }
 
-bool Phases::may_run(std::uint32_t other, std::uint32_t entry, const Sites &sites) const {
+bool Phases::may_run(std::uint32_t other, std::uint32_t entry, const Sites &sites) {
   const bool beside_main = sharing_.entries()[entry].kind == EntryKind::main;
   if (!at_end_[other] || !beside_main)
     return sites_of_[other].none() ||
@@ -518,7 +518,7 @@ bool Phases::may_run(std::uint32_t other, std::uint32_t entry, const Sites &site
             !(beside_main && later_[other] && !calls_back_.anyCommon(sites)));
   Sites threads = sites;
   threads.reset(registers_);
-  return threads.any();
+  return threads.any() && another_exits();
 }
 
 namespace {
@@ -551,14 +551,17 @@ const Phases::Sites &Phases::at_ends() {
   if (at_ends_)
     return *at_ends_;
   at_ends_.emplace(count_);
+  another_exits_ = false;
   const auto is_main = [](const Entry &entry) { return entry.kind == EntryKind::main; };
   const auto main =
       static_cast<std::uint32_t>(find_if(sharing_.entries(), is_main) - sharing_.entries().begin());
   if (!followed_[main].known)
     follow(main);
   if (const Function *exit = module_.getFunction("exit");
-      exit != nullptr && exit->hasAddressTaken())
+      exit != nullptr && exit->hasAddressTaken()) {
     at_ends_->set();
+    another_exits_ = true;
+  }
   for (const Function &function : module_)
     for (const Instruction &instruction : instructions(function)) {
       const auto *call = dyn_cast<CallBase>(&instruction);
@@ -572,12 +575,20 @@ const Phases::Sites &Phases::at_ends() {
                                                                                : entered->second);
         } else if (!at_end_[entry] && !(likely_only_ && !is_known(entry))) {
           at_ends_->set();
+          another_exits_ = true;
         }
     }
   return *at_ends_;
 }
 
+bool Phases::another_exits() {
+  at_ends();
+  return another_exits_;
+}
+
 bool Phases::may_exist(std::uint32_t other, std::uint32_t entry, const Instruction &instruction) {
+  if (at_end_[entry] && sharing_.entries()[other].kind == EntryKind::main)
+    return another_exits();
   if (at_end_[entry] && sites_of_[other].any() && !at_end_[other])
     return sites_of_[other].anyCommon(at_ends());
   if (count_ == 0 || !is_followed(entry) || (sites_of_[other].none() && !at_end_[other]))

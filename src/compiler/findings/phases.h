@@ -75,7 +75,7 @@ public:
   [[nodiscard]] Sites at_begin(std::uint32_t entry) const;
   [[nodiscard]] Sites at(const llvm::Instruction &instruction, Sites entered) const;
   // Whether a thread of `other` may run while one of `entry` and threads of `sites` exist.
-  [[nodiscard]] bool may_run(std::uint32_t other, std::uint32_t entry, const Sites &sites) const;
+  bool may_run(std::uint32_t other, std::uint32_t entry, const Sites &sites);
 
 private:
   // Whether code outside of the program decides in which thread the entry runs.
@@ -110,6 +110,7 @@ private:
   void follow(std::uint32_t entry);
   [[nodiscard]] bool may_exit(const llvm::CallBase &call) const;
   const Sites &at_ends();
+  bool another_exits();
   void note_creations(std::uint32_t entry, const Sites &at, const llvm::Function &function);
   [[nodiscard]] bool are_alternatives(std::uint32_t entry, const llvm::Instruction &at,
                                       std::uint32_t other) const;
@@ -129,6 +130,7 @@ private:
   std::vector<bool> at_end_;
   Sites registers_;              // sites that only say what is to be run then
   std::optional<Sites> at_ends_; // of threads that may exist when the process ends
+  bool another_exits_ = false;   // a thread but main's may end the process
   // Of likely phases: entries that a library runs in threads which call into it, and sites of
   // threads that do. Beside main they are only where there is such a thread.
   std::vector<bool> later_;
