@@ -32,9 +32,11 @@ bool PointsToGraph::is_bytes(const CopiedMemory &copied) {
 // in that memory.
 void PointsToGraph::add_number_assembly(const CallBase &call, bool does_nothing) {
   const std::optional<FlowNode> result = number(&call);
-  const auto hide_pointer = [&](const Value *argument,
-                                FlowNode to) { // in an integer that is returned
-    if (!call.getType()->isIntegerTy() || is_followed(&call))
+  // An address may be returned in numbers that are not followed as addresses, or in parts.
+  const bool hides = !call.getType()->isVoidTy() && !is_followed(&call) &&
+                     any_of(leaves(call.getType()), [](const Leaf &leaf) { return !leaf.carries; });
+  const auto hide_pointer = [&](const Value *argument, FlowNode to) {
+    if (!hides)
       return;
     if (const std::optional<Pointer> given = pointer(argument)) {
       flow_.hide(given->flow, to);
