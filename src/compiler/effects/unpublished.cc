@@ -48,7 +48,8 @@ bool publishes(const Use &use, const PointsToAnalysis &points_to) {
 bool is_marker(const Instruction &instruction) {
   const auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
   return intrinsic != nullptr &&
-         (intrinsic->isAssumeLikeIntrinsic() || intrinsic->doesNotAccessMemory());
+         (intrinsic->isAssumeLikeIntrinsic() || intrinsic->doesNotAccessMemory()) &&
+         !intrinsic->getType()->isPtrOrPtrVectorTy(); // which may be one that it is given
 }
 
 bool may_follow(const Instruction &to, const Instruction &from, const Instruction *but_by) {

@@ -11,7 +11,7 @@
 namespace tandem {
 
 // Whether the place that `call` calls does nothing that the program can see: debug information,
-// lifetimes and the like.
+// lifetimes and the like, and no pointer.
 bool is_marker(const llvm::Instruction &instruction);
 
 // Whether control may come from one instruction to another of the same function. Exact for the

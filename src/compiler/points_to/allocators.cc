@@ -97,7 +97,9 @@ bool PointsToGraph::keeps(const Value &made, bool may_return, unsigned steps) {
 // The same of a function that is called with it.
 bool PointsToGraph::callee_keeps(const CallBase &call, unsigned argument, unsigned steps) {
   if (const auto *intrinsic = dyn_cast<IntrinsicInst>(&call))
-    return (isa<AnyMemIntrinsic>(intrinsic) && argument == 0) || intrinsic->isAssumeLikeIntrinsic();
+    return (isa<AnyMemIntrinsic>(intrinsic) && argument == 0) ||
+           (intrinsic->isAssumeLikeIntrinsic() && // an annotation returns the pointer
+            !intrinsic->getType()->isPointerTy());
   const Function *callee = called_function(call);
   if (callee == nullptr || argument >= callee->arg_size())
     return false;
