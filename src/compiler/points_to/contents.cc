@@ -101,8 +101,8 @@ void ObjectFlow::process_copy(std::pair<ObjectId, std::uint64_t> source,
   // Of unknown size: up to the end of either array.
   if (size == kNoEnd)
     size =
-        std::min(distance(begin, objects_[from].layout.array_end(begin)),
-                 objects_[to].outside ? kNoEnd : distance(at, objects_[to].layout.array_end(at)));
+        std::min(distance(begin, objects_[from].layout.length_end(begin)),
+                 objects_[to].outside ? kNoEnd : distance(at, objects_[to].layout.length_end(at)));
   const std::uint64_t end = saturating_add(begin, size);
   // An array's contents arrive as an array's.
   const llvm::SmallVector<Fold, 4> folds(objects_[from].layout.folds());
@@ -111,8 +111,9 @@ void ObjectFlow::process_copy(std::pair<ObjectId, std::uint64_t> source,
       continue;
     const std::uint64_t last = std::min(fold.end, end);
     if (!objects_[to].outside &&
-        objects_[to].layout.add_fold({std::max(fold.begin, begin) - begin + at,
-                                      last == kNoEnd ? kNoEnd : last - begin + at, fold.period}))
+        objects_[to].layout.add_folds(Fold{std::max(fold.begin, begin) - begin + at,
+                                           last == kNoEnd ? kNoEnd : last - begin + at,
+                                           fold.period}))
       refold(to);
   }
   const auto fillings = objects_[from].fillings;

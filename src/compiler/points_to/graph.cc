@@ -190,6 +190,8 @@ void Graph::merge_into(NodeId root, NodeId child, std::uint64_t displacement) {
   CHECK(node.scope == kProgram || node.scope == moved.scope, "nodes of scopes {} and {} are merged",
         node.scope, moved.scope);
   meet_of(node, moved);
+  if (!moved.objects.empty())
+    node.layout.add_begin(displacement);
   node.objects.append(moved.objects.begin(), moved.objects.end());
   if (node.layout.merge(moved.layout, displacement))
     rekey(root);
@@ -204,10 +206,6 @@ void Graph::rekey(NodeId root) {
   node.contents.clear();
   for (const auto &[offset, content] : contents)
     set_content(root, fold(root, offset), content);
-}
-
-std::uint64_t Graph::array_end(NodeId root, std::uint64_t offset) const {
-  return nodes_[root].layout.array_end(offset);
 }
 
 void Graph::add_extent(Cell cell, std::uint64_t size, std::uint64_t stride) {
@@ -332,8 +330,8 @@ bool Graph::carry(const CopyLink &link) {
     const Cell target = find(to);
     const std::uint64_t begin = std::max(fold.begin, from.offset) - from.offset + target.offset;
     const std::uint64_t last = std::min(fold.end, end);
-    if (nodes_[target.node].layout.add_fold(
-            {begin, last == kNoEnd ? kNoEnd : last - from.offset + target.offset, fold.period})) {
+    if (nodes_[target.node].layout.add_folds(
+            Fold{begin, last == kNoEnd ? kNoEnd : last - from.offset + target.offset, fold.period})) {
       rekey(target.node);
       drain();
       changed = true;

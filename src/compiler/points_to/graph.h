@@ -97,8 +97,6 @@ public:
     return nodes_[root].layout.folds();
   }
   [[nodiscard]] const Layout &layout(NodeId root) const { return nodes_[root].layout; }
-  // The end of the innermost array that `offset` lies in; kNoEnd where there is none.
-  [[nodiscard]] std::uint64_t array_end(NodeId root, std::uint64_t offset) const;
 
   // Makes the node, and all that its contents lead to, part of the program's scope.
   void publish(NodeId node);

@@ -142,7 +142,7 @@ void ObjectFlow::fill(ObjectId object, std::uint64_t begin, std::uint64_t size, 
     return;
   }
   const Layout &layout = objects_[object].layout;
-  const std::uint64_t end = size == kNoEnd ? layout.array_end(begin) : saturating_add(begin, size);
+  const std::uint64_t end = size == kNoEnd ? layout.length_end(begin) : saturating_add(begin, size);
   Object::Filling filling{begin, end, node};
   widen(object, filling);
   auto &fillings = objects_[object].fillings;
@@ -228,7 +228,7 @@ void ObjectFlow::process_part(const PartialAccess &access, ObjectId object, std:
     }
     const Layout &layout = objects_[object].layout;
     const std::uint64_t end =
-        access.size == kNoEnd ? layout.array_end(offset) : saturating_add(offset, access.size);
+        access.size == kNoEnd ? layout.length_end(offset) : saturating_add(offset, access.size);
     Object::Filling range{offset, end, 0};
     widen(object, range);
     for (const auto &[at, node] : objects_[object].contents)

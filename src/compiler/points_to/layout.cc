@@ -72,14 +72,35 @@ std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
 
 std::uint64_t Layout::fold(std::uint64_t offset) const { return apply(folds_, offset); }
 
-std::uint64_t Layout::array_end(std::uint64_t offset) const {
+std::uint64_t Layout::length_end(std::uint64_t offset) const {
   if (offset >= kNoEnd - 1) // no key of a map
     return kNoEnd;
-  const auto [end, fresh] = ends_.try_emplace(offset, kNoEnd);
-  if (fresh)
-    if (const auto array = array_around(offset, 0))
-      end->second = array->second;
-  return end->second;
+  const auto [entry, fresh] = ends_.try_emplace(offset, kNoEnd);
+  std::uint64_t &end = entry->second;
+  if (!fresh || begins(offset))
+    return end;
+  if (const auto array = array_around(offset, 0))
+    end = array->second;
+  for (const Array &array : arrays_)
+    if (array.begin <= offset && offset < array.end && (offset - array.begin) % array.stride == 0)
+      end = std::max(end, array.end);
+  for (const Fold &fold : folds_)
+    if (fold.begin == offset)
+      end = std::max(end, fold.end);
+  return end;
+}
+
+bool Layout::begins(std::uint64_t offset) const {
+  return offset == 0 || llvm::any_of(begins_, [&](std::uint64_t begin) {
+           return fold(begin) == offset;
+         });
+}
+
+void Layout::add_begin(std::uint64_t offset) {
+  if (offset == 0 || llvm::is_contained(begins_, offset))
+    return;
+  begins_.push_back(offset);
+  ends_.clear();
 }
 
 std::optional<std::pair<std::uint64_t, std::uint64_t>>
@@ -125,7 +146,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> Layout::ranges(std::uint64_
                                                                     std::uint64_t size) const {
   const bool unknown = size == PointsToAnalysis::kUnknownSize;
   const std::uint64_t end =
-      std::max(unknown ? array_end(offset) : saturating_add(offset, size), offset + 1);
+      std::max(unknown ? length_end(offset) : saturating_add(offset, size), offset + 1);
   // An access that goes on beyond the element that it begins in touches the next ones.
   for (const Fold &fold : folds_) {
     if (offset < fold.begin || offset >= fold.end)
@@ -134,8 +155,8 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> Layout::ranges(std::uint64_
     if (end <= element_end)
       continue;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> parts{{fold.begin, element_end}};
-    if (!unknown && fold.end < end) // and may leave the array
-      parts.emplace_back(fold.end, saturating_add(fold.end, size));
+    if (fold.end < end) // and may leave the array
+      parts.emplace_back(fold.end, unknown ? end : saturating_add(fold.end, size));
     return parts;
   }
   return {{offset, end}};
@@ -217,16 +238,14 @@ bool Layout::identify(std::uint64_t a, std::uint64_t b) {
 }
 
 bool Layout::walk(std::uint64_t offset, std::uint64_t stride) {
-  return add_fold({offset, kNoEnd, stride});
+  return add_folds(Fold{offset, kNoEnd, stride});
 }
 
 bool Layout::collapse() {
   arrays_.clear();
   ends_.clear();
-  return add_fold({0, kNoEnd, 1});
+  return add_folds(Fold{0, kNoEnd, 1});
 }
-
-bool Layout::add_fold(Fold fold) { return add_folds(fold); }
 
 bool Layout::add_folds(llvm::ArrayRef<Fold> folds) {
   const auto before = folds_;
@@ -253,6 +272,8 @@ void Layout::fold_arrays() {
 }
 
 bool Layout::merge(const Layout &other, std::uint64_t displacement) {
+  for (const std::uint64_t begin : other.begins_)
+    add_begin(saturating_add(begin, displacement));
   if (!other.arrays_.empty()) {
     ends_.clear();
     auto moved = other.arrays_; // which are in order still

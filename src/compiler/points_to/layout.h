@@ -27,15 +27,17 @@ class Layout {
 public:
   [[nodiscard]] std::uint64_t fold(std::uint64_t offset) const;
   [[nodiscard]] llvm::ArrayRef<Fold> folds() const { return folds_; } // longest first
-  // The end of the array that `offset` lies in; kNoEnd where there is none.
-  [[nodiscard]] std::uint64_t array_end(std::uint64_t offset) const;
+  // Where an access of unknown length from a folded offset on ends: with the array there, or an
+  // array or a fold in which an element begins there; kNoEnd where an object begins there, or
+  // there is no array.
+  [[nodiscard]] std::uint64_t length_end(std::uint64_t offset) const;
 
   // Begin and end of the array of more than `longer_than` bytes that `offset` lies in: of the
   // innermost one, with those that overlap it and are not arrays of what it is a part of.
   [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>>
   array_around(std::uint64_t offset, std::uint64_t longer_than) const;
   // Folded byte ranges [begin, end) that an access of `size` bytes at a folded offset touches;
-  // PointsToAnalysis::kUnknownSize: everything up to the end of the array, or of the object.
+  // PointsToAnalysis::kUnknownSize: everything up to length_end.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>>
   ranges(std::uint64_t offset, std::uint64_t size) const;
 
@@ -56,10 +58,12 @@ public:
   // A pointer walks on from `offset`, whatever arrays it comes to.
   bool walk(std::uint64_t offset, std::uint64_t stride);
   bool collapse();
-  bool add_fold(Fold fold);
-  // Takes over the layout of an object that lies at `displacement` in this one.
+  bool add_folds(llvm::ArrayRef<Fold> folds);
+  // Takes over the layout of what lies at `displacement` in this one.
   bool merge(const Layout &other, std::uint64_t displacement);
 
+  // An object begins at `offset`; one does at 0 in any case.
+  void add_begin(std::uint64_t offset);
   // A pointer into it was moved downwards by a constant: it may move on.
   void set_backward() { backward_ = true; }
 
@@ -76,13 +80,14 @@ private:
   // contain `offset` and have it in no element: a pointer there may be one to an element of each.
   [[nodiscard]] llvm::SmallVector<Array, 2> arrays_at(std::uint64_t offset,
                                                       std::uint64_t longer_than) const;
-  bool add_folds(llvm::ArrayRef<Fold> folds);
   void fold_arrays();
+  [[nodiscard]] bool begins(std::uint64_t offset) const;
 
   llvm::SmallVector<Fold, 0>
       folds_; // disjoint or nested, each in the first period of its outer one
   llvm::SmallVector<Array, 0> arrays_;                                // sorted
-  mutable llvm::SmallDenseMap<std::uint64_t, std::uint64_t, 1> ends_; // of arrays, as asked for
+  mutable llvm::SmallDenseMap<std::uint64_t, std::uint64_t, 1> ends_; // of lengths, as asked for
+  llvm::SmallVector<std::uint64_t, 0> begins_; // of objects, but at 0
   bool backward_ = false;
 };
 
