@@ -57,6 +57,11 @@ void normalise_folds(llvm::SmallVectorImpl<Fold> &folds) {
   }
 }
 
+// The last offset that folds to `offset`.
+std::uint64_t last(const Fold &fold, std::uint64_t offset) {
+  return fold.end == kNoEnd ? kNoEnd : fold.end - 1 - (fold.end - 1 - offset) % fold.period;
+}
+
 std::uint64_t apply(llvm::ArrayRef<Fold> folds, std::uint64_t offset) {
   for (const Fold &fold : folds)
     if (fold.begin <= offset && offset < fold.end)
@@ -200,10 +205,14 @@ std::optional<llvm::SmallVector<std::uint64_t, 4>> Layout::below(std::uint64_t o
 }
 
 bool Layout::add_array(std::uint64_t begin, std::uint64_t size, std::uint64_t stride) {
-  const Array array{begin, saturating_add(begin, size), stride};
+  Array array{begin, saturating_add(begin, size), stride};
   Array *const at = std::lower_bound(arrays_.begin(), arrays_.end(), array);
   if (at != arrays_.end() && *at == array)
     return false;
+  // Where it leaves the element that it begins in, it may begin in the last one.
+  for (const Fold &fold : folds_)
+    if (fold.begin <= begin && begin < fold.end && array.end > fold.begin + fold.period)
+      array.end = std::max(array.end, saturating_add(last(fold, begin), size));
   const bool widens = llvm::any_of(arrays_, [&](const Array &other) {
     return other.begin < array.end && array.begin < other.end && !is_in_element(array, other) &&
            !is_in_element(other, array);
@@ -260,12 +269,18 @@ bool Layout::add_folds(llvm::ArrayRef<Fold> folds) {
 void Layout::fold_arrays() {
   ends_.clear();
   for (Array &array : arrays_) {
-    const std::uint64_t size = array.end == kNoEnd ? kNoEnd : array.end - array.begin;
-    // Only what folds around the array moves it.
-    for (const Fold &fold : folds_)
-      if (fold.begin <= array.begin && array.begin < fold.end && fold.period >= size)
-        array.begin = fold.begin + (array.begin - fold.begin) % fold.period;
-    array.end = saturating_add(array.begin, size);
+    // What folds around the array moves it; one that leaves a fold begins where its begin is now.
+    for (const Fold &fold : folds_) {
+      if (array.begin < fold.begin || fold.end <= array.begin)
+        continue;
+      const std::uint64_t size = array.end == kNoEnd ? kNoEnd : array.end - array.begin;
+      const bool leaves = array.end > fold.end;
+      if (!leaves && fold.period < size)
+        continue;
+      array.begin = fold.begin + (array.begin - fold.begin) % fold.period;
+      if (!leaves)
+        array.end = saturating_add(array.begin, size);
+    }
   }
   llvm::sort(arrays_);
   arrays_.erase(std::unique(arrays_.begin(), arrays_.end()), arrays_.end());
@@ -295,10 +310,8 @@ bool Layout::merge(const Layout &other, std::uint64_t displacement) {
   }
   backward_ |= other.backward_;
   normalise_folds(folds_);
-  if (folds_ == before)
-    return false;
   fold_arrays();
-  return true;
+  return folds_ != before;
 }
 
 } // namespace tandem

@@ -28,6 +28,10 @@
 // RUN: %{check}
 // REDEFINE: %{kind} = halves
 // RUN: %{check}
+// REDEFINE: %{kind} = folded
+// RUN: %{check}
+// REDEFINE: %{kind} = folded_bytes
+// RUN: %{check}
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -35,7 +39,10 @@
 #include <sys/un.h>
 static volatile int number;
 static volatile size_t size;
-#if defined(KIND_members) || defined(KIND_address) || defined(KIND_halves)
+#if defined(KIND_folded) || defined(KIND_folded_bytes)
+#define IS_FOLDED
+#endif
+#if defined(KIND_members) || defined(KIND_address) || defined(KIND_halves) || defined(IS_FOLDED)
 #if defined(KIND_members)
 struct pair {
   long first, second;
@@ -57,6 +64,32 @@ static union {
 static void make(void) { all.any.sa_data[number] = 1; }
 static void one(void) { all.local.sun_path[20] = 1; }
 static void two(void) { all.local.sun_path[number] = 2; }
+#elif defined(IS_FOLDED) // where the second array begins, the first one has folded
+#if defined(KIND_folded_bytes)
+typedef char part;
+#else
+typedef int part;
+#endif
+struct behind {
+  int first, second;
+  part parts[32 / sizeof(part)];
+};
+static union {
+  part parts[16 / sizeof(part)];
+  struct behind behind;
+  struct {
+    long before[4];
+    int fifth, last;
+  } other;
+} all;
+static struct behind *table[8];
+static volatile int five = 5;
+static void make(void) {
+  all.parts[number] = 1;
+  table[5] = &all.behind;
+}
+static void one(void) { all.other.last = 1; }
+static void two(void) { table[five]->parts[number] = 2; }
 #else
 static union {
   struct {
@@ -161,7 +194,7 @@ static void *run(void *unused) {
 }
 int main(void) {
   pthread_t thread;
-#if !defined(KIND_members) && !defined(KIND_address) && !defined(KIND_halves)
+#if !defined(KIND_members) && !defined(KIND_address) && !defined(KIND_halves) && !defined(IS_FOLDED)
   look(&a_name);
   look(data);
 #endif
