@@ -230,18 +230,22 @@ void PointsToGraph::add_instruction(const Instruction &instruction) {
   }
 }
 
+bool PointsToGraph::apply(const Index &index) {
+  return graph_.index(index.cell, index.stride, index.downwards, index.free);
+}
+
 // Pointer arithmetic by unknown amounts comes after all else, when the arrays are known that it
 // stays in.
 void PointsToGraph::apply_indexes() {
   for (; applied_ < indexes_.size(); ++applied_)
-    graph_.index(indexes_[applied_].cell, indexes_[applied_].stride, indexes_[applied_].downwards);
+    apply(Index(indexes_[applied_])); // uniting may add some
 }
 
-// Nodes that were united since may have larger arrays. Whether any had.
-bool PointsToGraph::apply_indexes_again() {
+// Nodes that were united since may have larger arrays. Whether any had, of indexes from `first` on.
+bool PointsToGraph::apply_indexes_again(std::size_t first) {
   bool changed = false;
-  for (const Index &index : std::vector(indexes_)) // uniting may add some
-    changed |= graph_.index(index.cell, index.stride, index.downwards);
+  for (std::size_t i = first; i < indexes_.size(); ++i)
+    changed |= apply(Index(indexes_[i]));
   return changed;
 }
 

@@ -137,9 +137,10 @@ void ObjectFlow::add_array(FlowNode pointer, std::uint64_t size, std::uint64_t s
           {.kind = Use::Kind::array, .amount = static_cast<std::int64_t>(size), .stride = stride});
 }
 
-void ObjectFlow::index(FlowNode pointer, std::uint64_t stride, bool downwards) {
+void ObjectFlow::index(FlowNode pointer, std::uint64_t stride, bool downwards, bool free) {
   add_use(pointer, {.kind = Use::Kind::index,
                     .downwards = downwards,
+                    .free = free,
                     .amount = static_cast<std::int64_t>(stride)});
 }
 
@@ -267,7 +268,7 @@ void ObjectFlow::move_lists() {
   move(uses_);
   move(guards_of_);
   const auto key = [&](const Use &use) {
-    return std::tuple(use.kind, use.downwards, use.typed, root(use.other), use.amount, use.stride);
+    return std::tuple(use.kind, use.downwards, use.typed, use.free, root(use.other), use.amount, use.stride);
   };
   for (auto &[node, uses] : uses_) {
     if (uses.size() < 2)
@@ -345,8 +346,12 @@ bool ObjectFlow::walks_into(FlowNode node, ObjectId object, std::uint64_t offset
   const auto array = layout.array_around(offset, distance);
   if (!array || offset < distance || offset - distance >= array->first)
     return false;
-  const auto before = element_ids_.find({object, layout.fold(offset - distance)});
-  return before != element_ids_.end() && sets_[node].test(before->second);
+  return has(node, object, offset - distance);
+}
+
+bool ObjectFlow::has(FlowNode node, ObjectId object, std::uint64_t offset) const {
+  const auto known = element_ids_.find({object, objects_[object].layout.fold(offset)});
+  return known != element_ids_.end() && sets_[node].test(known->second);
 }
 
 void ObjectFlow::shift(FlowNode node, const Use &use, const ElementSet &fresh, bool again) {
@@ -379,10 +384,13 @@ void ObjectFlow::shift(FlowNode node, const Use &use, const ElementSet &fresh, b
       continue;
     }
     if (!again && ++steps_of_[{use.other, object}] > kSteps) {
-      // A pointer that walks.
+      // A pointer that walks; over bytes from the begin of an array, perhaps out of it.
+      const auto around = use.amount == 1 ? layout.array_around(offset, 1) : std::nullopt;
+      const bool free = around && has(node, object, around->first);
       const bool changed = objects_[object].elements.size() > kMostOffsets
                                ? layout.collapse()
-                               : layout.index(offset, distance, use.amount < 0);
+                               : layout.index(free ? around->first : offset, distance,
+                                              use.amount < 0, free);
       if (changed)
         refold(object);
     }
@@ -469,7 +477,7 @@ void ObjectFlow::use(FlowNode node, const Use &use, const ElementSet &fresh) {
         refolded_.insert(object);
       break;
     case Use::Kind::index:
-      if (indexes_ && is_place(object) && layout.index(offset, amount, use.downwards))
+      if (indexes_ && is_place(object) && layout.index(offset, amount, use.downwards, use.free))
         refold(object);
       break;
     case Use::Kind::collapse:

@@ -89,7 +89,7 @@ public:
   [[nodiscard]] const std::vector<ObjectId> &escaped_objects() const { return escaped_objects_; }
   // As Layout's, for whatever `pointer` points to.
   void add_array(FlowNode pointer, std::uint64_t size, std::uint64_t stride);
-  void index(FlowNode pointer, std::uint64_t stride, bool downwards);
+  void index(FlowNode pointer, std::uint64_t stride, bool downwards, bool free = false);
   void collapse(FlowNode pointer);
   // Copies that hold once `pointer` may point to `function`; number of the guard.
   std::uint32_t guard(FlowNode pointer, const llvm::Function &function);
@@ -173,6 +173,7 @@ private:
     enum class Kind : std::uint8_t { array, collapse, index, load, store, shift, step, hide } kind;
     bool downwards = false;
     bool typed = false;
+    bool free = false;
     FlowNode other = 0;
     std::int64_t amount = 0;
     std::uint64_t stride = 0; // of an array: bytes of an element
@@ -233,6 +234,7 @@ private:
   void shift(FlowNode node, const Use &use, const ElementSet &fresh, bool again = false);
   [[nodiscard]] bool walks_into(FlowNode node, ObjectId object, std::uint64_t offset,
                                 std::uint64_t distance) const;
+  [[nodiscard]] bool has(FlowNode node, ObjectId object, std::uint64_t offset) const;
   void shift_again();
   void take_outside(const ElementSet &fresh);
   void refold(ObjectId object);

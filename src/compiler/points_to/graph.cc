@@ -213,9 +213,9 @@ void Graph::add_extent(Cell cell, std::uint64_t size, std::uint64_t stride) {
   nodes_[cell.node].layout.add_array(cell.offset, size, stride);
 }
 
-bool Graph::index(Cell cell, std::uint64_t stride, bool downwards) {
+bool Graph::index(Cell cell, std::uint64_t stride, bool downwards, bool free) {
   cell = find(cell);
-  if (!nodes_[cell.node].layout.index(cell.offset, stride, downwards))
+  if (!nodes_[cell.node].layout.index(cell.offset, stride, downwards, free))
     return false;
   rekey(cell.node);
   drain();

@@ -76,7 +76,7 @@ public:
   void add_extent(Cell cell, std::uint64_t size, std::uint64_t stride);
   // A pointer to `cell` is moved by unknown multiples of `stride`, perhaps downwards. Returns
   // whether offsets are one now that were not.
-  bool index(Cell cell, std::uint64_t stride, bool downwards);
+  bool index(Cell cell, std::uint64_t stride, bool downwards, bool free);
   // No offset of the node is told from another.
   void collapse(NodeId node);
   void add_copy(const CopyLink &link);

@@ -222,9 +222,20 @@ bool Layout::add_array(std::uint64_t begin, std::uint64_t size, std::uint64_t st
   return widens;
 }
 
-bool Layout::index(std::uint64_t offset, std::uint64_t stride, bool downwards) {
+std::uint64_t Layout::free_end(std::uint64_t offset) const {
+  const auto array = array_around(offset, 1);
+  if (!array)
+    return 0;
+  const std::uint64_t end = length_end(offset);
+  return end > array->second ? end : 0;
+}
+
+bool Layout::index(std::uint64_t offset, std::uint64_t stride, bool downwards, bool free) {
   if (stride == 0)
     return false;
+  if (free && stride == 1)
+    if (const std::uint64_t end = free_end(offset); end != 0)
+      return add_folds(Fold{offset, end, 1});
   llvm::SmallVector<Fold, 2> folds;
   for (const Array &array : arrays_at(offset, stride))
     folds.push_back({array.begin + (offset - array.begin) % stride, array.end, stride});
@@ -237,6 +248,9 @@ bool Layout::index(std::uint64_t offset, std::uint64_t stride, bool downwards) {
 
 bool Layout::identify(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t period = b - a;
+  if (period == 1)
+    if (const std::uint64_t end = free_end(a); end != 0)
+      return add_folds(Fold{a, end, 1});
   llvm::SmallVector<Fold, 2> folds;
   for (const Array &array : arrays_at(a, period))
     if (b < array.end)

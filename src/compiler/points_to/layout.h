@@ -52,7 +52,9 @@ public:
   bool add_array(std::uint64_t begin, std::uint64_t size, std::uint64_t stride);
   // These return whether offsets fold that did not before.
   // A pointer at `offset` moves by unknown multiples of `stride`, perhaps downwards.
-  bool index(std::uint64_t offset, std::uint64_t stride, bool downwards);
+  // `free`: by bytes that the text counts in no array. At an array's begin they may be those of the
+  // record, or of what else begins there.
+  bool index(std::uint64_t offset, std::uint64_t stride, bool downwards, bool free = false);
   // Offsets a < b are the same: so is everything that far apart from there on.
   bool identify(std::uint64_t a, std::uint64_t b);
   // A pointer walks on from `offset`, whatever arrays it comes to.
@@ -81,6 +83,8 @@ private:
   [[nodiscard]] llvm::SmallVector<Array, 2> arrays_at(std::uint64_t offset,
                                                       std::uint64_t longer_than) const;
   void fold_arrays();
+  // Where bytes that are counted from an array's begin end, if not with the array; else 0.
+  [[nodiscard]] std::uint64_t free_end(std::uint64_t offset) const;
   [[nodiscard]] bool begins(std::uint64_t offset) const;
 
   llvm::SmallVector<Fold, 0>

@@ -38,10 +38,10 @@ void PointsToGraph::add_array(Pointer pointer, std::uint64_t size, std::uint64_t
 }
 
 // A pointer moves by unknown multiples of `stride`. The graph is told later.
-void PointsToGraph::index(Pointer pointer, std::uint64_t stride, bool downwards) {
-  indexes_.push_back({pointer.cell, stride, downwards});
+void PointsToGraph::index(Pointer pointer, std::uint64_t stride, bool downwards, bool free) {
+  indexes_.push_back({pointer.cell, stride, downwards, free});
   if (records_flow_)
-    flow_.index(pointer.flow, stride, downwards);
+    flow_.index(pointer.flow, stride, downwards, free);
 }
 
 // No offset is told from another.

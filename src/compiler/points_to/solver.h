@@ -138,6 +138,7 @@ private:
     Cell cell;
     std::uint64_t stride;
     bool downwards;
+    bool free;
   };
 
   // How any of a crowd's calls passes to any of its functions, where both are of one shape.
@@ -186,7 +187,7 @@ private:
   // pointers.cc
   Pointer shift(Pointer pointer, std::int64_t bytes, bool within_array = false);
   void add_array(Pointer pointer, std::uint64_t size, std::uint64_t stride);
-  void index(Pointer pointer, std::uint64_t stride, bool downwards);
+  void index(Pointer pointer, std::uint64_t stride, bool downwards, bool free = false);
   void collapse(Pointer pointer);
   Pointer load(Pointer address, ObjectFlow::Take take = ObjectFlow::Take::as_pointer);
   void store(Pointer address, Pointer value, bool typed = false);
@@ -207,7 +208,8 @@ private:
   void add_store(const llvm::Instruction &access, Pointer to, const llvm::Value *value);
   void add_aggregate(const llvm::Instruction &instruction);
   void apply_indexes();
-  bool apply_indexes_again();
+  bool apply_indexes_again(std::size_t first = 0);
+  bool apply(const Index &index);
 
   // numbers.cc
   [[nodiscard]] static ObjectFlow::Take loads_as(const llvm::Instruction &access);

@@ -296,14 +296,15 @@ Pointer PointsToGraph::element(const GEPOperator &gep, Pointer base) {
       add_array(at, array->getNumElements() == 0 ? kNoEnd : array->getNumElements() * stride,
                 stride);
     // A step from element to element; bytes may be counted from anywhere to anywhere.
-    const bool within_array = container == nullptr && stride != 1;
+    const bool free = container == nullptr && stride == 1;
+    const bool within_array = container == nullptr && !free;
     container = type;
     if (constant != nullptr) {
       if (!constant->isZero())
         at = shift(at, constant->getSExtValue() * static_cast<std::int64_t>(stride), within_array);
       continue;
     }
-    this->index(at, stride, may_be_negative(*index));
+    this->index(at, stride, may_be_negative(*index), free);
   }
   return at;
 }

@@ -1,4 +1,5 @@
-// Pointers that walk over the bytes and words of a record, into an array in it and out of it again; and indices of type long,
+// Pointers that walk over the bytes and words of a record, into an array in it and out of it again, or from one that the record
+// begins with; indices of bytes of such a record; and indices of type long,
 // ptrdiff_t and size_t that are below 0, in memory of which the text gives no array.
 // DEFINE: %{kind} =
 // DEFINE: %{check} = %cc -DKIND_%{kind} %s > %t.bc \
@@ -13,6 +14,14 @@
 // REDEFINE: %{kind} = words
 // RUN: %{check}
 // REDEFINE: %{kind} = of_array
+// RUN: %{check}
+// REDEFINE: %{kind} = hash
+// RUN: %{check}
+// REDEFINE: %{kind} = from_array
+// RUN: %{check}
+// REDEFINE: %{kind} = record_byte
+// RUN: %{check}
+// REDEFINE: %{kind} = vector
 // RUN: %{check}
 // REDEFINE: %{kind} = index
 // RUN: %{check}
@@ -79,6 +88,44 @@ static void two(void) {
   for (unsigned char *at = (unsigned char *)&records[1], *end = at + sizeof *records; at < end; ++at)
     *at ^= 1;
 }
+#elif defined(KIND_hash) || defined(KIND_from_array) || defined(KIND_record_byte) || defined(KIND_vector)
+struct key {
+  unsigned char address[16];
+  unsigned short port;
+};
+static struct key key;
+static void *keys;
+static volatile size_t size = sizeof(struct key);
+static volatile unsigned long sum;
+static void fill(void) {
+  key.address[number] = 1;
+  keys = calloc(10, sizeof key);
+  ((struct key *)keys)->address[number] = 1;
+}
+#if defined(KIND_vector)
+static void one(void) { ((struct key *)keys)[3].port = 1; }
+static void two(void) { ((struct key *)((char *)keys + number * size))->port = 2; }
+#else
+static void one(void) { key.port = 1; }
+#if defined(KIND_hash)
+static unsigned long hash(const void *data, size_t length) {
+  unsigned long hashed = 5381;
+  for (const unsigned char *at = data; length > 0; --length)
+    hashed = hashed * 33 + *at++;
+  return hashed;
+}
+static void two(void) { sum = hash(&key, sizeof key); }
+#elif defined(KIND_from_array)
+static void two(void) {
+  char *at = (char *)&key;
+  for (int i = 0; i < number; ++i)
+    ++at;
+  *at = 2;
+}
+#else
+static void two(void) { ((unsigned char *)&key)[number] ^= 1; }
+#endif
+#endif
 #else
 static void one(void) { block[0].second = 1; }
 #if defined(KIND_index)
@@ -106,6 +153,9 @@ static void *run(void *unused) {
 int main(void) {
   pthread_t thread;
   make();
+#if defined(KIND_hash) || defined(KIND_from_array) || defined(KIND_record_byte) || defined(KIND_vector)
+  fill();
+#endif
   pthread_create(&thread, 0, run, 0);
   run(0);
   pthread_join(thread, 0);
