@@ -110,10 +110,9 @@ void ObjectFlow::process_copy(std::pair<ObjectId, std::uint64_t> source,
     if (begin >= fold.end || fold.begin >= end || source == target || size <= fold.period)
       continue;
     const std::uint64_t last = std::min(fold.end, end);
-    if (!objects_[to].outside &&
-        objects_[to].layout.add_folds(Fold{std::max(fold.begin, begin) - begin + at,
-                                           last == kNoEnd ? kNoEnd : last - begin + at,
-                                           fold.period}))
+    if (!objects_[to].outside && objects_[to].layout.add_folds(Fold{
+                                     std::max(fold.begin, begin) - begin + at,
+                                     last == kNoEnd ? kNoEnd : last - begin + at, fold.period}))
       refold(to);
   }
   const auto fillings = objects_[from].fillings;

@@ -268,7 +268,8 @@ void ObjectFlow::move_lists() {
   move(uses_);
   move(guards_of_);
   const auto key = [&](const Use &use) {
-    return std::tuple(use.kind, use.downwards, use.typed, use.free, root(use.other), use.amount, use.stride);
+    return std::tuple(use.kind, use.downwards, use.typed, use.free, root(use.other), use.amount,
+                      use.stride);
   };
   for (auto &[node, uses] : uses_) {
     if (uses.size() < 2)
@@ -387,10 +388,10 @@ void ObjectFlow::shift(FlowNode node, const Use &use, const ElementSet &fresh, b
       // A pointer that walks; over bytes from the begin of an array, perhaps out of it.
       const auto around = use.amount == 1 ? layout.array_around(offset, 1) : std::nullopt;
       const bool free = around && has(node, object, around->first);
-      const bool changed = objects_[object].elements.size() > kMostOffsets
-                               ? layout.collapse()
-                               : layout.index(free ? around->first : offset, distance,
-                                              use.amount < 0, free);
+      const bool changed =
+          objects_[object].elements.size() > kMostOffsets
+              ? layout.collapse()
+              : layout.index(free ? around->first : offset, distance, use.amount < 0, free);
       if (changed)
         refold(object);
     }

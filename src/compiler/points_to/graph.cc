@@ -330,8 +330,8 @@ bool Graph::carry(const CopyLink &link) {
     const Cell target = find(to);
     const std::uint64_t begin = std::max(fold.begin, from.offset) - from.offset + target.offset;
     const std::uint64_t last = std::min(fold.end, end);
-    if (nodes_[target.node].layout.add_folds(
-            Fold{begin, last == kNoEnd ? kNoEnd : last - from.offset + target.offset, fold.period})) {
+    if (nodes_[target.node].layout.add_folds(Fold{
+            begin, last == kNoEnd ? kNoEnd : last - from.offset + target.offset, fold.period})) {
       rekey(target.node);
       drain();
       changed = true;

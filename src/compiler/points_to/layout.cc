@@ -96,9 +96,8 @@ std::uint64_t Layout::length_end(std::uint64_t offset) const {
 }
 
 bool Layout::begins(std::uint64_t offset) const {
-  return offset == 0 || llvm::any_of(begins_, [&](std::uint64_t begin) {
-           return fold(begin) == offset;
-         });
+  return offset == 0 ||
+         llvm::any_of(begins_, [&](std::uint64_t begin) { return fold(begin) == offset; });
 }
 
 void Layout::add_begin(std::uint64_t offset) {

@@ -91,7 +91,7 @@ private:
       folds_; // disjoint or nested, each in the first period of its outer one
   llvm::SmallVector<Array, 0> arrays_;                                // sorted
   mutable llvm::SmallDenseMap<std::uint64_t, std::uint64_t, 1> ends_; // of lengths, as asked for
-  llvm::SmallVector<std::uint64_t, 0> begins_; // of objects, but at 0
+  llvm::SmallVector<std::uint64_t, 0> begins_;                        // of objects, but at 0
   bool backward_ = false;
 };
 

@@ -236,12 +236,13 @@ void PointsToGraph::solve_sensitive(const PointsToGraph &insensitive) {
   take_preset_crowds();
   const std::size_t budget = kNodesToStart + kNodesPerInstruction * module_.getInstructionCount();
   for (std::size_t i = 0; i < groups.size(); ++i) {
+    const std::size_t first = indexes_.size();
     for (const Function *function : groups[i])
       add_function(*function);
     do {
       apply_indexes();
       graph_.settle(static_cast<Scope>(i + 1));
-    } while (applied_ != indexes_.size());
+    } while (applied_ != indexes_.size() || apply_indexes_again(first));
     const bool within = graph_.size() < budget;
     has_all_contexts_ = has_all_contexts_ && within;
     if (within && summary_size(groups[i]) < kLargestSummary)
