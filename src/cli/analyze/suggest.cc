@@ -211,21 +211,27 @@ bool is_of(const ProfileLock &used, const Lock &lock) {
          has_region_at(lock, used.site.file, used.site.line);
 }
 
-Use use_of(const std::map<std::string, Lock> &locks, const Lock &lock,
-           const std::vector<Profile> &profiles) {
+// Whether there is an entry that may be about any lock: of a function that acquires for its
+// callers.
+bool has_shared_entry(const std::map<std::string, Lock> &locks,
+                      const std::vector<Profile> &profiles) {
+  return std::any_of(profiles.begin(), profiles.end(), [&](const Profile &profile) {
+    return std::any_of(profile.locks.begin(), profile.locks.end(), [&](const ProfileLock &used) {
+      return std::none_of(locks.begin(), locks.end(),
+                          [&](const auto &lock) { return is_of(used, lock.second); });
+    });
+  });
+}
+
+// `shared`: as has_shared_entry().
+Use use_of(const Lock &lock, const std::vector<Profile> &profiles, bool shared) {
   Use use;
-  // There is an entry that may be about any lock: of a function that acquires for its callers.
-  bool shared = false;
   for (const Profile &profile : profiles) {
     use.locks_known = use.locks_known || profile.of_locks;
     for (const ProfileLock &used : profile.locks)
       if (is_of(used, lock)) {
         use.acquisitions += used.acquisitions;
         use.contended += used.contended;
-      } else {
-        shared = shared || std::none_of(locks.begin(), locks.end(), [&](const auto &other) {
-                   return is_of(used, other.second);
-                 });
       }
     for (const ProfileSection &ran : profile.sections)
       if (has_region_at(lock, ran.file, ran.line)) {
@@ -329,8 +335,9 @@ Result<std::string> suggest_conversion(const Report &report, const std::string &
   std::string first_reason; // why a lock stays
   const std::string waits_kept = keeps_waits(report);
   const std::map<std::string, Lock> locks = locks_of(report);
+  const bool shared = has_shared_entry(locks, profiles);
   for (const auto &[name, lock] : locks) {
-    const Use use = use_of(locks, lock, profiles);
+    const Use use = use_of(lock, profiles, shared);
     const auto known = refused.find(name);
     std::optional<std::string> stays =
         known != refused.end() ? known->second : why_it_stays(lock, waits_kept);
