@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/convert/balance.h"
 
+#include "compiler/sections/condition_reads.h"
 #include "compiler/sections/flags.h"
 #include "compiler/sections/trylock.h"
 
@@ -177,16 +178,10 @@ private:
     }
   }
 
-  // Whether `variable` is a local one that is only loaded and stored, a trylock's result among
-  // what is stored.
+  // Whether `variable` is a local one that is only loaded and stored: it may hold a result.
   static bool is_result(const Value *variable) {
-    return isa<AllocaInst>(variable) && all_of(variable->users(), [&](const User *user) {
-             if (const auto *store = dyn_cast<StoreInst>(user))
-               return store->getPointerOperand() == variable;
-             const auto *call = dyn_cast<CallBase>(user);
-             return isa<LoadInst>(user) ||
-                    (call != nullptr && call->getIntrinsicID() != Intrinsic::not_intrinsic);
-           });
+    const auto *slot = dyn_cast<AllocaInst>(variable);
+    return slot != nullptr && is_flag(*slot);
   }
 
   // What a trylock's result tells of the variables that it was stored in, in its own block.

@@ -218,22 +218,22 @@ SetVector<Function *> call_plainly(ArrayRef<Function *> functions) {
 // a lock which has been acquired: guards ask for that before they release a lock, and before they
 // acquire it again.
 void fold_null_tests(Function &function) {
-  SmallVector<const CallBase *, 4> acquired;
+  SmallVector<std::pair<const CallBase *, const Value *>, 4> acquired; // with the lock's address
   for (const Instruction &instruction : instructions(function))
     if (const auto *call = dyn_cast<CallBase>(&instruction))
-      if (const Function *callee = called_function(*call);
-          callee != nullptr && callee->isDeclaration() && call->arg_size() > 0)
-        if (const std::optional<LockFunction> does = lock_function(*callee);
-            does && does->operation == LockOperation::lock)
-          acquired.push_back(call);
+      if (const Function *callee = called_function(*call); callee != nullptr)
+        if (const std::optional<unsigned> lock = acquired_argument(*callee);
+            lock && *lock < call->arg_size())
+          acquired.emplace_back(call, call->getArgOperand(*lock));
   const DominatorTree dominators(function);
   const SimplifyQuery query(function.getParent()->getDataLayout());
   for (Instruction &instruction : make_early_inc_range(instructions(function))) {
     auto *test = dyn_cast<ICmpInst>(&instruction);
     if (test == nullptr || !test->isEquality() || !isa<ConstantPointerNull>(test->getOperand(1)) ||
         (!isKnownNonZero(test->getOperand(0), query) &&
-         none_of(acquired, [&](const CallBase *call) {
-           return call->getArgOperand(0) == test->getOperand(0) && dominators.dominates(call, test);
+         none_of(acquired, [&](const auto &acquisition) {
+           const auto &[call, lock] = acquisition;
+           return lock == test->getOperand(0) && dominators.dominates(call, test);
          })))
       continue;
     test->replaceAllUsesWith(

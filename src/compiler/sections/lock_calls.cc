@@ -57,6 +57,12 @@ bool is_pause(const CallBase &call) {
                       callee->getName());
 }
 
+// Whether the call has the arguments that the binding is about.
+bool has_arguments(const CallBase &call, const Binding &binding) {
+  return binding.field.argument < call.arg_size() &&
+         (binding.variable != nullptr || binding.value.argument < call.arg_size());
+}
+
 // The pointer that `copy` puts `offset` bytes into the variable `guard` from a constant
 // initialiser.
 const Value *initial_value(const MemCpyInst &copy, const Value &guard, std::int64_t offset) {
@@ -260,14 +266,16 @@ std::optional<LockSite::Target> LockCalls::bound_to(const Value &guard, std::int
     if (known == bindings_.end())
       continue;
     for (const Binding &binding : known->second) {
-      if (binding.field.argument >= call->arg_size() || binding.value.argument >= call->arg_size())
+      if (!has_arguments(*call, binding))
         continue;
       const auto [base, inner] = base_of(call->getArgOperand(binding.field.argument), layout);
       if (base != &guard || inner + binding.field.offsets.back() != offset)
         continue;
       if (found)
         return std::nullopt;
-      found = Target{call->getArgOperand(binding.value.argument), binding.value.offsets};
+      found = Target{binding.variable != nullptr ? binding.variable
+                                                 : call->getArgOperand(binding.value.argument),
+                     binding.value.offsets};
     }
   }
   return found;
@@ -277,9 +285,19 @@ std::optional<LockSite::Target> LockCalls::bound_to(const Value &guard, std::int
 void LockCalls::find_bindings(const Function &function) {
   const DataLayout &layout = function.getParent()->getDataLayout();
   std::vector<Binding> found;
-  const auto add = [&](const Origin &field, std::optional<Origin> value) {
-    if (field.offsets.size() == 1 && value)
-      found.push_back({field, std::move(*value)});
+  // Keeps `value`, an address, in `field`.
+  const auto add = [&](Origin field, const Value *value, const Origin &behind) {
+    const auto [base, offset] = base_of(value, layout);
+    const auto *variable = dyn_cast<GlobalVariable>(base);
+    if (variable != nullptr && variable->isConstant()) // a table of virtual functions
+      return;
+    std::optional<Origin> kept =
+        variable != nullptr ? Origin{0, {offset}} : origin_of(value, layout);
+    if (field.offsets.size() != 1 || !kept)
+      return;
+    kept->offsets.back() += behind.offsets.front();
+    kept->offsets.append(behind.offsets.begin() + 1, behind.offsets.end());
+    found.push_back({std::move(field), std::move(*kept), variable});
   };
   for (const Instruction &instruction : instructions(function)) {
     if (const auto *store = dyn_cast<StoreInst>(&instruction)) {
@@ -287,7 +305,7 @@ void LockCalls::find_bindings(const Function &function) {
           !store->getValueOperand()->getType()->isPointerTy())
         continue;
       if (const std::optional<Origin> field = origin_of(store->getPointerOperand(), layout))
-        add(*field, origin_of(store->getValueOperand(), layout));
+        add(*field, store->getValueOperand(), {});
       continue;
     }
     const auto *call = dyn_cast<CallBase>(&instruction);
@@ -297,16 +315,16 @@ void LockCalls::find_bindings(const Function &function) {
     if (known == bindings_.end())
       continue;
     for (const Binding &binding : known->second) {
-      if (binding.field.argument >= call->arg_size() || binding.value.argument >= call->arg_size())
+      if (!has_arguments(*call, binding))
         continue;
       std::optional<Origin> field = origin_of(call->getArgOperand(binding.field.argument), layout);
-      std::optional<Origin> value = origin_of(call->getArgOperand(binding.value.argument), layout);
-      if (!field || !value)
+      if (!field)
         continue;
       field->offsets.back() += binding.field.offsets.back();
-      value->offsets.back() += binding.value.offsets.front();
-      value->offsets.append(binding.value.offsets.begin() + 1, binding.value.offsets.end());
-      add(*field, std::move(value));
+      add(std::move(*field),
+          binding.variable != nullptr ? binding.variable
+                                      : call->getArgOperand(binding.value.argument),
+          binding.value);
     }
   }
   if (!found.empty())

@@ -297,6 +297,15 @@ std::optional<LockFunction> lock_function(const Function &function) {
   return member_of_mutex(*parsed);
 }
 
+std::optional<unsigned> acquired_argument(const Function &function) {
+  const std::optional<LockFunction> does =
+      function.isDeclaration() ? lock_function(function) : std::nullopt;
+  if (!does || does->operation != LockOperation::lock || does->locks.size() != 1 ||
+      does->locks.front().offsets.size() != 1)
+    return std::nullopt;
+  return does->locks.front().argument;
+}
+
 bool is_library_function(const Function &function) {
   const StringRef name = function.getName();
   for (const char *inside :

@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/GlobalVariable.h"
 
 #include <cstdint>
 #include <optional>
@@ -31,6 +32,8 @@ struct Origin {
 struct Binding {
   Origin field; // where: the last offset is the field's
   Origin value;
+  // Not null: `value` is seen from this variable instead of an argument.
+  const llvm::GlobalVariable *variable = nullptr;
 };
 
 // What a function does with locks.
@@ -54,6 +57,10 @@ struct LockFunction {
 // What the library's function of that name does; nothing where it has no lock to do with. A
 // function of C that the program defines itself is not the library's.
 std::optional<LockFunction> lock_function(const llvm::Function &function);
+
+// The argument that is the address of the lock which a function of the libraries acquires: behind
+// the call it is not null. Nothing for other functions.
+std::optional<unsigned> acquired_argument(const llvm::Function &function);
 
 // Whether the function belongs to the C++ library: what it does with locks inside is its own.
 bool is_library_function(const llvm::Function &function);

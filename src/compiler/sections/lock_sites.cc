@@ -75,6 +75,21 @@ bool gives_away(const GlobalVariable &holder) {
          !(never_changes(holder) && is_only_loaded(holder));
 }
 
+// Whether a function's address only gets into a local variable from which nothing reads it: the
+// calls by it were bound (unwrap.h).
+bool is_never_read(const User &keeps) {
+  const auto *kept = dyn_cast<StoreInst>(&keeps);
+  const auto *variable =
+      kept == nullptr ? nullptr : dyn_cast<AllocaInst>(kept->getPointerOperand());
+  return variable != nullptr && all_of(variable->users(), [&](const User *user) {
+           const auto *store = dyn_cast<StoreInst>(user);
+           const auto *intrinsic = dyn_cast<IntrinsicInst>(user);
+           return (isa<LoadInst>(user) && user->use_empty()) ||
+                  (store != nullptr && store->getPointerOperand() == variable) ||
+                  (intrinsic != nullptr && intrinsic->isLifetimeStartOrEnd());
+         });
+}
+
 // Whether calls that do not name a function may lead to it.
 bool may_be_called_by_pointer(const Function &function) {
   std::set<const GlobalVariable *> holders;
@@ -82,7 +97,7 @@ bool may_be_called_by_pointer(const Function &function) {
   return any_of(function.users(),
                 [&](const User *user) {
                   const auto *call = dyn_cast<CallBase>(user);
-                  return isa<Instruction>(user) &&
+                  return isa<Instruction>(user) && !is_never_read(*user) &&
                          (call == nullptr || call->getCalledOperand() != &function);
                 }) ||
          any_of(holders, [](const GlobalVariable *holder) { return gives_away(*holder); });
@@ -178,7 +193,8 @@ void add_by_address(const Module &module, std::vector<ReportLockSite> &sites) {
     for (const User *user : function.users()) {
       const auto *taken = dyn_cast<Instruction>(user);
       const auto *call = dyn_cast_or_null<CallBase>(taken);
-      if (taken != nullptr && !is_library_function(*taken->getFunction()) &&
+      if (taken != nullptr && !is_never_read(*user) &&
+          !is_library_function(*taken->getFunction()) &&
           (call == nullptr || call->getCalledOperand() != &function))
         if (ReportLockSite site = site_at(*taken); places.emplace(site.file, site.line).second)
           add(std::move(site));

@@ -42,12 +42,17 @@ const AllocaInst *alias_by(const StoreInst &store) {
              : nullptr;
 }
 
-// The stores to a variable, by all of its names. Null: its address gets elsewhere.
+// The stores to a variable, by all of its names. False: its address gets elsewhere, as to a call
+// that may write there.
 bool find_stores(const AllocaInst &variable, SmallVectorImpl<const StoreInst *> &stores) {
   for (const User *user : variable.users()) {
     const auto *store = dyn_cast<StoreInst>(user);
-    if (store == nullptr)
+    if (store == nullptr) {
+      const auto *intrinsic = dyn_cast<IntrinsicInst>(user);
+      if (!isa<LoadInst>(user) && (intrinsic == nullptr || !intrinsic->isLifetimeStartOrEnd()))
+        return false;
       continue;
+    }
     if (store->getPointerOperand() == &variable) {
       stores.push_back(store);
       continue;
@@ -136,17 +141,11 @@ const AllocaInst *variable_at(const Value *pointer) {
   return variable != nullptr && alias_by(*only) == alias ? variable : nullptr;
 }
 
-const Value *only_value(const AllocaInst &variable) {
-  for (const User *user : variable.users()) {
-    const auto *intrinsic = dyn_cast<IntrinsicInst>(user);
-    if (!isa<LoadInst, StoreInst>(user) &&
-        (intrinsic == nullptr || !intrinsic->isLifetimeStartOrEnd()))
-      return nullptr;
-  }
+const StoreInst *single_store(const AllocaInst &variable) {
   SmallVector<const StoreInst *, 4> stores;
   return find_stores(variable, stores) && stores.size() == 1 &&
                  stores.front()->getValueOperand()->getType() == variable.getAllocatedType()
-             ? stores.front()->getValueOperand()
+             ? stores.front()
              : nullptr;
 }
 

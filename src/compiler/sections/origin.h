@@ -25,9 +25,10 @@ void sources(const llvm::Value *value, llvm::SmallPtrSetImpl<const llvm::Value *
 // variable of its own, as a clean-up's parameter; null for anything else.
 const llvm::AllocaInst *variable_at(const llvm::Value *pointer);
 
-// The one value that a local variable ever has, null pointers counted, where all that code does
-// with its address is to load and store there; null where it may have others.
-const llvm::Value *only_value(const llvm::AllocaInst &variable);
+// The store of the one value that a local variable ever has, null pointers counted, where all that
+// code does with its address is to load and store there; null where it may have others. A load
+// reads that value where the store comes before it on every way.
+const llvm::StoreInst *single_store(const llvm::AllocaInst &variable);
 
 // The object that `address` points into, and how far; through casts, constant offsets, local
 // variables that hold one pointer only, and functions that return their argument.

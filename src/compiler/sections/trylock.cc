@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/sections/trylock.h"
 
+#include "compiler/sections/condition_reads.h"
 #include "compiler/sections/flags.h"
 #include "compiler/sections/origin.h"
 
@@ -30,6 +31,14 @@ std::optional<Acquired> opposite(std::optional<Acquired> result) {
 
 class Meaning {
 public:
+  // The result that success has as a constant. `result > 0` asks for it too, so not a negative one.
+  static std::optional<Acquired> of_constant(const ConstantInt &success) {
+    if (success.isZero())
+      return Acquired::zero;
+    return success.isNegative() && success.getBitWidth() > 1 ? std::nullopt
+                                                             : std::optional(Acquired::nonzero);
+  }
+
   // `calls` may be null: then no guards are known.
   Meaning(const LockSite &entry, const LockCalls *calls) : entry_(entry), calls_(calls) {}
 
@@ -50,6 +59,8 @@ public:
       return of_choice(*phi, depth);
     if (const auto *select = dyn_cast<SelectInst>(value))
       return of_selection(*select, depth);
+    if (isa<SExtInst>(value) && cast<SExtInst>(value)->getSrcTy()->isIntegerTy(1))
+      return of_negation(*cast<SExtInst>(value)->getOperand(0), depth);
     if (isa<CastInst>(value) || isa<FreezeInst>(value))
       return of(cast<Instruction>(value)->getOperand(0), depth + 1);
     if (const auto *expect = dyn_cast<IntrinsicInst>(value);
@@ -63,10 +74,11 @@ public:
   }
 
 private:
-  // As kernels and their like return errors: `return -error`.
+  // As kernels and their like return errors: `return -error`. A negated success would be taken for
+  // one by its sign.
   std::optional<Acquired> of_negation(const Value &operand, unsigned depth) const {
     const std::optional<Acquired> result = of(&operand, depth + 1);
-    return result == Acquired::minus_one ? std::nullopt : result;
+    return result == Acquired::zero ? result : std::nullopt;
   }
 
   // `error ? -error : 0`: the constant says what the other value says where control comes by that
@@ -92,8 +104,7 @@ private:
     if (!chosen || chosen == Acquired::minus_one || yes == nullptr || no == nullptr ||
         yes->isZero() == no->isZero())
       return std::nullopt;
-    const ConstantInt *acquired = chosen == Acquired::nonzero ? yes : no;
-    return acquired->isZero() ? Acquired::zero : Acquired::nonzero;
+    return of_constant(chosen == Acquired::nonzero ? *yes : *no);
   }
 
   bool comes_by_success(const BasicBlock &block, unsigned depth) const {
@@ -151,6 +162,8 @@ private:
       return of(latest->getValueOperand(), depth + 1);
     if (entry_.operation == LockOperation::lock) // its result's variable is used for others, too
       return std::nullopt;
+    if (!is_flag(*slot)) // it may be written through its address
+      return std::nullopt;
     for (const User *user : slot->users())
       if (const auto *store = dyn_cast<StoreInst>(user);
           store != nullptr && store->getPointerOperand() == slot)
@@ -159,19 +172,31 @@ private:
     return std::nullopt;
   }
 
-  // What the load reads, if every way to it comes by one store close by.
+  // What the load reads, if every way to it comes by one store close by, and nothing behind that
+  // may write to the variable through its address.
   static const StoreInst *latest_store(const LoadInst &load, const AllocaInst &slot) {
+    const bool by_name_only = is_flag(slot);
     const BasicBlock *block = load.getParent();
     const Instruction *at = load.getPrevNode();
     for (unsigned blocks = 0; block != nullptr && blocks < kMaxDepth; ++blocks) {
-      for (; at != nullptr; at = at->getPrevNode())
-        if (const auto *store = dyn_cast<StoreInst>(at);
-            store != nullptr && store->getPointerOperand() == &slot)
+      for (; at != nullptr; at = at->getPrevNode()) {
+        const auto *store = dyn_cast<StoreInst>(at);
+        if (store != nullptr && store->getPointerOperand() == &slot)
           return store;
+        if (!by_name_only && at->mayWriteToMemory() && !writes_elsewhere(*at))
+          return nullptr;
+      }
       block = block->getSinglePredecessor();
       at = block == nullptr ? nullptr : &block->back();
     }
     return nullptr;
+  }
+
+  static bool writes_elsewhere(const Instruction &instruction) {
+    const auto *store = dyn_cast<StoreInst>(&instruction);
+    const auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction);
+    return (store != nullptr && isa<AllocaInst>(store->getPointerOperand())) ||
+           (intrinsic != nullptr && intrinsic->isLifetimeStartOrEnd());
   }
 
   std::optional<Acquired> of_test(const CallBase &call) const {
@@ -207,7 +232,7 @@ std::optional<Acquired> returned_result(const Function &function, const LockSite
       return std::nullopt;
     const auto *constant = dyn_cast<ConstantInt>(*values.begin());
     if (constant != nullptr && site.operation == LockOperation::lock) // errors do not come back
-      result = constant->isZero() ? Acquired::zero : Acquired::nonzero;
+      result = Meaning::of_constant(*constant);
     else
       result = Meaning(site, nullptr).of(*values.begin());
     if (!result)

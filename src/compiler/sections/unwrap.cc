@@ -251,8 +251,9 @@ bool is_told_what_to_do(const Function &function) {
                                                                             : nullptr;
     const Argument *argument = condition == nullptr ? nullptr : argument_behind(*condition);
     return argument != nullptr && argument->getType()->isIntegerTy() &&
-           all_of(calls, [&](const CallBase *call) {
-             return isa<ConstantInt>(call->getArgOperand(argument->getArgNo()));
+           all_of(calls, [&](const CallBase *call) { // of older C with fewer arguments, too
+             return argument->getArgNo() < call->arg_size() &&
+                    isa<ConstantInt>(call->getArgOperand(argument->getArgNo()));
            });
   });
 }
@@ -326,16 +327,20 @@ CallBase *computed_by(const Value *address, const DataLayout &layout) {
   return nullptr;
 }
 
-// What a pointer is, through local variables that never have another value.
-const Value *exactly(const Value *value) {
+// What a pointer is, through local variables that are given one value each. With `dominators` only
+// where they were given it on every way to where it is read: then this is the value that promoting
+// the variables to registers would put there, so the one that was computed last. Without, what is
+// read may be undefined, or the value of an earlier time if that is not constant.
+const Value *exactly(const Value *value, const DominatorTree *dominators) {
   for (unsigned depth = 0; depth < 8; ++depth) {
     const auto *load = dyn_cast<LoadInst>(value);
     const AllocaInst *variable =
         load == nullptr || load->isVolatile() ? nullptr : variable_at(load->getPointerOperand());
-    const Value *only = variable == nullptr ? nullptr : only_value(*variable);
-    if (only == nullptr)
+    const StoreInst *store =
+        variable == nullptr || !variable->isStaticAlloca() ? nullptr : single_store(*variable);
+    if (store == nullptr || (dominators != nullptr && !dominators->dominates(store, load)))
       break;
-    value = only;
+    value = store->getValueOperand();
   }
   return value;
 }
@@ -343,16 +348,14 @@ const Value *exactly(const Value *value) {
 // Takes the ways out of the program on which the address of a lock that the function has acquired
 // would be null: clean-ups and guards ask for that before they release it.
 void fold_null_tests(Module &module) {
-  DenseMap<Function *, SmallVector<const CallBase *, 4>> acquisitions; // of the library of C
-  for (const Function &operation : module) {
-    const std::optional<LockFunction> does =
-        operation.isDeclaration() ? lock_function(operation) : std::nullopt;
-    if (!does || does->operation != LockOperation::lock || does->locks.size() != 1 ||
-        does->locks.front().offsets.size() != 1)
-      continue;
-    for (CallBase *call : direct_calls(operation))
-      acquisitions[call->getFunction()].push_back(call);
-  }
+  // With the addresses of their locks.
+  DenseMap<const Function *, SmallVector<std::pair<const CallBase *, const Value *>, 4>>
+      acquisitions;
+  for (const Function &operation : module)
+    if (const std::optional<unsigned> lock = acquired_argument(operation))
+      for (const CallBase *call : direct_calls(operation))
+        if (*lock < call->arg_size())
+          acquisitions[call->getFunction()].emplace_back(call, call->getArgOperand(*lock));
   for (Function &function : module) {
     const auto acquired = acquisitions.find(&function);
     if (acquired == acquisitions.end())
@@ -367,13 +370,13 @@ void fold_null_tests(Module &module) {
       if (test == nullptr || !test->isEquality() ||
           !isa<ConstantPointerNull>(test->getOperand(1)) || !test->hasOneUse())
         continue;
-      const Value *value = exactly(test->getOperand(0));
-      if (any_of(acquired->second, [&](const CallBase *call) {
-            if (exactly(call->getArgOperand(0)) != value)
-              return false;
-            if (!dominators)
-              dominators.emplace(function);
-            return dominators->dominates(call, test);
+      if (!dominators)
+        dominators.emplace(function);
+      // As values in registers: where the acquisition comes first on every way, it was of this one.
+      const Value *value = exactly(test->getOperand(0), &*dominators);
+      if (any_of(acquired->second, [&](const auto &acquisition) {
+            const auto &[call, lock] = acquisition;
+            return exactly(lock, &*dominators) == value && dominators->dominates(call, test);
           }))
         known.emplace_back(test, test->getPredicate() == ICmpInst::ICMP_NE);
     }
@@ -455,7 +458,7 @@ Function *function_in_table(const CallBase &call) {
   const auto *load = dyn_cast<LoadInst>(call.getCalledOperand());
   if (load == nullptr)
     return nullptr;
-  if (const auto *only = dyn_cast<Function>(exactly(load)))
+  if (const auto *only = dyn_cast<Function>(exactly(load, nullptr)))
     return only->getFunctionType() == call.getFunctionType()
                ? const_cast<Function *>(only) // NOLINT: of a module that is ours to change
                : nullptr;

@@ -25,7 +25,22 @@ struct Counts {
   long n = 0;
 };
 static Synchronized<Counts> counts;
+static std::mutex global;
+static long n, k;
+static std::unique_lock<std::mutex> get() { return std::unique_lock<std::mutex>(global); }
+static void of_global() {
+  {
+    auto guard = get();
+    // CHECK-DAG: section {{.*}}of_global{{.*}}_1 lock-region line [[#@LINE-1]]: mutex std-mutex global, {{[12]}} exits, same-function
+    ++n;
+  }
+  ++k;
+  auto guard = get();
+  // CHECK-DAG: section {{.*}}of_global{{.*}}_2 lock-region line [[#@LINE-1]]: mutex std-mutex global, {{[12]}} exits, same-function
+  ++n;
+}
 int main() {
+  of_global();
   counts->n = 1;
   // CHECK-DAG: section main_1 lock-region line [[#@LINE-1]]: mutex std-mutex counts.mutex_, {{[12]}} exits, same-function
   auto locked = counts.lock();
