@@ -23,7 +23,20 @@ EXPECTED: dict[str, tuple[list[str], list[str]]] = {
     # A field that a wrapper waits with, and one that has a lock's address.
     "own_object": (["*store.totals", "store.mutex"], []),
     "readers": (["count_lock", "table.lock"], []),
-    "answers": (["answer", "cleaned", "node.lock", "number", "truth"], []),
+    "answers": (
+        [
+            "answer",
+            "cleaned",
+            "copied",
+            "negative",
+            "node.lock",
+            "number",
+            "tried",
+            "truth",
+            "written",
+        ],
+        [],
+    ),
     # The C++ library's.
     "cxx_guards": (
         ["(anonymous namespace)::wrong_lock", "Account::mutex_", "Table::mutex_"],
