@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/sections/trylock.h"
 
+#include "compiler/sections/called_function.h"
 #include "compiler/sections/condition_reads.h"
 #include "compiler/sections/flags.h"
 #include "compiler/sections/origin.h"
@@ -10,6 +11,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
 
+#include <cstdint>
 #include <set>
 #include <tuple>
 
@@ -125,7 +127,9 @@ private:
     if (!left || right == nullptr)
       return std::nullopt;
     if (!compare.isEquality())
-      return right->isNullValue() ? of_sign(*left, compare.getPredicate()) : std::nullopt;
+      return right->isNullValue()
+                 ? of_sign(*left, compare.getPredicate(), errors_in(*compare.getOperand(0)))
+                 : std::nullopt;
     if (right->isNullValue() && left != Acquired::minus_one)
       return equal ? opposite(left) : left;
     if (right->isAllOnesValue() && left == Acquired::minus_one)
@@ -135,17 +139,105 @@ private:
     return std::nullopt;
   }
 
+  // Which numbers say that an acquisition has failed, where zero says that it has not.
+  enum class Errors : std::uint8_t { unknown, positive, negative };
+  static Errors sign_of(const ConstantInt &error) {
+    return error.isNegative() && error.getBitWidth() > 1 ? Errors::negative : Errors::positive;
+  }
+  static Errors opposite_sign(Errors errors) {
+    return errors == Errors::unknown    ? Errors::unknown
+           : errors == Errors::negative ? Errors::positive
+                                        : Errors::negative;
+  }
+
+  Errors errors_in(const Value &value, unsigned depth = 0) const {
+    if (const auto *constant = dyn_cast<ConstantInt>(&value))
+      return constant->isZero() ? Errors::unknown : sign_of(*constant);
+    const auto *instruction = dyn_cast<Instruction>(&value);
+    if (instruction == nullptr || depth > kMaxDepth)
+      return Errors::unknown;
+    Value *operand = nullptr;
+    if (match(instruction, PatternMatch::m_Neg(PatternMatch::m_Value(operand))))
+      return opposite_sign(errors_in(*operand, depth + 1));
+    if (isa<CastInst>(instruction) && instruction->getOperand(0)->getType()->isIntegerTy(1))
+      return isa<SExtInst>(instruction) ? Errors::negative : Errors::positive;
+    if (isa<CastInst>(instruction) || isa<FreezeInst>(instruction))
+      return errors_in(*instruction->getOperand(0), depth + 1);
+    if (const auto *call = dyn_cast<CallBase>(instruction)) {
+      const Function *callee = called_function(*call);
+      if (callee != nullptr && callee->getIntrinsicID() == Intrinsic::expect)
+        return errors_in(*call->getArgOperand(0), depth + 1);
+      return callee == nullptr ? Errors::unknown : errors_of(*callee, depth + 1);
+    }
+    if (const auto *load = dyn_cast<LoadInst>(instruction)) {
+      const auto *slot = dyn_cast<AllocaInst>(load->getPointerOperand());
+      const StoreInst *latest = slot == nullptr ? nullptr : latest_store(*load, *slot);
+      return latest == nullptr ? Errors::unknown : errors_in(*latest->getValueOperand(), depth + 1);
+    }
+    // One of several, of which those that are zero say nothing.
+    Errors errors = Errors::unknown;
+    const unsigned first = isa<SelectInst>(instruction) ? 1 : 0;
+    if (!isa<SelectInst, PHINode>(instruction))
+      return Errors::unknown;
+    for (const Use &use : drop_begin(instruction->operands(), first)) {
+      const auto *constant = dyn_cast<ConstantInt>(use.get());
+      if (constant != nullptr && constant->isZero())
+        continue;
+      const Errors of_one = errors_in(*use.get(), depth + 1);
+      if (of_one == Errors::unknown || (errors != Errors::unknown && errors != of_one))
+        return Errors::unknown;
+      errors = of_one;
+    }
+    return errors;
+  }
+
+  // POSIX threads and C11 return positive numbers, semaphores -1; functions of the program what
+  // they store for their results.
+  Errors errors_of(const Function &function, unsigned depth) const {
+    if (function.isDeclaration()) {
+      const StringRef name = function.getName();
+      return name.starts_with("pthread_") || name.starts_with("mtx_") ? Errors::positive
+             : name.starts_with("sem_")                               ? Errors::negative
+                                                                      : Errors::unknown;
+    }
+    Errors errors = Errors::unknown;
+    for (const BasicBlock &block : function) {
+      const auto *exit = dyn_cast<ReturnInst>(block.getTerminator());
+      if (exit == nullptr || exit->getReturnValue() == nullptr)
+        continue;
+      SmallPtrSet<const Value *, 4> values;
+      sources(exit->getReturnValue(), values);
+      for (const Value *value : values) {
+        const auto *constant = dyn_cast<ConstantInt>(value);
+        if (constant != nullptr && constant->isZero())
+          continue;
+        const Errors of_one = errors_in(*value, depth + 1);
+        if (of_one == Errors::unknown || (errors != Errors::unknown && errors != of_one))
+          return Errors::unknown;
+        errors = of_one;
+      }
+    }
+    return errors;
+  }
+
   // `result < 0`, where errors are negative, and `result > 0`, where they or success are positive.
-  static std::optional<Acquired> of_sign(Acquired result, CmpInst::Predicate predicate) {
+  static std::optional<Acquired> of_sign(Acquired result, CmpInst::Predicate predicate,
+                                         Errors errors) {
+    const bool counts =
+        result == Acquired::nonzero || (result == Acquired::zero && errors == Errors::positive);
     switch (predicate) {
     case CmpInst::ICMP_SLT:
-      return result == Acquired::zero ? std::optional(Acquired::zero) : std::nullopt;
+      return result == Acquired::zero && errors == Errors::negative ? std::optional(result)
+                                                                    : std::nullopt;
     case CmpInst::ICMP_SGE:
-      return result == Acquired::zero ? std::optional(Acquired::nonzero) : std::nullopt;
+      return result == Acquired::zero && errors == Errors::negative ? opposite(result)
+                                                                    : std::nullopt;
     case CmpInst::ICMP_SGT:
+      return counts ? std::optional(result) : std::nullopt;
+    case CmpInst::ICMP_SLE:
+      return counts ? opposite(result) : std::nullopt;
     case CmpInst::ICMP_UGT:
       return result == Acquired::minus_one ? std::nullopt : std::optional(result);
-    case CmpInst::ICMP_SLE:
     case CmpInst::ICMP_ULE:
       return result == Acquired::minus_one ? std::nullopt : opposite(result);
     default:
