@@ -23,7 +23,6 @@ MISSED = {
     "bucket-and-its-lock",
     "call-once-makes-one",
     "item-of-a-queue",
-    "lock-that-is-returned",
     "locks-by-equal-expressions",
     "published-by-an-atomic",
     "queue-with-a-condition",
