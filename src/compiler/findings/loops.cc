@@ -272,6 +272,8 @@ Loops::numbers_of(const Loop &loop, function_ref<const Value *(const Value *)> k
   if (last->base != nullptr && more == nullptr)
     return std::nullopt;
   const std::int64_t end = last->offset + (more == nullptr ? 0 : more->getSExtValue());
+  if ((range->step.size > 0) != (end >= range->first.offset) && end != range->first.offset)
+    return std::nullopt; // no round at all
   return std::minmax(range->first.offset, end);
 }
 

@@ -205,13 +205,13 @@ std::optional<llvm::SmallVector<std::uint64_t, 4>> Layout::below(std::uint64_t o
 
 bool Layout::add_array(std::uint64_t begin, std::uint64_t size, std::uint64_t stride) {
   Array array{begin, saturating_add(begin, size), stride};
-  Array *const at = std::lower_bound(arrays_.begin(), arrays_.end(), array);
-  if (at != arrays_.end() && *at == array)
-    return false;
   // Where it leaves the element that it begins in, it may begin in the last one.
   for (const Fold &fold : folds_)
     if (fold.begin <= begin && begin < fold.end && array.end > fold.begin + fold.period)
       array.end = std::max(array.end, saturating_add(last(fold, begin), size));
+  Array *const at = std::lower_bound(arrays_.begin(), arrays_.end(), array);
+  if (at != arrays_.end() && *at == array)
+    return false;
   const bool widens = llvm::any_of(arrays_, [&](const Array &other) {
     return other.begin < array.end && array.begin < other.end && !is_in_element(array, other) &&
            !is_in_element(other, array);
@@ -221,20 +221,18 @@ bool Layout::add_array(std::uint64_t begin, std::uint64_t size, std::uint64_t st
   return widens;
 }
 
-std::uint64_t Layout::free_end(std::uint64_t offset) const {
+std::optional<Fold> Layout::free_fold(std::uint64_t offset) const {
   const auto array = array_around(offset, 1);
-  if (!array)
-    return 0;
-  const std::uint64_t end = length_end(offset);
-  return end > array->second ? end : 0;
+  const std::uint64_t end = array ? length_end(offset) : 0;
+  return array && end > array->second ? std::optional(Fold{array->first, end, 1}) : std::nullopt;
 }
 
 bool Layout::index(std::uint64_t offset, std::uint64_t stride, bool downwards, bool free) {
   if (stride == 0)
     return false;
-  if (free && stride == 1)
-    if (const std::uint64_t end = free_end(offset); end != 0)
-      return add_folds(Fold{offset, end, 1});
+  if (free)
+    if (const std::optional<Fold> fold = free_fold(offset))
+      return add_folds(*fold);
   llvm::SmallVector<Fold, 2> folds;
   for (const Array &array : arrays_at(offset, stride))
     folds.push_back({array.begin + (offset - array.begin) % stride, array.end, stride});
@@ -248,8 +246,8 @@ bool Layout::index(std::uint64_t offset, std::uint64_t stride, bool downwards, b
 bool Layout::identify(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t period = b - a;
   if (period == 1)
-    if (const std::uint64_t end = free_end(a); end != 0)
-      return add_folds(Fold{a, end, 1});
+    if (const std::optional<Fold> fold = free_fold(a))
+      return add_folds(*fold);
   llvm::SmallVector<Fold, 2> folds;
   for (const Array &array : arrays_at(a, period))
     if (b < array.end)

@@ -83,8 +83,9 @@ private:
   [[nodiscard]] llvm::SmallVector<Array, 2> arrays_at(std::uint64_t offset,
                                                       std::uint64_t longer_than) const;
   void fold_arrays();
-  // Where bytes that are counted from an array's begin end, if not with the array; else 0.
-  [[nodiscard]] std::uint64_t free_end(std::uint64_t offset) const;
+  // What bytes that are counted from `offset`, an array's begin, may be, if not those of the array
+  // alone.
+  [[nodiscard]] std::optional<Fold> free_fold(std::uint64_t offset) const;
   [[nodiscard]] bool begins(std::uint64_t offset) const;
 
   llvm::SmallVector<Fold, 0>

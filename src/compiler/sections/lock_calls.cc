@@ -60,7 +60,8 @@ bool is_pause(const CallBase &call) {
 // Whether the call has the arguments that the binding is about.
 bool has_arguments(const CallBase &call, const Binding &binding) {
   return binding.field.argument < call.arg_size() &&
-         (binding.variable != nullptr || binding.value.argument < call.arg_size());
+         (binding.unknown || binding.variable != nullptr ||
+          binding.value.argument < call.arg_size());
 }
 
 // The pointer that `copy` puts `offset` bytes into the variable `guard` from a constant
@@ -271,7 +272,7 @@ std::optional<LockSite::Target> LockCalls::bound_to(const Value &guard, std::int
       const auto [base, inner] = base_of(call->getArgOperand(binding.field.argument), layout);
       if (base != &guard || inner + binding.field.offsets.back() != offset)
         continue;
-      if (found)
+      if (found || binding.unknown)
         return std::nullopt;
       found = Target{binding.variable != nullptr ? binding.variable
                                                  : call->getArgOperand(binding.value.argument),
@@ -293,8 +294,12 @@ void LockCalls::find_bindings(const Function &function) {
       return;
     std::optional<Origin> kept =
         variable != nullptr ? Origin{0, {offset}} : origin_of(value, layout);
-    if (field.offsets.size() != 1 || !kept)
+    if (field.offsets.size() != 1 || isa<ConstantPointerNull>(value))
       return;
+    if (!kept) {
+      found.push_back({std::move(field), {}, nullptr, true});
+      return;
+    }
     kept->offsets.back() += behind.offsets.front();
     kept->offsets.append(behind.offsets.begin() + 1, behind.offsets.end());
     found.push_back({std::move(field), std::move(*kept), variable});
@@ -321,6 +326,10 @@ void LockCalls::find_bindings(const Function &function) {
       if (!field)
         continue;
       field->offsets.back() += binding.field.offsets.back();
+      if (binding.unknown) {
+        found.push_back({std::move(*field), {}, nullptr, true});
+        continue;
+      }
       add(std::move(*field),
           binding.variable != nullptr ? binding.variable
                                       : call->getArgOperand(binding.value.argument),

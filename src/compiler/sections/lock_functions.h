@@ -34,6 +34,7 @@ struct Binding {
   Origin value;
   // Not null: `value` is seen from this variable instead of an argument.
   const llvm::GlobalVariable *variable = nullptr;
+  bool unknown = false; // whatever: `value` says nothing
 };
 
 // What a function does with locks.

@@ -161,6 +161,8 @@ private:
       return opposite_sign(errors_in(*operand, depth + 1));
     if (isa<CastInst>(instruction) && instruction->getOperand(0)->getType()->isIntegerTy(1))
       return isa<SExtInst>(instruction) ? Errors::negative : Errors::positive;
+    if (isa<ZExtInst>(instruction))
+      return Errors::positive;
     if (isa<CastInst>(instruction) || isa<FreezeInst>(instruction))
       return errors_in(*instruction->getOperand(0), depth + 1);
     if (const auto *call = dyn_cast<CallBase>(instruction)) {
