@@ -31,9 +31,9 @@ public:
   // waits, and it does not lead to the object that has the condition or its lock.
   bool is_behind_wait(const llvm::Value &pointer, const llvm::Instruction &at, const Way &way);
 
-  // Whether a pointer leads to what the function was given, or has got from a call, and will hand
-  // over to who waits for a condition: it stores the pointer in a section, where others find it,
-  // and signals the condition.
+  // Whether a pointer leads to an object that the function publishes only later: the object is an
+  // argument or a call's result, and the function stores its address to memory in a section and
+  // then signals a condition variable.
   bool is_before_signal(const llvm::Value &pointer, const llvm::Instruction &at);
 
   // Whether the pointer leads into what the function soon hands to each thread that `creations`

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Functions of the program that return what they have just allocated, and what nobody else knows:
-// wrappers of allocators, and what makes objects of one kind.
+// Functions of the program that return newly allocated objects whose address they store nowhere
+// else: wrappers of allocators, and factory functions.
 #include "compiler/points_to/solver.h"
 #include "compiler/sections/called_function.h"
 

@@ -173,8 +173,8 @@ public:
   [[nodiscard]] std::optional<ObjectId> object_of(const llvm::Value &label) const;
   // Whether a function of the program returns a new object each time, which is told apart by calls.
   [[nodiscard]] bool is_allocator(const llvm::Function &function) const;
-  // Whether a function returns null or what it, or what it calls, has just allocated, and nobody
-  // else knows.
+  // Whether each call of a function returns null or a newly allocated object whose address is
+  // stored nowhere else.
   [[nodiscard]] bool returns_new(const llvm::Function &function) const;
   // Whether what an argument points to is no object of the program once the function runs, but one
   // of a pool's that has the argument as its label.

@@ -102,7 +102,7 @@ public:
   // Whether a function's result is a new object each time: the catalogue says so, or the function
   // has the attribute `malloc`.
   [[nodiscard]] bool is_allocator(const llvm::Function &function) const;
-  // Whether a function returns null or what it, or what it calls, has just allocated, and keeps
+  // Whether a function returns null or an object that it or one of its callees allocated, and keeps
   // that to itself (allocators.cc).
   bool returns_new(const llvm::Function &function);
   // Whether what an argument points to is no object of the program once the function runs.

@@ -1,6 +1,6 @@
-// No evidence: what a thread has put into a list is its receiver's, who takes the list in a section behind a wait, goes
-// through it, and gives each element to a callback; what a thread puts into the list in a section and signals then was
-// its own before. What is touched once it was handed over, or in neither of these ways, is found.
+// A queue with a condition variable hands objects from producer to consumer. No finding: accesses of the consumer after it took the
+// list in a section that waits, also in a callback for each element, and accesses of the producer before it puts the object into the
+// list. Findings: accesses of the producer after that, and objects that are handed over without a condition variable.
 // RUN: %cc %s | env TANDEM_ENFORCE=none %tandem > %t.ll
 // RUN: %python %S/print.py %t.json unprotected-access | %FileCheck %s
 #include <pthread.h>
