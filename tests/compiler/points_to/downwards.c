@@ -34,7 +34,6 @@
 // RUN: %{check}
 // REDEFINE: %{kind} = chosen
 // RUN: %{check}
-#include <pthread.h>
 #include <stddef.h>
 struct pair {
   long first, second;
@@ -132,18 +131,5 @@ static void make(void) {
 static void one(void) { place[-1] = 1; }
 static void two(void) { elements[number] = 2; }
 #endif
-__attribute__((atomic)) void first(void) { one(); }
-__attribute__((atomic)) void second(void) { two(); }
-static void *run(void *unused) {
-  first();
-  second();
-  return unused;
-}
-int main(void) {
-  pthread_t thread;
-  make();
-  pthread_create(&thread, 0, run, 0);
-  run(0);
-  pthread_join(thread, 0);
-}
+#include "Inputs/two-sections.h"
 // CHECK: edge first second

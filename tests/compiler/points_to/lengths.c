@@ -22,7 +22,6 @@
 // RUN: %{check}
 // REDEFINE: %{kind} = records_inside
 // RUN: %{check}
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,18 +86,5 @@ static void make(void) { all.items[0].name[number] = 1; }
 static void one(void) { all.items[3].x = 0; }
 static void two(void) { memset(&all.items[number], 0, size); }
 #endif
-__attribute__((atomic)) void first(void) { one(); }
-__attribute__((atomic)) void second(void) { two(); }
-static void *run(void *unused) {
-  first();
-  second();
-  return unused;
-}
-int main(void) {
-  pthread_t thread;
-  make();
-  pthread_create(&thread, 0, run, 0);
-  run(0);
-  pthread_join(thread, 0);
-}
+#include "Inputs/two-sections.h"
 // CHECK: edge first second

@@ -33,7 +33,6 @@
 // REDEFINE: %{kind} = folded_bytes
 // RUN: %{check}
 #include <netinet/in.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
@@ -185,25 +184,10 @@ static void one(void) { data->bytes[20] = 1; }
 static void two(void) { functions[1](data); }
 #endif
 #endif
-__attribute__((atomic)) void first(void) { one(); }
-__attribute__((atomic)) void second(void) { two(); }
-static void *run(void *unused) {
-  first();
-  second();
-  return unused;
-}
-int main(void) {
-  pthread_t thread;
-#if !defined(KIND_members) && !defined(KIND_address) && !defined(KIND_halves) && !defined(IS_FOLDED)
-  look(&a_name);
-  look(data);
-#endif
-  make();
 #if defined(KIND_heap)
-  look(data);
+#define PREPARE() (look(&a_name), look(data), make(), look(data))
+#elif !defined(KIND_members) && !defined(KIND_address) && !defined(KIND_halves) && !defined(IS_FOLDED)
+#define PREPARE() (look(&a_name), look(data), make())
 #endif
-  pthread_create(&thread, 0, run, 0);
-  run(0);
-  pthread_join(thread, 0);
-}
+#include "Inputs/two-sections.h"
 // CHECK: edge first second

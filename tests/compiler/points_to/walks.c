@@ -33,7 +33,6 @@
 // RUN: %{check}
 // REDEFINE: %{kind} = loop
 // RUN: %{check}
-#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 struct record {
@@ -143,21 +142,8 @@ static void two(void) {
 }
 #endif
 #endif
-__attribute__((atomic)) void first(void) { one(); }
-__attribute__((atomic)) void second(void) { two(); }
-static void *run(void *unused) {
-  first();
-  second();
-  return unused;
-}
-int main(void) {
-  pthread_t thread;
-  make();
 #if defined(KIND_hash) || defined(KIND_from_array) || defined(KIND_record_byte) || defined(KIND_vector)
-  fill();
+#define PREPARE() (make(), fill())
 #endif
-  pthread_create(&thread, 0, run, 0);
-  run(0);
-  pthread_join(thread, 0);
-}
+#include "Inputs/two-sections.h"
 // CHECK: edge first second
